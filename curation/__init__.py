@@ -1,0 +1,1 @@
+"""Curation: from raw sources to JSONSchemaBench, every decision explained."""

@@ -1,0 +1,1 @@
+"""From records to a dataset folder: parquet, card, manifest."""

@@ -1,0 +1,149 @@
+"""The one traversal: where the subschemas of a schema are, and their pointers.
+
+A *place* is a value that its dialect reads as a schema. What stands under
+`enum`, `const`, `default`, `examples` or an unknown word is data, not a schema,
+and is never visited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.dialects import Dialect, Shape
+from curation.documents import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: A JSON pointer (RFC 6901) as its reference tokens.
+Tokens = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One schema inside a schema."""
+
+    tokens: Tokens
+    #: An object, or a boolean where the dialect allows one.
+    schema: Json
+    #: The applicator that holds it; None at the root.
+    applicator: str | None
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer of the place."""
+        return pointer(self.tokens)
+
+
+def pointer(tokens: Tokens) -> str:
+    """Return the JSON pointer text of reference tokens (RFC 6901 section 3)."""
+    return "".join(
+        "/" + each.replace("~", "~0").replace("/", "~1") for each in tokens
+    )
+
+
+def tokens_of(text: str) -> Tokens:
+    """Return the reference tokens of a JSON pointer text (RFC 6901 section 4)."""
+    if not text:
+        return ()
+    parts = text.removeprefix("/").split("/")
+    return tuple(each.replace("~1", "/").replace("~0", "~") for each in parts)
+
+
+def at(value: Json, tokens: Tokens) -> Json:
+    """Return the value that the tokens lead to.
+
+    Raises:
+        LookupError: nothing stands there.
+    """
+    for token in tokens:
+        if isinstance(value, list):
+            if not (token.isascii() and token.isdigit()):
+                raise LookupError(token)
+            value = value[int(token)]
+        elif isinstance(value, dict):
+            value = value[token]
+        else:
+            raise LookupError(token)
+    return value
+
+
+def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
+    """Return a copy of the value in which `new` stands where the tokens lead."""
+    if not tokens:
+        return new
+    head, rest = tokens[0], tokens[1:]
+    if isinstance(value, list):
+        index = int(head)
+        inner = replaced(value[index], rest, new)
+        return [*value[:index], inner, *value[index + 1 :]]
+    return {
+        name: replaced(each, rest, new) if name == head else each
+        for name, each in value.items()
+    }
+
+
+def _inner(word: str, value: Json, shape: Shape) -> Iterator[tuple[Tokens, Json]]:
+    if shape is Shape.SCHEMA:
+        yield (word,), value
+    elif shape is Shape.SCHEMAS or (shape is Shape.EITHER and isinstance(value, list)):
+        if isinstance(value, list):
+            for index, each in enumerate(value):
+                yield (word, str(index)), each
+    elif shape is Shape.EITHER:
+        yield (word,), value
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            yield (word, name), each
+
+
+def children(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
+    """Yield the schemas directly inside a schema, in the order they stand."""
+    if isinstance(schema, dict):
+        for word, value in schema.items():
+            shape = dialect.applicators.get(word)
+            if shape is None:
+                continue
+            for tokens, each in _inner(word, value, shape):
+                if isinstance(each, dict | bool):
+                    yield tokens, each
+
+
+def places(schema: Json, dialect: Dialect) -> Iterator[Place]:
+    """Yield every place of a schema, outermost first, in the order they stand.
+
+    A reference is not followed: each schema is met once, where it is written.
+    """
+    stack: list[Place] = [Place((), schema, None)]
+    while stack:
+        place = stack.pop()
+        yield place
+        inner = [
+            Place(place.tokens + tokens, each, tokens[0])
+            for tokens, each in children(place.schema, dialect)
+        ]
+        stack.extend(reversed(inner))
+
+
+def edited(
+    schema: Json, dialect: Dialect, edit: Callable[[Tokens, Json], Json]
+) -> Json:
+    """Return the schema with every place replaced by what `edit` makes of it.
+
+    Inner places first; `edit` returns its argument itself where nothing changes,
+    and then nothing is copied.
+    """
+    return _edited(schema, (), dialect, edit)
+
+
+def _edited(
+    schema: Json, at_tokens: Tokens, dialect: Dialect,
+    edit: Callable[[Tokens, Json], Json],
+) -> Json:
+    result = schema
+    for tokens, each in children(schema, dialect):
+        new = _edited(each, at_tokens + tokens, dialect, edit)
+        if new is not each:
+            result = replaced(result, tokens, new)
+    return edit(at_tokens, result)

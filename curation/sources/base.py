@@ -1,0 +1,75 @@
+"""What a source is: a reader of raw documents out of pinned archives.
+
+Each other file of this package holds one `SOURCE`; third parties add theirs
+through the entry point group `csbdata.sources`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from curation.documents import Origin, RawDocument
+
+
+class Files(Protocol):
+    """The selected files of one archive (`curation.packs.Pack`)."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Paths inside the archive, sorted by code point."""
+
+    def read(self, path: str) -> bytes:
+        """Return one file's bytes; KeyError where the archive lacks it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a reader is given: files, and what is known of the archive."""
+
+    files: Files
+    #: Name of the archive in `raw/sources.toml`.
+    archive: str
+    #: Commit, revision or version: what a row's `commit` says.
+    commit: str
+    #: SPDX expression for the single files.
+    licence: str
+    origin: Origin
+    #: Name of the rule set that asks.
+    rules: str
+    #: Folder of id lists and pairs: `raw/lists`, or the sample's own.
+    lists: Path
+    #: Config name that the user chose; only `local` reads it.
+    config: str | None = None
+
+
+def _no_uris(_reading: Reading) -> Mapping[str, str]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One source: which archives it can be read from, and how."""
+
+    name: str
+    title: str
+    #: The configs that it fills, in benchmark order.
+    configs: tuple[str, ...]
+    #: Rule set to the archives it can be read from, best first.
+    archives: Mapping[str, tuple[str, ...]]
+    #: Yield the raw documents in natural order of their ids.
+    read: Callable[[Reading], Iterable[RawDocument]]
+    #: Absolute URI (no fragment) to path, for references between documents.
+    uris: Callable[[Reading], Mapping[str, str]] = _no_uris
+    #: Why a build from this archive is known to be incomplete, by archive name.
+    incomplete: Mapping[str, str] = field(default_factory=dict)
+    #: Outside the ten configs; only with `--with`.
+    extra: bool = False
+    #: At most so many kept records, chosen by digest order; None for all.
+    quota: int | None = None
+    #: Kept records must have at least this field count.
+    least_fields: int = 0

@@ -1,0 +1,1 @@
+"""The rules, one file each; `curation.rulesets` finds and orders them."""

@@ -1,0 +1,1 @@
+"""Evaluation: engines and models, measured on what `curation` packaged."""
