@@ -1,0 +1,1 @@
+"""The commands that look: each a plain function that `curation.cli` registers."""
