@@ -173,4 +173,3 @@ class Rejected:
     reason: Reason
     detail: str
     rule: str = ""
-    changes: tuple[Change, ...] = ()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from curation.documents import Document, Json, Reason, Rejected
 
@@ -52,3 +52,42 @@ class Rule:
     reasons: tuple[Reason, ...] = ()
     #: The lint codes that it can leave.
     lints: Mapping[str, str] = field(default_factory=dict)
+
+
+class Judge(Protocol):
+    """The decision of a benchmark rule, over all kept records in order."""
+
+    def __call__(self, candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
+        """Return which candidates end here, by their position in the sequence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What a benchmark rule may know of a record that has come this far."""
+
+    config: str
+    unique_id: str
+    #: sha256 of the canonical form.
+    sha256: str
+    field_count: int
+    #: Its source's own bounds (`curation.sources.base.Source`).
+    quota: int | None
+    least_fields: int
+    #: Outside the ten configs.
+    extra: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkRule:
+    """A rule that needs to see all records at once, such as the removal of copies.
+
+    It runs after every document rule, in one process, on candidates in benchmark
+    order; it never sees or changes a schema.
+    """
+
+    name: str
+    summary: str
+    source: str
+    positions: Mapping[str, int]
+    judge: Judge
+    reasons: tuple[Reason, ...] = ()

@@ -1,0 +1,91 @@
+"""One raw document through one rule set: kept as a record, or rejected.
+
+This is the whole of what a worker process does; it is a pure function of the
+document's bytes, its provenance, the rule set and the source's other documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation import jsontext
+from curation.buckets import subset
+from curation.describe import describe
+from curation.documents import Change, Document, RawDocument, Reason, Rejected
+from curation.limits import too_big
+from curation.measures import field_count
+
+if TYPE_CHECKING:
+    from curation.records import Record
+    from curation.rules import Context
+    from curation.rulesets import RuleSet
+
+#: Config of a document whose subset is not known yet, or never will be.
+UNDIVIDED = "Github"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The end of one document's way: a record, or a rejection with its reason."""
+
+    config: str
+    record: Record | None
+    rejected: Rejected | None
+    changes: tuple[Change, ...]
+
+
+def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
+    """Return what becomes of a raw document under a rule set."""
+    read = _read(raw, rules)
+    if isinstance(read, Rejected):
+        return Outcome(config=raw.config, record=None, rejected=read, changes=())
+    document = read
+    for rule in rules.rules:
+        result = rule.apply(document, context)
+        if isinstance(result, Rejected):
+            return Outcome(
+                config=_divided(raw.config, document.raw_field_count),
+                record=None,
+                rejected=_signed(result, rule.name),
+                changes=document.changes,
+            )
+        document = result
+    record = describe(document)
+    counted = (
+        document.raw_field_count if rules.subset_by_raw_file else record.field_count
+    )
+    return Outcome(
+        config=_divided(raw.config, counted),
+        record=record,
+        rejected=None,
+        changes=document.changes,
+    )
+
+
+def _read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
+    refused = too_big(raw.content)
+    if refused is not None:
+        return _signed(refused, "limits")
+    schema = jsontext.parse(raw.content, rules.policy)
+    if isinstance(schema, Rejected):
+        return _signed(schema, "parse")
+    return Document(
+        config=raw.config,
+        unique_id=raw.unique_id,
+        provenance=raw.provenance,
+        schema=schema,
+        base_uri=raw.base_uri,
+        raw_field_count=field_count(schema),
+    )
+
+
+def _signed(rejected: Rejected, rule: str) -> Rejected:
+    """Return the rejection with the name of the rule that made it."""
+    return Rejected(
+        reason=Reason(rejected.reason), detail=rejected.detail, rule=rule
+    )
+
+
+def _divided(config: str, fields: int) -> str:
+    return subset(fields) if config == UNDIVIDED else config
