@@ -1,0 +1,78 @@
+# Needs Python 3.11 or newer, git, make and a compiler; pip is asked as you have
+# configured it. To work from a folder of wheels (`make wheelhouse` fills one):
+#   export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/wheelhouse
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+PINS := -c constraints.txt
+CORE := $(VENV)/.core
+DEV := $(VENV)/.dev
+EXTRAS ?=
+
+.PHONY: help dataset test test-all check format bench wheelhouse lock clean
+
+help:
+	@echo "make dataset     build JSONSchemaBench into build/ (makes $(VENV) first)"
+	@echo "make test        the tests that take minutes at most"
+	@echo "make test-all    every test"
+	@echo "make check       lint, types, layers, dependencies"
+	@echo "make format      apply the formatter and the safe fixes"
+	@echo "make bench       speed and memory of the build against a floor"
+	@echo "make wheelhouse  every wheel an installation needs, in wheelhouse/"
+	@echo "make lock        work out constraints.txt anew"
+	@echo "make clean       remove what make made"
+
+dataset: $(CORE)
+	$(BIN)/csbdata build --fastjsonschema
+
+test: $(DEV)
+	$(BIN)/python -m pytest -q -m "not slow"
+
+test-all: $(DEV)
+	$(BIN)/python -m pytest -q
+
+check: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/deptry .
+
+format: $(DEV)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(DEV)
+	$(BIN)/python bench/run.py
+
+# The empty environment. --no-build-isolation lets the pins hold for the build
+# backend too.
+$(CORE): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "csbdata needs Python 3.11 or newer; say which: make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) $(PINS) hatchling editables
+	$(PIP) $(PINS) --no-build-isolation -e .
+	@touch $@
+
+$(DEV): $(CORE)
+	$(PIP) $(PINS) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+wheelhouse: $(CORE)
+	$(BIN)/python -m pip wheel -qq --disable-pip-version-check $(PINS) \
+	  --no-build-isolation -w wheelhouse '.[$(EXTRAS)]' hatchling editables
+
+# Exact versions of everything, from an environment that holds nothing else.
+lock:
+	rm -rf build/lock
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install -qq hatchling==1.33.0 editables
+	build/lock/bin/python -m pip install -qq --no-build-isolation -e '.[dev]'
+	{ echo "# Exact versions of everything, made by \`make lock\` on Python 3.11."; \
+	  build/lock/bin/python -m pip freeze --exclude-editable; } > constraints.txt
+	rm -rf build/lock
+
+clean:
+	rm -rf $(VENV) build dist wheelhouse .mypy_cache .pytest_cache .ruff_cache \
+	  .hypothesis .import_linter_cache
