@@ -241,5 +241,7 @@ def declared(uri: object) -> Dialect | None:
     draft = found["draft"]
     name = draft if "-" in draft else f"draft-0{draft}"
     dialect = BY_NAME.get(name)
-    separator = "/draft/" if dialect and dialect.order >= 19 else "/draft-"
+    separator = (
+        "/draft/" if dialect and dialect.order >= DRAFT_2019_09.order else "/draft-"
+    )
     return dialect if separator in uri else None

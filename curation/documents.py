@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +42,7 @@ class Reason(StrEnum):
 
     explanation: str
 
-    def __new__(cls, value: str, explanation: str = "") -> Reason:
+    def __new__(cls, value: str, explanation: str = "") -> Self:
         """Attach the sentence that the card and the README print."""
         member = str.__new__(cls, value)
         member._value_ = value
@@ -53,34 +53,64 @@ class Reason(StrEnum):
         "bad_encoding",
         "the bytes are not UTF-8, or a string holds half of a surrogate pair",
     )
-    NOT_JSON = ("not_json", "the text is not JSON (RFC 8259): comments, trailing "
-                "commas, NaN and cut files included")
+    NOT_JSON = (
+        "not_json",
+        (
+            "the text is not JSON (RFC 8259): comments, trailing commas, NaN and "
+            "cut files included"
+        ),
+    )
     LFS_POINTER = ("lfs_pointer", "the archive holds a Git LFS pointer, not content")
     DUPLICATE_KEYS = ("duplicate_keys", "an object has two members of one name")
-    NUMBER_OUT_OF_RANGE = ("number_out_of_range", "a number is too large for a "
-                           "double, or an integer has more than 4,300 digits")
-    NOT_A_SCHEMA = ("not_a_schema", "the root is neither an object nor an array of "
-                    "one object")
+    NUMBER_OUT_OF_RANGE = (
+        "number_out_of_range",
+        "a number is too large for a double, or an integer has more than 4,300 digits",
+    )
+    NOT_A_SCHEMA = (
+        "not_a_schema",
+        "the root is neither an object nor an array of one object",
+    )
     TOO_LARGE = ("too_large", "more bytes or more JSON values than the limit")
     TOO_DEEP = ("too_deep", "nested deeper than the limit")
     TIMED_OUT = ("timed_out", "a rule did not finish within its deadline")
     OUT_OF_MEMORY = ("out_of_memory", "a rule exceeded the memory limit")
     CRASHED = ("crashed", "the process that applied the rules died")
-    TEMPLATE = ("template", "a template, not a schema: `${` stands where its "
-                "value would decide the meaning")
+    TEMPLATE = (
+        "template",
+        (
+            "a template, not a schema: `${` stands where its value would decide "
+            "the meaning"
+        ),
+    )
     INVALID_SCHEMA = ("invalid_schema", "refused by the metaschema of its dialect")
-    UNSUPPORTED_DIALECT = ("unsupported_dialect", "declares a dialect that is none "
-                           "of draft-04 to 2020-12 and cannot be brought to one")
+    UNSUPPORTED_DIALECT = (
+        "unsupported_dialect",
+        (
+            "declares a dialect that is none of draft-04 to 2020-12 and cannot be "
+            "brought to one"
+        ),
+    )
     EMPTY = ("empty", "constrains nothing")
     UNRESOLVED_REFERENCE = ("unresolved_reference", "a `$ref` leads nowhere")
-    REMOTE_REFERENCE = ("remote_reference", "a `$ref` leads to a document that is "
-                        "not part of the source")
-    BAD_IDENTIFIER = ("bad_identifier", "an `id` or `$id` that no validator can use "
-                      "as a base")
-    BAD_PATTERN = ("bad_pattern", "a regular expression that is not ECMA-262 and "
-                   "has no safe repair")
-    VALIDATORS_DISAGREE = ("validators_disagree", "jsonschema and jsonschema-rs do "
-                           "not agree that it is a schema that can be used")
+    REMOTE_REFERENCE = (
+        "remote_reference",
+        "a `$ref` leads to a document that is not part of the source",
+    )
+    BAD_IDENTIFIER = (
+        "bad_identifier",
+        "an `id` or `$id` that no validator can use as a base",
+    )
+    BAD_PATTERN = (
+        "bad_pattern",
+        "a regular expression that is not ECMA-262 and has no safe repair",
+    )
+    VALIDATORS_DISAGREE = (
+        "validators_disagree",
+        (
+            "jsonschema and jsonschema-rs do not agree that it is a schema that "
+            "can be used"
+        ),
+    )
     SECRET = ("secret", "holds text in a known credential format")
     UNSATISFIABLE = ("unsatisfiable", "proven to accept no useful instance")
     DUPLICATE = ("duplicate", "equal to an earlier record in canonical form")

@@ -15,7 +15,7 @@ import math
 import re
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from curation.documents import Json, Reason, Rejected
 
@@ -37,7 +37,7 @@ class SpelledFloat(float):
     __slots__ = ("spelling",)
     spelling: str
 
-    def __new__(cls, spelling: str) -> SpelledFloat:
+    def __new__(cls, spelling: str) -> Self:
         """Keep the JSON number token beside its double value."""
         number = super().__new__(cls, spelling)
         number.spelling = spelling

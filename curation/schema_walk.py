@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.dialects import Dialect, Shape
-from curation.documents import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from curation.documents import Json
 
 #: A JSON pointer (RFC 6901) as its reference tokens.
 Tokens = tuple[str, ...]
@@ -38,9 +39,7 @@ class Place:
 
 def pointer(tokens: Tokens) -> str:
     """Return the JSON pointer text of reference tokens (RFC 6901 section 3)."""
-    return "".join(
-        "/" + each.replace("~", "~0").replace("/", "~1") for each in tokens
-    )
+    return "".join("/" + each.replace("~", "~0").replace("/", "~1") for each in tokens)
 
 
 def tokens_of(text: str) -> Tokens:
@@ -58,9 +57,7 @@ def at(value: Json, tokens: Tokens) -> Json:
         LookupError: nothing stands there.
     """
     for token in tokens:
-        if isinstance(value, list):
-            if not (token.isascii() and token.isdigit()):
-                raise LookupError(token)
+        if isinstance(value, list) and token.isascii() and token.isdigit():
             value = value[int(token)]
         elif isinstance(value, dict):
             value = value[token]
@@ -138,7 +135,9 @@ def edited(
 
 
 def _edited(
-    schema: Json, at_tokens: Tokens, dialect: Dialect,
+    schema: Json,
+    at_tokens: Tokens,
+    dialect: Dialect,
     edit: Callable[[Tokens, Json], Json],
 ) -> Json:
     result = schema
