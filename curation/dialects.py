@@ -136,6 +136,8 @@ DRAFT_03 = Dialect(
         **_OLD_ARRAYS,
         **_DEPENDENCIES,
         "extends": _S.EITHER,
+        "type": _S.EITHER,
+        "disallow": _S.EITHER,
         "definitions": _S.MAP,
     },
     assertions=(_ASSERTIONS - {"multipleOf", "maxProperties", "minProperties"})
@@ -215,6 +217,23 @@ DRAFT_2020_12 = Dialect(
 #: Oldest first. The dialects that a record of the benchmark can have.
 DIALECTS = (DRAFT_04, DRAFT_06, DRAFT_07, DRAFT_2019_09, DRAFT_2020_12)
 BY_NAME = {each.name: each for each in (DRAFT_03, *DIALECTS)}
+#: Every draft at once, for what must look at a schema before its dialect is known.
+#: Where the drafts differ in a keyword's shape, the wider one stands here.
+ANY_DIALECT = Dialect(
+    name="any",
+    uri="",
+    order=0,
+    applicators={
+        **DRAFT_2020_12.applicators,
+        **DRAFT_07.applicators,
+        **DRAFT_03.applicators,
+    },
+    assertions=frozenset[str]().union(*(each.assertions for each in BY_NAME.values())),
+    core=frozenset[str]().union(*(each.core for each in BY_NAME.values())),
+    id_keyword="$id",
+    definitions_keyword="definitions",
+    ref_hides_siblings=True,
+)
 #: Every word that is a keyword in some draft, annotations included.
 KNOWN_WORDS = (
     frozenset[str]().union(*(each.effective for each in BY_NAME.values()))
