@@ -1,0 +1,67 @@
+"""The benchmark's own orders: its configs, its splits, and how ids sort.
+
+Order decides which of two equal records survives, and where a row stands.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: The ten configs, in the order in which the first of equal records survives.
+CONFIGS = (
+    "Glaiveai2K",
+    "Github_trivial",
+    "Github_easy",
+    "Github_medium",
+    "Github_hard",
+    "Github_ultra",
+    "Snowplow",
+    "Kubernetes",
+    "WashingtonPost",
+    "JsonSchemaStore",
+)
+#: The config that holds the rows of all ten.
+DEFAULT = "default"
+#: The splits, in the order in which they are listed.
+SPLITS = ("train", "val", "test")
+# Sixty, ten and thirty of a hundred parts; the last split takes the rest.
+_UPPER_BOUNDS = (("train", 60), ("val", 70))
+_DIGITS = re.compile(r"([0-9]+)")
+
+
+def split_of(skeleton_sha256: str) -> str:
+    """Return the split of every record that has this skeleton digest.
+
+    It depends on nothing else, so that a record never moves when others come or
+    go, and near-duplicates, which share a skeleton, share a split.
+    """
+    part = int(skeleton_sha256[:16], 16) * 100 >> 64
+    for split, bound in _UPPER_BOUNDS:
+        if part < bound:
+            return split
+    return SPLITS[-1]
+
+
+def natural_key(text: str) -> tuple[tuple[int, str | int], ...]:
+    """Return the sort key of natural order: digits as numbers, `o9` before `o10`.
+
+    Texts that differ have keys that differ: equal numbers with more leading zeros
+    come later.
+    """
+    key: list[tuple[int, str | int]] = []
+    for part in _DIGITS.split(text):
+        if part and part[0] in "0123456789":
+            key += ((0, int(part)), (0, len(part)))
+        elif part:
+            key.append((1, part))
+    return tuple(key)
+
+
+def in_benchmark_order(configs: Iterable[str]) -> list[str]:
+    """Return the ten configs in their order, then any others by name."""
+    ranks = {name: rank for rank, name in enumerate(CONFIGS)}
+    return sorted(configs, key=lambda name: (ranks.get(name, len(ranks)), name))

@@ -1,0 +1,141 @@
+"""What a build came to: the figures that the card, the manifest and stdout share.
+
+Everything is counted from the ledger's entries, so that no two of them differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.benchmark import SPLITS, in_benchmark_order
+from curation.documents import Origin, Reason
+from curation.ledger import KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from curation.ledger import Entry
+
+#: The dataset's name, and its name while a part of it is missing.
+NAME = "JSONSchemaBench"
+PARTIAL_NAME = "JSONSchemaBench-partial"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigSummary:
+    """The figures of one config."""
+
+    config: str
+    #: `upstream`, `index`, `sample` or `local`; a config never mixes the sample
+    #: with real rows. Several names are joined with `+`.
+    origin: str
+    #: Raw documents read.
+    raw: int
+    kept: int
+    #: Reason to the number of raw documents rejected for it.
+    rejected: Mapping[str, int]
+    #: Rule to the number of kept records that it changed.
+    changed: Mapping[str, int]
+    #: Split to kept records, in the order of the splits.
+    splits: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """One archive that the build read."""
+
+    source: str
+    archive: str
+    origin: Origin
+    #: Commit, revision or version.
+    commit: str
+    #: Digest over the selected files, path and content.
+    sha256: str
+    licence: str
+    #: SPDX terms aside, whom to name.
+    attribution: str = ""
+    #: Address of the upstream archive or package, without any host's credentials.
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleNote:
+    """One rule, as the card and the manifest list it."""
+
+    name: str
+    summary: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One build."""
+
+    #: `clean` or `paper`.
+    rules: str
+    rule_notes: tuple[RuleNote, ...]
+    #: In benchmark order, then the extras by name.
+    configs: tuple[ConfigSummary, ...]
+    #: Configs outside the ten and outside `default`.
+    extras: frozenset[str] = frozenset()
+    pins: tuple[Pin, ...] = ()
+    #: One plain sentence for each reason why the build is partial.
+    partial: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The dataset's name, which says so when it is partial."""
+        return PARTIAL_NAME if self.partial else NAME
+
+    def of(self, config: str) -> ConfigSummary:
+        """Return one config's figures; KeyError where the build has none."""
+        for each in self.configs:
+            if each.config == config:
+                return each
+        raise KeyError(config)
+
+
+def summarise(entries: Iterable[Entry]) -> tuple[ConfigSummary, ...]:
+    """Count the entries of a ledger by config, in benchmark order."""
+    tallies: dict[str, _Tally] = {}
+    for entry in entries:
+        tally = tallies.get(entry.config)
+        if tally is None:
+            tally = tallies[entry.config] = _Tally()
+        tally.count(entry)
+    return tuple(tallies[name].done(name) for name in in_benchmark_order(tallies))
+
+
+class _Tally:
+    def __init__(self) -> None:
+        self._raw = 0
+        self._origins: set[str] = set()
+        self._rejected: Counter[str] = Counter()
+        self._changed: Counter[str] = Counter()
+        self._splits: Counter[str] = Counter()
+
+    def count(self, entry: Entry) -> None:
+        self._raw += 1
+        self._origins.add(str(entry.origin))
+        if entry.outcome == KEPT:
+            self._splits[entry.split] += 1
+            self._changed.update({change.rule for change in entry.changes})
+        else:
+            self._rejected[entry.outcome] += 1
+
+    def done(self, config: str) -> ConfigSummary:
+        return ConfigSummary(
+            config=config,
+            origin="+".join(each for each in Origin if each in self._origins),
+            raw=self._raw,
+            kept=self._splits.total(),
+            rejected={
+                each.value: self._rejected[each]
+                for each in Reason
+                if self._rejected[each]
+            },
+            changed=dict(sorted(self._changed.items())),
+            splits={split: self._splits[split] for split in SPLITS},
+        )
