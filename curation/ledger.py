@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    import polars as pl
     import pyarrow.parquet as pq
 
 #: The outcome of a document that is in the benchmark.
@@ -137,56 +136,3 @@ def write_ledger(entries: Iterable[Entry], folder: Path) -> tuple[str, str]:
             if edits:
                 changes.write_table(_table(CHANGE_COLUMNS, edits))
     return DOCUMENTS, CHANGES
-
-
-@dataclass(frozen=True, slots=True)
-class Ledger:
-    """The two tables of one build folder, to be read by column or by document."""
-
-    folder: Path
-
-    def documents(self) -> pl.LazyFrame:
-        """Return the table of documents, one row each, in the order of reading."""
-        return _scan(self.folder / DOCUMENTS)
-
-    def changes(self) -> pl.LazyFrame:
-        """Return the table of changes, in the order in which they were made."""
-        return _scan(self.folder / CHANGES)
-
-    def entries(self, **wanted: str) -> list[Entry]:
-        """Return the entries whose columns equal the values, with their changes.
-
-        `ledger.entries(unique_id="o13947")` gives one entry for each document of
-        that id.
-        """
-        rows = self.documents().filter(**wanted).collect().to_dicts()
-        edits: dict[int, list[Change]] = {row.pop("document"): [] for row in rows}
-        for change in self._changes_of(list(edits)):
-            edits[change.pop("document")].append(_change(change))
-        return [
-            Entry(
-                **{
-                    **row,
-                    "origin": Origin(row["origin"]),
-                    "changes": tuple(edits[number]),
-                }
-            )
-            for number, row in zip(edits, rows, strict=True)
-        ]
-
-    def _changes_of(self, positions: list[int]) -> list[dict[str, Any]]:
-        import polars as pl
-
-        chosen = pl.col("document").is_in(positions)
-        return self.changes().filter(chosen).collect().to_dicts()
-
-
-def _change(row: dict[str, Any]) -> Change:
-    texts = {name: ABSENT if value is None else value for name, value in row.items()}
-    return Change(**texts)
-
-
-def _scan(path: Path) -> pl.LazyFrame:
-    import polars as pl
-
-    return pl.scan_parquet(path)
