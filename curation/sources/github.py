@@ -1,0 +1,55 @@
+"""GitHub: 6,335 schemas of a corpus of 82,094 collected from GitHub.
+
+`paper` reads the edited copies that the paper's authors started from; `clean`
+reads the corpus itself, by the list of their numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.sources.base import Reading, Source
+from curation.sources.identifiers import claimed_uris
+from curation.sources.readers import EDITED, documents, files_in, lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.documents import RawDocument
+
+#: The config until the field count of a document has put it into one of the five.
+CONFIG = "Github"
+_NAME = "github"
+
+
+def _files(reading: Reading) -> list[tuple[str, str]]:
+    if reading.archive == "witness-generation":
+        return files_in(reading, f"{EDITED}/github/sat", r"o[0-9]+")
+    numbers = sorted(int(each) for each in lines(reading, "github.txt"))
+    return [(f"o{each}", f"json_schema_corpus/pp_{each}.json") for each in numbers]
+
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield `o<N>`, which is `pp_<N>.json` of the corpus."""
+    return documents(reading, _NAME, CONFIG, _files(reading))
+
+
+def uris(reading: Reading) -> Mapping[str, str]:
+    """Return the URIs that exactly one of the documents claims as its own."""
+    return claimed_uris(reading.files, (path for _, path in _files(reading)))
+
+
+SOURCE = Source(
+    name=_NAME,
+    title="GitHub (JSON Schema Corpus)",
+    configs=(
+        "Github_trivial",
+        "Github_easy",
+        "Github_medium",
+        "Github_hard",
+        "Github_ultra",
+    ),
+    archives={"paper": ("witness-generation",), "clean": ("json-schema-corpus",)},
+    read=read,
+    uris=uris,
+)

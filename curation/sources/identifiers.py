@@ -1,0 +1,59 @@
+"""Which document claims which URI, by the `$id` or `id` at its root."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import TYPE_CHECKING
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from curation.sources.base import Files
+
+# A cheap sieve: most documents claim nothing and are never parsed here.
+_CLAIM = re.compile(rb'"\$?id"\s*:\s*"https?:', re.IGNORECASE)
+_ABSOLUTE = re.compile(r"https?://[^/?#]", re.IGNORECASE)
+
+
+def claimed_uri(content: bytes) -> str | None:
+    """Return the absolute http(s) URI, without fragment, that a document claims.
+
+    `$id` counts before `id`. None where there is none, where its fragment is not
+    empty, or where the text cannot be read: the rules say why that is, later.
+    """
+    if not (b'id"' in content and _CLAIM.search(content)):
+        return None
+    try:
+        schema = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(schema, dict):
+        return None
+    claims = (schema.get("$id"), schema.get("id"))
+    claim = next((each for each in claims if isinstance(each, str)), None)
+    if claim is None or not _ABSOLUTE.match(claim):
+        return None
+    uri, _, fragment = claim.partition("#")
+    return None if fragment else uri
+
+
+def claimed_uris(files: Files, paths: Iterable[str]) -> dict[str, str]:
+    """Return the URI to path of every document that alone claims its URI.
+
+    Copies, equal byte for byte, count as one document: the first path stands for
+    them. A URI that two different documents claim leads nowhere.
+    """
+    claims: dict[str, tuple[str, bytes]] = {}
+    contested: set[str] = set()
+    for path in paths:
+        content = files.read(path)
+        uri = claimed_uri(content)
+        if uri is None:
+            continue
+        digest = hashlib.sha256(content).digest()
+        if claims.setdefault(uri, (path, digest))[1] != digest:
+            contested.add(uri)
+    return {uri: path for uri, (path, _) in claims.items() if uri not in contested}

@@ -1,0 +1,68 @@
+"""Kubernetes: the API's object types as JSON Schema.
+
+The edited copies `kb_<N>_Normalized` are at hand for both rule sets. From the
+package index comes v1.37.0 in the plain variant, its files under their own names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.sources.base import Reading, Source
+from curation.sources.readers import EDITED, document, documents, files_in, own_uri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.documents import RawDocument
+
+_NAME = _HOST = "kubernetes"
+_CONFIG = "Kubernetes"
+_WHEEL = "kubernetes-validate"
+_FOLDER = "kubernetes_validate/kubernetes-json-schema/v1.37.0-local"
+#: Where the references of the wheel's files say that they stand.
+_SERVED = "api"
+# `_definitions` only holds the definitions of the others, and `all` is the choice
+# between them: neither is a type of the API.
+_TYPES = r"(?!(?:_definitions|all)$).+"
+
+
+def _uri(name: str) -> str:
+    return own_uri(_HOST, f"{_SERVED}/{name}.json")
+
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield `kb_<N>_Normalized`, or a file of v1.37.0 under its own name."""
+    if reading.archive != _WHEEL:
+        files = files_in(reading, f"{EDITED}/kubernetes/sat", r"kb_[0-9]+_Normalized")
+        yield from documents(reading, _NAME, _CONFIG, files)
+        return
+    for name, path in files_in(reading, _FOLDER, _TYPES):
+        yield document(
+            reading,
+            source=_NAME,
+            config=_CONFIG,
+            unique_id=name,
+            path=path,
+            base_uri=_uri(name),
+        )
+
+
+def uris(reading: Reading) -> Mapping[str, str]:
+    """Return where the wheel's references lead; the edited copies have none."""
+    if reading.archive != _WHEEL:
+        return {}
+    return {_uri(name): path for name, path in files_in(reading, _FOLDER)}
+
+
+SOURCE = Source(
+    name=_NAME,
+    title="Kubernetes API",
+    configs=(_CONFIG,),
+    archives={
+        "paper": ("witness-generation",),
+        "clean": ("witness-generation", _WHEEL),
+    },
+    read=read,
+    uris=uris,
+)

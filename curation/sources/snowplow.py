@@ -1,0 +1,69 @@
+"""Snowplow: 420 self-describing schemas of events.
+
+`paper` reads the edited copies; `clean` reads Iglu Central itself, by pairs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.sources.base import Reading, Source
+from curation.sources.readers import EDITED, document, documents, files_in, pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.documents import RawDocument
+
+_NAME = "snowplow"
+_CONFIG = "Snowplow"
+_UPSTREAM = "iglu-central"
+_FOLDER = "schemas/"
+
+
+def _uri(path: str) -> str:
+    return f"http://iglucentral.com/{path}"
+
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield `sp_<N>_Normalized`."""
+    if reading.archive != _UPSTREAM:
+        files = files_in(reading, f"{EDITED}/snowplow/dg", r"sp_[0-9]+_Normalized")
+        yield from documents(reading, _NAME, _CONFIG, files)
+        return
+    for unique_id, path in pairs(reading, "snowplow.tsv"):
+        yield document(
+            reading,
+            source=_NAME,
+            config=_CONFIG,
+            unique_id=unique_id,
+            path=path,
+            base_uri=_uri(path),
+        )
+
+
+def uris(reading: Reading) -> Mapping[str, str]:
+    """Return the Iglu URIs and the addresses of the upstream's files.
+
+    `iglu:vendor/name/format/version` is Iglu's own scheme; the http addresses are
+    those that the schemas refer to each other by.
+    """
+    if reading.archive != _UPSTREAM:
+        return {}
+    found = {}
+    for path in reading.files.paths:
+        if path.startswith(_FOLDER) and "/jsonschema/" in path:
+            found["iglu:" + path.removeprefix(_FOLDER)] = path
+            found[_uri(path)] = path
+            found[_uri(path).replace("http:", "https:", 1)] = path
+    return found
+
+
+SOURCE = Source(
+    name=_NAME,
+    title="Snowplow (Iglu Central)",
+    configs=(_CONFIG,),
+    archives={"paper": ("witness-generation",), "clean": (_UPSTREAM,)},
+    read=read,
+    uris=uris,
+)

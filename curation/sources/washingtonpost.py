@@ -1,0 +1,66 @@
+"""WashingtonPost: the 125 schemas of the Arc Native Specification 0.10.9.
+
+`paper` reads the edited copies, whose references are already bundled; `clean`
+reads the upstream files, by pairs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.sources.base import Reading, Source
+from curation.sources.identifiers import claimed_uris
+from curation.sources.readers import EDITED, document, documents, files_in, pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.documents import RawDocument
+
+_NAME = "washingtonpost"
+_CONFIG = "WashingtonPost"
+_UPSTREAM = "ans-schema"
+_LIST = "washingtonpost.tsv"
+_ADDRESS = "https://raw.githubusercontent.com/washingtonpost/ans-schema/master/"
+
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield `wp_<N>_Normalized`."""
+    if reading.archive != _UPSTREAM:
+        files = files_in(reading, f"{EDITED}/wp", r"wp_[0-9]+_Normalized")
+        yield from documents(reading, _NAME, _CONFIG, files)
+        return
+    for unique_id, path in pairs(reading, _LIST):
+        yield document(
+            reading,
+            source=_NAME,
+            config=_CONFIG,
+            unique_id=unique_id,
+            path=path,
+            base_uri=_ADDRESS + path,
+        )
+
+
+def uris(reading: Reading) -> Mapping[str, str]:
+    """Return the addresses of the upstream's files, and the ids that they claim.
+
+    Four files of 0.10.9 claim an `id` that is not their address. Where a claim is
+    another file's address, the address holds.
+    """
+    if reading.archive != _UPSTREAM:
+        return {}
+    listed = [path for _, path in pairs(reading, _LIST)]
+    addresses = {
+        _ADDRESS + path: path for path in reading.files.paths if path.endswith(".json")
+    }
+    return claimed_uris(reading.files, listed) | addresses
+
+
+SOURCE = Source(
+    name=_NAME,
+    title="Washington Post (Arc Native Specification)",
+    configs=(_CONFIG,),
+    archives={"paper": ("witness-generation",), "clean": (_UPSTREAM,)},
+    read=read,
+    uris=uris,
+)
