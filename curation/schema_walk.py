@@ -7,6 +7,7 @@ and is never visited.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -123,6 +124,29 @@ def places(schema: Json, dialect: Dialect) -> Iterator[Place]:
         stack.extend(reversed(inner))
 
 
+def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
+    """Yield every place that is an object, in no promised order.
+
+    The quick walk, for rules that ask first whether they concern a schema at all.
+    """
+    applicators = dialect.applicators
+    stack: list[Json] = [schema]
+    while stack:
+        each = stack.pop()
+        if not isinstance(each, dict):
+            continue
+        yield each
+        for word in applicators.keys() & each.keys():
+            value, shape = each[word], applicators[word]
+            if shape in (Shape.SCHEMA, Shape.EITHER) and isinstance(value, dict):
+                stack.append(value)
+            elif isinstance(value, list):
+                if shape in (Shape.SCHEMAS, Shape.EITHER):
+                    stack.extend(value)
+            elif isinstance(value, dict) and shape is not Shape.SCHEMAS:
+                stack.extend(value.values())
+
+
 def edited(
     schema: Json, dialect: Dialect, edit: Callable[[Tokens, Json], Json]
 ) -> Json:
@@ -141,8 +165,40 @@ def _edited(
     edit: Callable[[Tokens, Json], Json],
 ) -> Json:
     result = schema
-    for tokens, each in children(schema, dialect):
-        new = _edited(each, at_tokens + tokens, dialect, edit)
-        if new is not each:
-            result = replaced(result, tokens, new)
+    if isinstance(schema, dict):
+        for word, value in schema.items():
+            shape = dialect.applicators.get(word)
+            if shape is None:
+                continue
+            new = _edited_value(value, (*at_tokens, word), shape, dialect, edit)
+            if new is not value:
+                result = {**result, word: new}
     return edit(at_tokens, result)
+
+
+def _edited_value(
+    value: Json,
+    at_tokens: Tokens,
+    shape: Shape,
+    dialect: Dialect,
+    edit: Callable[[Tokens, Json], Json],
+) -> Json:
+    """Return an applicator's value with the schemas in it edited."""
+
+    def inner(name: str, each: Json) -> Json:
+        if isinstance(each, dict | bool):
+            return _edited(each, (*at_tokens, name), dialect, edit)
+        return each
+
+    single = shape in (Shape.SCHEMA, Shape.EITHER)
+    if isinstance(value, list) and shape in (Shape.SCHEMAS, Shape.EITHER):
+        items = [inner(str(index), each) for index, each in enumerate(value)]
+        same = all(map(operator.is_, items, value))
+        return value if same else items
+    if isinstance(value, dict | bool) and single:
+        return _edited(value, at_tokens, dialect, edit)
+    if isinstance(value, dict) and shape in (Shape.MAP, Shape.DEPENDENCIES):
+        members = {name: inner(name, each) for name, each in value.items()}
+        same = all(map(operator.is_, members.values(), value.values()))
+        return value if same else members
+    return value
