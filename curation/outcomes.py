@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-
 if TYPE_CHECKING:
     from curation.child_process import Child
     from curation.documents import Json
