@@ -15,7 +15,9 @@ class Record:
 
     #: The schema's text: key order and number spelling as its author wrote them.
     json_schema: str
+    #: The record's name, unique within its config.
     unique_id: str
+    #: The source that it was read from.
     source: str
     #: Path of the upstream file.
     path: str
@@ -51,5 +53,5 @@ class Record:
     sha256: str
     #: sha256 of the canonical form of its skeleton; decides the split.
     skeleton_sha256: str
-    #: Whether fastjsonschema compiles it; None is "not run".
+    #: `compiles`, or in which way fastjsonschema failed; null where it was not tried.
     fastjsonschema: str | None = None

@@ -108,6 +108,28 @@ def summarise(entries: Iterable[Entry]) -> tuple[ConfigSummary, ...]:
     return tuple(tallies[name].done(name) for name in in_benchmark_order(tallies))
 
 
+def total_of(configs: Iterable[ConfigSummary], name: str) -> ConfigSummary:
+    """Return the sum of several configs' figures, under a name of its own."""
+    listed = list(configs)
+    origins = {each.origin for each in listed}
+    return ConfigSummary(
+        config=name,
+        origin="+".join(each for each in Origin if each in origins),
+        raw=sum(each.raw for each in listed),
+        kept=sum(each.kept for each in listed),
+        rejected=_added(each.rejected for each in listed),
+        changed=_added(each.changed for each in listed),
+        splits=_added(each.splits for each in listed),
+    )
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return total
+
+
 class _Tally:
     def __init__(self) -> None:
         self._raw = 0

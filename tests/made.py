@@ -1,0 +1,113 @@
+"""Records and ledger entries made for tests: small, legal, and all different."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from curation.benchmark import split_of
+from curation.documents import ABSENT, Change, Origin, Reason
+from curation.ledger import KEPT, Entry
+from curation.records import Record
+from curation.summary import Pin, RuleNote, Summary, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def sha256(text: str) -> str:
+    """Return the digest of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def record(unique_id: str, **given: Any) -> Record:
+    """Return a record whose digests follow from its id, unless they are given."""
+    made = Record(
+        json_schema=f'{{"type": "object", "title": "{unique_id}"}}',
+        unique_id=unique_id,
+        source="github",
+        path=f"schemas/{unique_id}.json",
+        commit="0" * 40,
+        licence="NOASSERTION",
+        origin="upstream",
+        dialect="2020-12",
+        dialect_found="inferred",
+        valid_under=("draft-07", "2020-12"),
+        field_count=2,
+        max_fan_out=2,
+        depth=1,
+        size=40,
+        features=("title", "type"),
+        formats=(),
+        lints=(),
+        changes=(),
+        sha256=sha256(f"content {unique_id}"),
+        skeleton_sha256=sha256(f"skeleton {unique_id}"),
+    )
+    return replace(made, **given)
+
+
+def in_split(split: str, stem: str = "o") -> Record:
+    """Return a record that belongs to the split."""
+    number = 0
+    while split_of(record(f"{stem}{number}").skeleton_sha256) != split:
+        number += 1
+    return record(f"{stem}{number}")
+
+
+def entry(kept: Record, config: str, **given: Any) -> Entry:
+    """Return the ledger's entry of a kept record, unless told otherwise."""
+    made = Entry(
+        raw_config="Github" if config.startswith("Github") else config,
+        config=config,
+        unique_id=kept.unique_id,
+        source=kept.source,
+        path=kept.path,
+        commit=kept.commit,
+        licence=kept.licence,
+        origin=Origin(kept.origin),
+        raw_sha256=sha256(f"raw {kept.unique_id}"),
+        outcome=KEPT,
+        sha256=kept.sha256,
+        split=split_of(kept.skeleton_sha256),
+    )
+    return replace(made, **given)
+
+
+def rejected(unique_id: str, config: str, reason: Reason, **given: Any) -> Entry:
+    """Return the ledger's entry of a rejected document."""
+    gone = {"outcome": reason.value, "split": "", "sha256": "", **given}
+    return entry(record(unique_id), config, **gone)
+
+
+def change(rule: str = "pattern", **given: Any) -> Change:
+    """Return one edit of a rule."""
+    made = Change(rule=rule, pointer="/pattern", before='"^[[]$"', after='"^[\\\\[]$"')
+    return replace(made, **given)
+
+
+ADDED = change("dialect", pointer="/$schema", before=ABSENT, after='"draft"')
+
+
+def summary(entries: Sequence[Entry], **given: Any) -> Summary:
+    """Return the summary of a build with these entries."""
+    made = Summary(
+        rules="clean",
+        rule_notes=(
+            RuleNote(name="pattern", summary="Repairs `pattern`.", source="ECMA-262"),
+        ),
+        configs=summarise(entries),
+        pins=(
+            Pin(
+                source="github",
+                archive="corpus",
+                origin=Origin.UPSTREAM,
+                commit="0" * 40,
+                sha256=sha256("archive"),
+                licence="Apache-2.0",
+                attribution="The authors of the schemas",
+            ),
+        ),
+    )
+    return replace(made, **given)
