@@ -16,33 +16,32 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import curation.sources
+from curation.faults import BadConfiguration
 from curation.sources.base import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 GROUP = "csbdata.sources"
 _ATTRIBUTE = "SOURCE"
 
 
-class UnknownSourceError(LookupError):
+class UnknownSourceError(BadConfiguration):
     """No source has this name; `nearest` holds the names that are alike."""
 
-    def __init__(self, name: str, known: Mapping[str, Source]) -> None:
-        """Say what was asked for, and what there is."""
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        """Say what was asked for, and what is like it."""
         self.name = name
-        self.nearest = tuple(difflib.get_close_matches(name, known, n=3))
-        message = f"there is no source {name!r}"
-        if self.nearest:
-            message += f"; did you mean {' or '.join(self.nearest)}?"
-        super().__init__(message)
+        self.nearest = tuple(difflib.get_close_matches(name, list(known), n=3))
+        hint = f"did you mean {' or '.join(self.nearest)}?" if self.nearest else ""
+        super().__init__(f"there is no source {name!r}", then=hint)
 
 
-class DuplicateSourceError(ValueError):
+class DuplicateSourceError(BadConfiguration):
     """Two places define a source, or fill a config, of the same name."""
 
 
-class NotASourceError(TypeError):
+class NotASourceError(BadConfiguration):
     """What an entry point of the group names is not a `Source`."""
 
 

@@ -1,0 +1,80 @@
+"""CloudFormation: the resource types of AWS, as cfn-lint ships them.
+
+The files are named after digests; a document is named after its `typeName`. No
+file declares a URI, and `resource-schema.json`, which 373 references name, is the
+document's own schema: each is given a folder of its own where that name is it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import orjson
+
+from curation.benchmark import natural_key
+from curation.sources.base import Reading, Source
+from curation.sources.readers import document, files_in, own_uri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.documents import RawDocument
+
+_NAME = "cloudformation"
+_CONFIG = "CloudFormation"
+_FOLDER = "cfnlint/data/schemas/resources"
+_TYPE = re.compile(r"\w+(?:::\w+)+", re.ASCII)
+
+
+def _unique_id(name: str, content: bytes) -> str:
+    """Return `AWS-EC2-VPC` for the type `AWS::EC2::VPC`, else the file's name."""
+    try:
+        schema = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return name
+    kind = schema.get("typeName") if isinstance(schema, dict) else None
+    if isinstance(kind, str) and _TYPE.fullmatch(kind):
+        return kind.replace("::", "-")
+    return name
+
+
+def _uri(unique_id: str) -> str:
+    return own_uri(_NAME, f"{unique_id}/resource-schema.json")
+
+
+def _files(reading: Reading) -> list[tuple[str, str]]:
+    found = [
+        (_unique_id(name, reading.files.read(path)), path)
+        for name, path in files_in(reading, _FOLDER)
+    ]
+    return sorted(found, key=lambda pair: natural_key(pair[0]))
+
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield the resource types, `AWS-EC2-VPC` for `AWS::EC2::VPC`."""
+    for unique_id, path in _files(reading):
+        yield document(
+            reading,
+            source=_NAME,
+            config=_CONFIG,
+            unique_id=unique_id,
+            path=path,
+            base_uri=_uri(unique_id),
+        )
+
+
+def uris(reading: Reading) -> Mapping[str, str]:
+    """Return where each document stands for its own references."""
+    return {_uri(unique_id): path for unique_id, path in _files(reading)}
+
+
+SOURCE = Source(
+    name=_NAME,
+    title="AWS CloudFormation resource types (cfn-lint)",
+    configs=(_CONFIG,),
+    archives={"paper": ("cfn-lint",), "clean": ("cfn-lint",)},
+    read=read,
+    uris=uris,
+    extra=True,
+)

@@ -1,0 +1,154 @@
+"""Glaive: the parameters of the functions that a chat corpus offers to a model.
+
+The file is a JSON array of rows; the `system` text of a row holds zero or more
+function definitions as concatenated JSON objects, and a document is what one of
+them has as `parameters`. A definition is repeated in many rows: each is yielded
+once, with the place where it stands first.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING
+
+from curation import jsontext
+from curation.benchmark import natural_key
+from curation.documents import Rejected
+from curation.faults import BadData
+from curation.sources.base import Reading, Source
+from curation.sources.readers import document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.documents import Json, RawDocument
+
+_NAME = "glaive"
+_CONFIG = "Glaiveai2K"
+_FILE = "glaive-function-calling-v2.json"
+#: Bytes of the file that are decoded at a time.
+_CHUNK = 1 << 22
+_DECODER = json.JSONDecoder()
+# What may stand between two items.
+_GAP = re.compile(r"[ \t\n\r,]*")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
+_LONGEST_NAME = 80
+
+
+def rows(content: bytes, chunk: int = _CHUNK) -> Iterator[Json]:
+    """Yield the items of a JSON array, with about `chunk` bytes decoded at a time.
+
+    Raises:
+        BadData: the text is no JSON array, is not UTF-8, or is cut short.
+    """
+    decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+    text, place, read, opened = "", 0, 0, False
+    while read < len(content):
+        # An item longer than what is at hand: take twice as much the next time.
+        size = max(chunk, 2 * (len(text) - place))
+        try:
+            text = text[place:] + decode(content[read : read + size])
+        except UnicodeDecodeError as error:
+            raise BadData("not UTF-8", _FILE) from error
+        read, place = read + size, 0
+        while True:
+            start = _after(_GAP, text, place)
+            if start == len(text):
+                break
+            if not opened:
+                if text[start] != "[":
+                    raise BadData("not a JSON array of rows", _FILE)
+                opened, place = True, start + 1
+                continue
+            if text[start] == "]":
+                return
+            try:
+                item, place = _DECODER.raw_decode(text, start)
+            except (ValueError, RecursionError):
+                break
+            yield item
+    raise BadData("no JSON, or cut short", _FILE)
+
+
+def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
+    found = pattern.match(text, place)
+    return found.end() if found else place
+
+
+def definitions(system: str) -> Iterator[str]:
+    """Yield the texts of the JSON objects that are concatenated after free text.
+
+    One that cannot be read ends before the next line that begins with a brace.
+    """
+    start = system.find("{")
+    while start >= 0:
+        try:
+            end = _DECODER.raw_decode(system, start)[1]
+        except (ValueError, RecursionError):
+            following = system.find("\n{", start)
+            end = following if following >= 0 else len(system)
+        yield system[start:end].strip()
+        start = system.find("{", end)
+
+
+def _parameters(text: str, policy: jsontext.Policy) -> tuple[str, str, bytes]:
+    """Return the name, the digest and the content that stand for a definition.
+
+    What cannot be read stands for itself, and a definition without parameters for
+    the `null` that they are, so that the ledger can say what is wrong.
+    """
+    encoded = text.encode("utf-8", "surrogatepass")
+    definition = jsontext.parse(encoded, policy)
+    if isinstance(definition, Rejected):
+        return "unreadable", hashlib.sha256(encoded).hexdigest(), encoded
+    name = definition.get("name")
+    parameters = definition.get("parameters")
+    plain = (
+        _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME] if isinstance(name, str) else ""
+    )
+    content = jsontext.write(parameters).encode()
+    return plain or "unnamed", jsontext.digest(parameters), content
+
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield `<name>_<8 hex digits of the digest>` for each name and canonical form.
+
+    Of definitions that differ only in spelling or in their description, the first
+    in the file counts.
+    """
+    policy = jsontext.Policy(last_key_counts=reading.rules == "paper")
+    texts: set[str] = set()
+    found: dict[tuple[str, str], RawDocument] = {}
+    for number, row in enumerate(rows(reading.files.read(_FILE))):
+        system = row.get("system") if isinstance(row, dict) else None
+        if not isinstance(system, str):
+            continue
+        for index, text in enumerate(definitions(system)):
+            if text in texts:
+                continue
+            texts.add(text)
+            name, digest, content = _parameters(text, policy)
+            if (name, digest) not in found:
+                found[name, digest] = document(
+                    reading,
+                    source=_NAME,
+                    config=_CONFIG,
+                    unique_id=f"{name}_{digest[:8]}",
+                    path=f"{_FILE}#row/{number}/function/{index}",
+                    content=content,
+                )
+    yield from sorted(found.values(), key=lambda each: natural_key(each.unique_id))
+
+
+SOURCE = Source(
+    name=_NAME,
+    title="Glaive function calling v2",
+    configs=(_CONFIG,),
+    archives={"paper": ("glaive",), "clean": ("glaive",)},
+    read=read,
+    quota=2000,
+    least_fields=15,
+)

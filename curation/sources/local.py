@@ -1,0 +1,171 @@
+"""The user's own schemas: a folder, a JSONL file or a parquet file.
+
+A folder holds one schema a file. A line of JSONL is a schema, or an object with
+`json_schema` and `unique_id`; a parquet file has columns of these names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from curation import jsontext
+from curation.benchmark import natural_key
+from curation.faults import BadConfiguration, BadData
+from curation.sources.base import Reading, Source
+from curation.sources.identifiers import claimed_uris
+from curation.sources.readers import document, own_uri
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from curation.documents import RawDocument
+
+_NAME = "local"
+_SCHEMA, _ID = "json_schema", "unique_id"
+
+
+def _table(reading: Reading) -> str | None:
+    """Return the path of the table, where the input is a file and no folder."""
+    paths = reading.files.paths
+    if len(paths) == 1 and paths[0].endswith((".jsonl", ".parquet")):
+        return paths[0]
+    return None
+
+
+def _in_folder(reading: Reading) -> list[str]:
+    return [path for path in reading.files.paths if path.endswith(".json")]
+
+
+def json_lines(content: bytes) -> Iterator[tuple[int, str | None, bytes]]:
+    """Yield the row number, the id if it has one, and the text of each schema.
+
+    Rows count from 1 and are lines; empty lines are left out.
+    """
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        row = jsontext.parse(line)
+        if not (isinstance(row, dict) and _SCHEMA in row and _ID in row):
+            yield number, None, line.strip()
+            continue
+        schema, unique_id = row[_SCHEMA], row[_ID]
+        text = schema if isinstance(schema, str) else jsontext.write(schema)
+        yield number, unique_id if isinstance(unique_id, str) else None, text.encode()
+
+
+def parquet_rows(content: bytes, path: str) -> Iterator[tuple[int, str | None, bytes]]:
+    """Yield the same of a parquet file; a null schema is an empty text.
+
+    Raises:
+        BadData: it is not parquet, or lacks one of the two columns as text.
+    """
+    try:
+        file = pyarrow.parquet.ParquetFile(pa.BufferReader(content))
+        lacking = {_SCHEMA, _ID}.difference(file.schema_arrow.names)
+        if lacking:
+            raise BadData(f"lacks the column {min(lacking)}", path)
+        number = 0
+        for batch in file.iter_batches(columns=[_SCHEMA, _ID]):
+            texts = batch.column(_SCHEMA).cast(pa.large_binary()).to_pylist()
+            ids = batch.column(_ID).cast(pa.large_string()).to_pylist()
+            for text, unique_id in zip(texts, ids, strict=True):
+                number += 1
+                yield number, unique_id, text or b""
+    except (pa.ArrowException, OSError) as error:
+        raise BadData("not a parquet file that can be read", path) from error
+
+
+def made_unique(
+    rows: Iterable[tuple[int, str | None, bytes]], stem: str
+) -> Iterator[tuple[int, str, bytes]]:
+    """Give every row an id of its own, whatever the file says.
+
+    A row without one is `<stem>-<row number>`. Of rows with one id the first keeps
+    it; the others get `-` and 8 hex digits of their text's sha256, and then a
+    count from 2.
+    """
+    taken: set[str] = set()
+    for number, given, content in rows:
+        unique_id = given or f"{stem}-{number}"
+        if unique_id in taken:
+            unique_id += "-" + hashlib.sha256(content).hexdigest()[:8]
+        first, count = unique_id, 1
+        while unique_id in taken:
+            count += 1
+            unique_id = f"{first}-{count}"
+        taken.add(unique_id)
+        yield number, unique_id, content
+
+
+def _config(reading: Reading) -> str:
+    if not reading.config:
+        raise BadConfiguration("the user's own schemas need the name of a config")
+    return reading.config
+
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield the user's schemas under the config that the user named.
+
+    Raises:
+        BadConfiguration: no config is named.
+        BadData: a parquet file cannot be read.
+    """
+    config, table = _config(reading), _table(reading)
+    if table is None:
+        yield from _read_folder(reading, config)
+        return
+    content = reading.files.read(table)
+    rows = json_lines(content)
+    if table.endswith(".parquet"):
+        rows = parquet_rows(content, table)
+    stem = PurePosixPath(table).stem
+    for number, unique_id, text in sorted(
+        made_unique(rows, stem), key=lambda row: natural_key(row[1])
+    ):
+        yield document(
+            reading,
+            source=_NAME,
+            config=config,
+            unique_id=unique_id,
+            path=f"{table}#{number}",
+            content=text,
+        )
+
+
+def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
+    for path in sorted(_in_folder(reading), key=natural_key):
+        yield document(
+            reading,
+            source=_NAME,
+            config=config,
+            unique_id=path.removesuffix(".json"),
+            path=path,
+            base_uri=own_uri(_NAME, path),
+        )
+
+
+def uris(reading: Reading) -> Mapping[str, str]:
+    """Return where a folder's files stand, and the URIs that they claim."""
+    if _table(reading) is not None:
+        return {}
+    paths = _in_folder(reading)
+    places = {own_uri(_NAME, path): path for path in paths}
+    return claimed_uris(reading.files, paths) | places
+
+
+SOURCE = Source(
+    name=_NAME,
+    title="Schemas of your own",
+    # The user names the config: `Reading.config`.
+    configs=(),
+    # The files come from the command line, not from an archive.
+    archives={"paper": (), "clean": ()},
+    read=read,
+    uris=uris,
+    extra=True,
+)
