@@ -118,14 +118,15 @@ def open_pack(path: Path) -> Pack:
     return Pack(path)
 
 
-def write_pack(folder: Path, files: Iterable[tuple[str, bytes]]) -> Path:
+def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> Path:
     """Write files, as they come, to a pack named after their digest.
 
+    `name` is what the unfinished file is called, for `curation.durable.sweep`.
     The memory needed is that of a few batches and the paths. Raises `BadArchive`
     if a path comes twice, `CannotCreate` if the folder cannot be written.
     """
     checksums: dict[str, str] = {}
-    with unfinished(folder, "pack") as temporary:
+    with unfinished(folder, name) as temporary:
         with pa.OSFile(os.fspath(temporary), "wb") as sink:
             _write(sink, _summed(files, checksums))
         path = folder / (digest_of(checksums.items()) + SUFFIX)
