@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation import jsontext
-from curation.buckets import subset
+from curation.buckets import github_config
 from curation.describe import describe
 from curation.documents import Change, Document, RawDocument, Reason, Rejected
-from curation.limits import too_big
+from curation.limits import Limits, too_big, too_many
 from curation.measures import field_count
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 #: Config of a document whose subset is not known yet, or never will be.
 UNDIVIDED = "Github"
+LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +65,15 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
 
 
 def _read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
-    refused = too_big(raw.content)
+    refused = too_big(raw.content, LIMITS)
     if refused is not None:
         return _signed(refused, "limits")
     schema = jsontext.parse(raw.content, rules.policy)
     if isinstance(schema, Rejected):
         return _signed(schema, "parse")
+    refused = too_many(schema, LIMITS)
+    if refused is not None:
+        return _signed(refused, "limits")
     return Document(
         config=raw.config,
         unique_id=raw.unique_id,
@@ -82,10 +86,8 @@ def _read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
 
 def _signed(rejected: Rejected, rule: str) -> Rejected:
     """Return the rejection with the name of the rule that made it."""
-    return Rejected(
-        reason=Reason(rejected.reason), detail=rejected.detail, rule=rule
-    )
+    return Rejected(reason=Reason(rejected.reason), detail=rejected.detail, rule=rule)
 
 
 def _divided(config: str, fields: int) -> str:
-    return subset(fields) if config == UNDIVIDED else config
+    return github_config(fields) if config == UNDIVIDED else config

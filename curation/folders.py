@@ -58,6 +58,34 @@ class FolderFiles:
         return FolderFiles, (self.path,)
 
 
+class SingleFile:
+    """One file read as an archive that holds only it."""
+
+    __slots__ = ("_content", "paths")
+
+    def __init__(self, file: Path) -> None:
+        """Read the file; `NoInput` where that cannot be done."""
+        try:
+            self._content = file.read_bytes()
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise NoInput(f"cannot be read ({why})", str(file)) from error
+        #: The file's name alone.
+        self.paths: tuple[str, ...] = (file.name,)
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes; KeyError for any other path."""
+        if path not in self.paths:
+            raise KeyError(path)
+        return self._content
+
+    @property
+    def digest(self) -> str:
+        """The digest over the one file (`curation.packs.digest_of`)."""
+        checksum = hashlib.sha256(self._content).hexdigest()
+        return digest_of([(self.paths[0], checksum)])
+
+
 def open_files(path: Path) -> Pack | FolderFiles:
     """Open a pack or a folder, whichever the path is: what workers call."""
     return FolderFiles(path) if path.is_dir() else open_pack(path)

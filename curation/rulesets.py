@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import pkgutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -36,6 +36,8 @@ class RuleSet:
     summary: str
     #: What the reader of JSON text tolerates.
     policy: Policy
+    #: Whether its rules look at the other documents of a source.
+    bundles: bool = True
     #: Whether GitHub's subset follows the file as read, not the final schema.
     subset_by_raw_file: bool = False
     #: Rules of one document, in the order in which they apply.
@@ -53,6 +55,7 @@ PAPER = RuleSet(
     name="paper",
     summary="The rules that rebuild the published benchmark, defects included.",
     policy=Policy(last_key_counts=True),
+    bundles=False,
     subset_by_raw_file=True,
 )
 CLEAN = RuleSet(
@@ -116,11 +119,8 @@ def assembled(bare: RuleSet, found: tuple[AnyRule, ...]) -> RuleSet:
             )
         names.add(each.name)
         positions[position] = each.name
-    return RuleSet(
-        name=bare.name,
-        summary=bare.summary,
-        policy=bare.policy,
-        subset_by_raw_file=bare.subset_by_raw_file,
+    return replace(
+        bare,
         rules=tuple(each for each in own if isinstance(each, Rule)),
         benchmark_rules=tuple(each for each in own if isinstance(each, BenchmarkRule)),
     )

@@ -1,0 +1,82 @@
+"""The command line: parse, call one function, print. `csbdata --help` lists all.
+
+Exit codes follow sysexits: 0 done, 1 done and a check failed, 2 wrong usage,
+65 bad data, 66 no such input, 69 unavailable, 70 a fault of ours, 73 cannot
+write, 75 try again later, 77 not permitted, 78 bad configuration, 130 stopped.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import entry_points, version
+from typing import Annotated
+
+import typer
+
+from curation.commands.build import build
+from curation.commands.check import check
+from curation.commands.diff import diff
+from curation.commands.explain import explain
+from curation.commands.fetch import fetch, sources
+from curation.commands.rules import rules
+from curation.commands.stats import stats
+from curation.faults import Fault
+from curation.terminal import prepare_streams, say, show
+
+app = typer.Typer(
+    name="csbdata",
+    help="Curate JSON Schemas into JSONSchemaBench and look at what was done.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for _command in (build, fetch, sources, rules, explain, stats, diff, check):
+    app.command()(_command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        show(version("csbdata"))
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Attach the options of `csbdata` itself."""
+
+
+def _attach_plugins() -> None:
+    """Add the commands of other packages (entry point group `csbdata.commands`)."""
+    for each in entry_points(group="csbdata.commands"):
+        app.add_typer(each.load(), name=each.name)
+
+
+def main() -> None:
+    """Run the command line; every expected failure is one line and an exit code."""
+    prepare_streams()
+    try:
+        _attach_plugins()
+        app()
+    except Fault as fault:
+        if os.environ.get("CSBDATA_DEBUG"):
+            raise
+        say(f"csbdata: {fault}", style="red")
+        sys.exit(fault.exit_code)
+    except KeyboardInterrupt:
+        say("csbdata: stopped; the same command goes on from here")
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)

@@ -1,0 +1,175 @@
+"""`csbdata build`: fetch what is missing, decide, write the dataset folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.build import Built
+    from curation.documents import Json
+    from curation.inputs import Extra
+
+_CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+_EPILOG = """Examples:
+
+  csbdata build --mirror ~/archives
+
+  csbdata build --sample --out /tmp/small
+
+  csbdata build --with cloudformation --with local:Acme=schemas/
+"""
+
+
+def build(  # noqa: PLR0913 (one parameter an option)
+    *,
+    rules: Annotated[
+        str, typer.Option(help="Rule set: clean or paper (see `csbdata rules`).")
+    ] = "clean",
+    with_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="SOURCE",
+            help="Add a source outside the ten configs: cloudformation, corpus, "
+            "local=PATH or local:CONFIG=PATH. May be repeated.",
+        ),
+    ] = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Use the embedded sample alone.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail unless every source is upstream.")
+    ] = False,
+    allow_partial: Annotated[
+        bool,
+        typer.Option(
+            "--allow-partial", help="Go on without subsets that cannot be had."
+        ),
+    ] = False,
+    out: Annotated[Path, typer.Option(help="The dataset folder to write.")] = Path(
+        "build/JSONSchemaBench"
+    ),
+    mirror: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="CSBDATA_MIRROR", help="Folder of source archives to look in first."
+        ),
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Never open a network connection.")
+    ] = False,
+    fastjsonschema: Annotated[
+        bool,
+        typer.Option(
+            "--fastjsonschema", help="Also try fastjsonschema on every record (slow)."
+        ),
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes [default: all cores].")
+    ] = None,
+    format_: FormatOption = Format.AUTO,
+) -> None:
+    """Build the benchmark: fetch what is missing, apply the rules, write the folder."""
+    from curation.build import Request, build as build_folder
+    from curation.origins import FetchSettings
+    from curation.progress import Quiet, Shown
+
+    request = Request(
+        out=out.absolute(),
+        rules=rules,
+        extras=tuple(_extra(each) for each in with_ or ()),
+        sample=sample,
+        strict=strict,
+        allow_partial=allow_partial,
+        fastjsonschema=fastjsonschema,
+        jobs=jobs or os.cpu_count() or 1,
+        fetch=FetchSettings(mirror=mirror, offline=offline),
+    )
+    built = build_folder(request, Quiet() if format_ is Format.JSON else Shown())
+    if format_ is Format.JSON:
+        print_json(report(built))
+    else:
+        _print(built, shown_out=out)
+
+
+def _extra(text: str) -> Extra:
+    """Read one value of `--with`.
+
+    Raises:
+        BadParameter: it names no source, no folder or no usable config name.
+    """
+    from curation.inputs import Extra
+
+    source, _, path = text.partition("=")
+    name, _, config = source.partition(":")
+    if not path:
+        return Extra(source=name)
+    if name != "local":
+        raise typer.BadParameter(f"only local takes a path, not {name!r}")
+    config = config or Path(path).resolve().stem
+    if not _CONFIG_NAME.fullmatch(config):
+        raise typer.BadParameter(
+            f"{config!r} cannot be a config's name; choose one: local:NAME={path}"
+        )
+    return Extra(source=name, path=Path(path), config=config)
+
+
+def report(built: Built) -> Json:
+    """Return what `csbdata build --format json` prints."""
+    manifest = built.manifest
+    return {
+        "name": manifest["name"],
+        "rules": manifest["rules"],
+        "out": str(built.request.out),
+        "seconds": round(sum(built.phases.values()), 3),
+        "phases": dict(built.phases),
+        "peak_rss_mb": built.peak_rss_mb,
+        "unchanged": built.unchanged,
+        "partial": manifest["partial"],
+        "configs": manifest["configs"],
+    }
+
+
+def _print(built: Built, shown_out: Path) -> None:
+    manifest = built.manifest
+    configs: Mapping[str, Json] = manifest["configs"]
+    rows = [_row(name, figures) for name, figures in configs.items()]
+    headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")
+    stdout().print(table(headers, rows, numbers=(2, 3, 4, 5, 6)))
+    kept = sum(figures["kept"] for figures in configs.values())
+    raw = sum(figures["raw"] for figures in configs.values())
+    state = "was there already" if built.unchanged else "written"
+    show(
+        f"{manifest['name']} ({manifest['rules']} rules): {kept:,} records of {raw:,} "
+        f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
+    )
+    for sentence in manifest["partial"]:
+        say(f"Partial: {sentence}", style="yellow")
+    say(f"Why a document is not in it: csbdata explain --reason REASON {shown_out}")
+    say(f"Next: csbdata stats {shown_out}")
+
+
+def _row(name: str, figures: Mapping[str, Json]) -> tuple[str, ...]:
+    reasons = sorted(figures["rejected"].items(), key=lambda item: (-item[1], item[0]))
+    shown = [f"{reason} {count:,}" for reason, count in reasons[:4]]
+    if len(reasons) > len(shown):
+        rest = sum(count for _, count in reasons[len(shown) :])
+        shown.append(f"{len(reasons) - len(shown)} other reasons {rest:,}")
+    splits = figures["splits"]
+    return (
+        name,
+        figures["origin"],
+        f"{figures['raw']:,}",
+        f"{figures['kept']:,}",
+        *(f"{splits[each]:,}" for each in ("train", "val", "test")),
+        ", ".join(shown),
+    )

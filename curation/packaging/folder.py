@@ -1,0 +1,50 @@
+"""The dataset folder: every config's files, the ledger, the card, the manifest."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import orjson
+
+from curation.benchmark import SPLITS, split_of
+from curation.ledger import write_ledger
+from curation.packaging.card import write_card
+from curation.packaging.manifest import FILE, write_manifest
+from curation.packaging.parquet import write_config
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from curation.documents import Json
+    from curation.records import Record
+    from curation.settle import Settled
+    from curation.summary import Summary
+
+
+def write_folder(
+    folder: Path, summary: Summary, settled: Sequence[Settled]
+) -> Mapping[str, Json]:
+    """Write a build into an empty folder; return its manifest.
+
+    `settled` is in benchmark order.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    kept = (each for each in settled if each.kept)
+    for config, members in groupby(kept, key=lambda each: each.outcome.config):
+        write_config(folder, config, _by_split(each.record() for each in members))
+    write_ledger((each.entry() for each in settled), folder)
+    write_card(summary, folder)
+    write_manifest(summary, folder)
+    manifest: Mapping[str, Json] = orjson.loads((folder / FILE).read_bytes())
+    return manifest
+
+
+def _by_split(records: Iterable[Record]) -> Mapping[str, Sequence[Record]]:
+    splits: dict[str, list[Record]] = {each: [] for each in SPLITS}
+    for record in records:
+        splits[split_of(record.skeleton_sha256)].append(record)
+    return splits

@@ -1,0 +1,83 @@
+"""Progress of a long command, on stderr: a bar on a terminal, lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import Progress as Bars
+
+from curation.terminal import safe, say, stderr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class Progress(Protocol):
+    """What a long piece of work tells of itself."""
+
+    def say(self, message: str) -> None:
+        """Tell one fact that a person may want to read later."""
+
+    def bar(self, title: str) -> BarContext:
+        """Open a bar; the context is a function that takes the steps done."""
+
+
+class BarContext(Protocol):
+    """A bar that is open for a `with` block."""
+
+    def __enter__(self) -> Callable[[int], None]:
+        """Show the bar and return what advances it."""
+
+    def __exit__(self, *_: object) -> None:
+        """Take the bar away."""
+
+
+class Quiet:
+    """Progress that nobody watches: a program, or a test."""
+
+    def say(self, message: str) -> None:
+        """Keep it to itself."""
+
+    @contextmanager
+    def _bar(self) -> Iterator[Callable[[int], None]]:
+        yield lambda _steps: None
+
+    def bar(self, title: str) -> BarContext:  # noqa: ARG002 (the protocol's)
+        """Return a bar that shows nothing."""
+        return self._bar()
+
+
+class Shown:
+    """Progress for a person."""
+
+    def say(self, message: str) -> None:
+        """Print the line."""
+        say(message, style="dim")
+
+    @contextmanager
+    def _bar(self, title: str) -> Iterator[Callable[[int], None]]:
+        if not sys.stderr.isatty():
+            say(f"{title} ...")
+            yield lambda _steps: None
+            return
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        with Bars(*columns, console=stderr(), transient=True) as bars:
+            task = bars.add_task(safe(title), total=None)
+            yield lambda steps: bars.advance(task, steps)
+
+    def bar(self, title: str) -> BarContext:
+        """Open a bar that counts documents."""
+        return self._bar(title)
