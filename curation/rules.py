@@ -32,7 +32,7 @@ class Context:
 class Apply(Protocol):
     """The decision: the document, changed or not, or its end."""
 
-    def __call__(self, document: Document, context: Context) -> Document | Rejected:
+    def __call__(self, document: Document, context: Context, /) -> Document | Rejected:
         """Apply the rule; pure, and never on the network."""
 
 
