@@ -1,0 +1,156 @@
+"""`csbdata diff`: what came, went, changed and moved between two editions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.benchmark import in_benchmark_order
+from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.difference import Pair, Row
+    from curation.documents import Json
+    from curation.editions import Edition
+
+_SIDE = "A build, a folder of <config>/*.parquet or *.json, or owner/name@revision."
+
+
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help=_SIDE)],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other one, likewise.")],
+    limit: Annotated[
+        int, typer.Option(min=0, help="Records to list of each kind; 0 lists none.")
+    ] = 10,
+    format_: FormatOption = Format.AUTO,
+) -> None:
+    """Compare two editions of the benchmark, record by record.
+
+    Example: csbdata diff build/JSONSchemaBench epfl-dlab/JSONSchemaBench
+
+    `textual` means another key order or number spelling of an equal schema. In the
+    table of keywords `+format` came, `-format` went, `~format` has another value.
+    """
+    from curation.difference import compare
+    from curation.editions import open_edition
+
+    first, second = open_edition(a), open_edition(b)
+    pairs = compare(first, second)
+    if format_ is Format.JSON:
+        print_json(as_json(first, second, pairs))
+    else:
+        _print(first, second, pairs, limit)
+
+
+def config_counts(
+    first: Edition, second: Edition, pairs: Sequence[Pair]
+) -> dict[str, dict[str, int]]:
+    """Return rows in both editions and pairs of each kind, by config.
+
+    A record that moved counts where it was.
+    """
+    from curation.difference import KINDS
+
+    sizes = [Counter(each.rows["config"].to_list()) for each in (first, second)]
+    kinds: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        config = _somewhere(pair).config
+        kinds.update((config, kind) for kind in pair.kinds)
+    return {
+        config: {
+            "a": sizes[0][config],
+            "b": sizes[1][config],
+            **{kind: kinds[config, kind] for kind in KINDS},
+        }
+        for config in in_benchmark_order(sizes[0] | sizes[1])
+    }
+
+
+def as_json(first: Edition, second: Edition, pairs: Sequence[Pair]) -> Json:
+    """Return the whole comparison as one JSON object."""
+    from curation.difference import keyword_counts
+
+    return {
+        "a": first.name,
+        "b": second.name,
+        "configs": config_counts(first, second, pairs),
+        "keywords": dict(_ranked(keyword_counts(pairs))),
+        "records": [_record(pair) for pair in pairs],
+    }
+
+
+def _record(pair: Pair) -> Json:
+    return {
+        "kinds": list(pair.kinds),
+        "a": _place(pair.before),
+        "b": _place(pair.after),
+        "difference": pair.difference.value,
+        "keywords": list(pair.keywords),
+    }
+
+
+def _place(row: Row | None) -> Json:
+    if row is None:
+        return None
+    return {"config": row.config, "split": row.split, "unique_id": row.unique_id}
+
+
+def _somewhere(pair: Pair) -> Row:
+    row = pair.before or pair.after
+    if row is None:
+        raise ValueError(pair)
+    return row
+
+
+def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _print(first: Edition, second: Edition, pairs: Sequence[Pair], limit: int) -> None:
+    from curation.difference import KINDS, keyword_counts
+
+    counts = config_counts(first, second, pairs)
+    headers = ["config", "a", "b", *(kind.replace("_", " ") for kind in KINDS)]
+    rows = [[config, *figures.values()] for config, figures in counts.items()]
+    rows.append(["all", *(sum(column) for column in _columns(rows))])
+    say(f"a: {first.name}")
+    say(f"b: {second.name}")
+    stdout().print(table(headers, rows, numbers=range(1, len(headers))))
+    keywords = _ranked(keyword_counts(pairs))
+    if keywords:
+        stdout().print(table(["keyword", "records"], keywords[:20], numbers=[1]))
+    if not pairs:
+        show("No differences.")
+    for kind in KINDS:
+        _list(kind, [pair for pair in pairs if kind in pair.kinds], limit)
+
+
+def _columns(rows: Sequence[Sequence[object]]) -> list[list[int]]:
+    return [
+        [value for value in column if isinstance(value, int)]
+        for column in list(zip(*rows, strict=True))[1:]
+    ]
+
+
+def _list(kind: str, pairs: Sequence[Pair], limit: int) -> None:
+    if not pairs or not limit:
+        return
+    show(f"{kind.replace('_', ' ')} ({len(pairs):,})", style="bold")
+    for pair in pairs[:limit]:
+        show("  " + _line(pair))
+    if len(pairs) > limit:
+        show(f"  ... and {len(pairs) - limit:,} more (--limit, --format json)")
+
+
+def _line(pair: Pair) -> str:
+    places = [_path(row) for row in (pair.before, pair.after) if row is not None]
+    line = " -> ".join(dict.fromkeys(places))
+    return f"{line}  {' '.join(pair.keywords)}" if pair.keywords else line
+
+
+def _path(row: Row) -> str:
+    return "/".join(part for part in (row.config, row.split, row.unique_id) if part)
