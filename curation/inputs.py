@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from curation.documents import Origin
 from curation.faults import BadConfiguration, NoInput
-from curation.origins import Unavailable, acquire, load_pins
 from curation.folders import FolderFiles, SingleFile, open_files
+from curation.origins import Unavailable, acquire, load_pins
 from curation.resources import raw_folder
 from curation.sources.base import Reading, Source
 from curation.sources.registry import UnknownSourceError, source_named, sources
 from curation.summary import Pin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from curation.origins import Acquired, ArchivePin, FetchSettings
 
@@ -94,7 +94,6 @@ def choose(
     Raises:
         Fault: an archive is damaged or has a wrong digest; an extra is unknown.
     """
-    pins = load_pins()
     found: list[Input] = []
     missing: list[Missing] = []
     ten = [each for each in sources().values() if not each.extra]
@@ -104,9 +103,14 @@ def choose(
         chosen = (
             _own(source, extra, rules)
             if extra.path is not None
-            else _pinned(source, rules, pins, settings, sample=sample, say=say)
+            else _sampled(source, rules)
+            if sample
+            else _pinned(source, rules, settings, say)
         )
-        (found if isinstance(chosen, Input) else missing).append(chosen)
+        if isinstance(chosen, Input):
+            found.append(chosen)
+        else:
+            missing.append(chosen)
     return found, missing
 
 
@@ -170,22 +174,19 @@ def _own(source: Source, extra: Extra, rules: str) -> Input:
 def _pinned(
     source: Source,
     rules: str,
-    pins: Mapping[str, ArchivePin],
     settings: FetchSettings,
-    *,
-    sample: bool,
     say: Callable[[str], None],
 ) -> Input | Missing:
-    """Return the source from the best of its pinned archives, or the sample."""
+    """Return the source from the best of its archives, else from the sample."""
+    pins = load_pins()
     whys: list[str] = []
-    if not sample:
-        for name in source.archives[rules]:
-            got = acquire(pins[name], settings, say)
-            if not isinstance(got, Unavailable):
-                return _input(source, rules, pins[name], got)
-            whys.append(got.why)
-        if rules == "paper":
-            return Missing(source=source, why="; ".join(whys))
+    for name in source.archives[rules]:
+        got = acquire(pins[name], settings, say)
+        if not isinstance(got, Unavailable):
+            return _input(source, rules, pins[name], got)
+        whys.append(got.why)
+    if rules == "paper":
+        return Missing(source=source, why="; ".join(whys))
     return _sampled(source, rules)
 
 

@@ -18,6 +18,7 @@ from curation.terminal import safe, say, stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 
 class Progress(Protocol):
@@ -26,18 +27,8 @@ class Progress(Protocol):
     def say(self, message: str) -> None:
         """Tell one fact that a person may want to read later."""
 
-    def bar(self, title: str) -> BarContext:
+    def bar(self, title: str) -> AbstractContextManager[Callable[[int], None]]:
         """Open a bar; the context is a function that takes the steps done."""
-
-
-class BarContext(Protocol):
-    """A bar that is open for a `with` block."""
-
-    def __enter__(self) -> Callable[[int], None]:
-        """Show the bar and return what advances it."""
-
-    def __exit__(self, *_: object) -> None:
-        """Take the bar away."""
 
 
 class Quiet:
@@ -50,7 +41,7 @@ class Quiet:
     def _bar(self) -> Iterator[Callable[[int], None]]:
         yield lambda _steps: None
 
-    def bar(self, title: str) -> BarContext:  # noqa: ARG002 (the protocol's)
+    def bar(self, title: str) -> AbstractContextManager[Callable[[int], None]]:  # noqa: ARG002 (the protocol's)
         """Return a bar that shows nothing."""
         return self._bar()
 
@@ -78,6 +69,6 @@ class Shown:
             task = bars.add_task(safe(title), total=None)
             yield lambda steps: bars.advance(task, steps)
 
-    def bar(self, title: str) -> BarContext:
+    def bar(self, title: str) -> AbstractContextManager[Callable[[int], None]]:
         """Open a bar that counts documents."""
         return self._bar(title)

@@ -57,7 +57,7 @@ class Rule:
 class Judge(Protocol):
     """The decision of a benchmark rule, over all kept records in order."""
 
-    def __call__(self, candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
+    def __call__(self, candidates: Sequence[Candidate], /) -> Mapping[int, Rejected]:
         """Return which candidates end here, by their position in the sequence."""
 
 

@@ -24,8 +24,8 @@ from curation.documents import (
     Reason,
     Rejected,
 )
-from curation.library import NoLibrary, PackLibrary
 from curation.folders import open_files
+from curation.library import NoLibrary, PackLibrary
 from curation.records import Record
 from curation.rules import Context
 from curation.worker_protocol import serve
