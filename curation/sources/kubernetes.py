@@ -9,26 +9,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.sources.base import Reading, Source
-from curation.sources.readers import EDITED, document, documents, files_in, own_uri
+from curation.sources.identifiers import claimed_uris
+from curation.sources.readers import EDITED, document, documents, files_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.documents import RawDocument
 
-_NAME = _HOST = "kubernetes"
+_NAME = "kubernetes"
 _CONFIG = "Kubernetes"
 _WHEEL = "kubernetes-validate"
 _FOLDER = "kubernetes_validate/kubernetes-json-schema/v1.37.0-local"
-#: Where the references of the wheel's files say that they stand.
-_SERVED = "api"
+#: Where the `$id` of the wheel's files says that they stand.
+_ADDRESS = "https://kubernetes.io/api/"
 # `_definitions` only holds the definitions of the others, and `all` is the choice
 # between them: neither is a type of the API.
 _TYPES = r"(?!(?:_definitions|all)$).+"
 
 
 def _uri(name: str) -> str:
-    return own_uri(_HOST, f"{_SERVED}/{name}.json")
+    return f"{_ADDRESS}{name}.json"
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:
@@ -52,7 +53,9 @@ def uris(reading: Reading) -> Mapping[str, str]:
     """Return where the wheel's references lead; the edited copies have none."""
     if reading.archive != _WHEEL:
         return {}
-    return {_uri(name): path for name, path in files_in(reading, _FOLDER)}
+    files = files_in(reading, _FOLDER)
+    places = {_uri(name): path for name, path in files}
+    return claimed_uris(reading.files, places.values()) | places
 
 
 SOURCE = Source(

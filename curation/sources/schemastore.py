@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 import orjson
 
 from curation.benchmark import natural_key
+from curation.documents import Origin
 from curation.sources.base import Reading, Source
 from curation.sources.identifiers import claimed_uris
 from curation.sources.readers import document
@@ -122,11 +123,15 @@ def _entries(reading: Reading) -> list[_Entry]:
     return sorted(entries, key=lambda entry: natural_key(entry.unique_id))
 
 
-def read(reading: Reading) -> Iterator[RawDocument]:
-    """Yield the catalogue's entries that are at hand.
+def _licence(reading: Reading, entry: _Entry) -> str:
+    """Return SchemaStore's own licence; nobody states that of what it links to."""
+    if reading.origin is Origin.SAMPLE:
+        return reading.licence
+    return "Apache-2.0" if entry.hosted else "NOASSERTION"
 
-    A live copy's path is its URL, and nobody states its licence.
-    """
+
+def read(reading: Reading) -> Iterator[RawDocument]:
+    """Yield the catalogue's entries that are at hand; a live copy's path is its URL."""
     for entry in _entries(reading):
         if entry.path is None:
             continue
@@ -138,7 +143,7 @@ def read(reading: Reading) -> Iterator[RawDocument]:
             path=entry.url if entry.path.startswith(LIVE) else entry.path,
             base_uri=entry.url.partition("#")[0],
             content=reading.files.read(entry.path),
-            licence=None if entry.hosted else "NOASSERTION",
+            licence=_licence(reading, entry),
         )
 
 
