@@ -13,14 +13,17 @@ import hashlib
 import json
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import TYPE_CHECKING, Self
+
+import orjson
 
 from curation.documents import Json, Reason, Rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 #: Objects and arrays nested deeper than this are refused (RFC 8259 section 9
 #: allows an implementation to set limits).
@@ -28,6 +31,8 @@ MAX_DEPTH = 256
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
+#: Decimal arithmetic ends at exponents of 18 digits.
+_HUGE_EXPONENT = re.compile(r"[eE][-+]?\d{10}")
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -48,12 +53,12 @@ class SpelledFloat(float):
         return SpelledFloat, (self.spelling,)
 
 
-class _DuplicateKeyError(ValueError):
-    """Two members of one object have the same name."""
+class _RefusalError(ValueError):
+    """What a hook of the parser does not accept, and why."""
 
-
-class _RangeError(ValueError):
-    """A number that no double can hold, or that Python refuses to read."""
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.rejected = Rejected(reason=reason, detail=detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,41 +75,54 @@ def parse(content: bytes, policy: Policy | None = None) -> Json | Rejected:
     A byte order mark is accepted and dropped (RFC 8259 section 8.1 allows it).
     """
     content = content.removeprefix(b"\xef\xbb\xbf")
-    if content.startswith(_LFS):
-        return Rejected(reason=Reason.LFS_POINTER, detail="a Git LFS pointer file")
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        detail = f"byte {error.start} is not UTF-8"
-        return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
-    read_int = _read_int if _NEGATIVE_ZERO.search(content) else None
-    pairs = None if policy and policy.last_key_counts else _refuse_duplicates
+    text = _decoded(content)
+    if isinstance(text, Rejected):
+        return text
     try:
         value = json.loads(
             text,
-            object_pairs_hook=pairs,
+            object_pairs_hook=(
+                None if policy and policy.last_key_counts else _refuse_duplicates
+            ),
             parse_float=_read_float,
-            parse_int=read_int,
+            parse_int=_read_int if _NEGATIVE_ZERO.search(content) else None,
             parse_constant=_refuse_constant,
         )
-    except RecursionError:
-        return _too_deep()
-    except _DuplicateKeyError as error:
-        return Rejected(reason=Reason.DUPLICATE_KEYS, detail=str(error))
-    except _RangeError as error:
-        return Rejected(reason=Reason.NUMBER_OUT_OF_RANGE, detail=str(error))
-    except json.JSONDecodeError as error:
-        detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
-        return Rejected(reason=Reason.NOT_JSON, detail=detail)
-    except ValueError as error:
-        # The interpreter's guard against quadratic int parsing (4,300 digits).
-        return Rejected(reason=Reason.NUMBER_OUT_OF_RANGE, detail=str(error))
+    except (ValueError, RecursionError) as error:
+        return _refused(error)
     if depth(value) > MAX_DEPTH:
         return _too_deep()
     if _ESCAPED_SURROGATE.search(content) and _has_lone_surrogate(value):
         detail = "an escaped surrogate without its other half"
         return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
     return value
+
+
+def _decoded(content: bytes) -> str | Rejected:
+    if content.startswith(_LFS):
+        return Rejected(reason=Reason.LFS_POINTER, detail="a Git LFS pointer file")
+    if b"\0" in content[:4]:
+        # RFC 4627 section 3: so UTF-16 and UTF-32 without a mark are known.
+        detail = "a zero byte among the first four: UTF-16 or UTF-32, not UTF-8"
+        return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        detail = f"byte {error.start} is not UTF-8"
+        return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
+
+
+def _refused(error: ValueError | RecursionError) -> Rejected:
+    if isinstance(error, _RefusalError):
+        return error.rejected
+    if isinstance(error, RecursionError):
+        return _too_deep()
+    if isinstance(error, json.JSONDecodeError):
+        detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
+        return Rejected(reason=Reason.NOT_JSON, detail=detail)
+    # The interpreter's guard against quadratic int parsing.
+    detail = "an integer of more than 4,300 digits"
+    return Rejected(reason=Reason.NUMBER_OUT_OF_RANGE, detail=detail)
 
 
 def _too_deep() -> Rejected:
@@ -117,7 +135,8 @@ def _refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         seen: set[str] = set()
         for name, _ in pairs:
             if name in seen:
-                raise _DuplicateKeyError(f"the member {name[:80]!r} stands twice")
+                detail = f"the member {name[:80]!r} stands twice"
+                raise _RefusalError(Reason.DUPLICATE_KEYS, detail)
             seen.add(name)
     return members
 
@@ -125,8 +144,14 @@ def _refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 def _read_float(spelling: str) -> float:
     value = float(spelling)
     if math.isinf(value):
-        raise _RangeError(f"the number {spelling[:40]} is too large for a double")
-    return value if repr(value) == spelling else SpelledFloat(spelling)
+        detail = f"the number {spelling[:40]} is too large for a double"
+        raise _RefusalError(Reason.NUMBER_OUT_OF_RANGE, detail)
+    if repr(value) == spelling:
+        return value
+    if _HUGE_EXPONENT.search(spelling):
+        detail = f"the number {spelling[:40]} has an exponent beyond reason"
+        raise _RefusalError(Reason.NUMBER_OUT_OF_RANGE, detail)
+    return SpelledFloat(spelling)
 
 
 def _read_int(spelling: str) -> int | float:
@@ -134,7 +159,7 @@ def _read_int(spelling: str) -> int | float:
 
 
 def _refuse_constant(name: str) -> Json:
-    raise json.JSONDecodeError(f"{name} is not JSON", name, 0)
+    raise _RefusalError(Reason.NOT_JSON, f"{name} is not JSON")
 
 
 def _has_lone_surrogate(value: Json) -> bool:
@@ -162,16 +187,25 @@ def depth(value: Json) -> int:
 
 def any_spelled(value: Json) -> bool:
     """Tell whether a number in here is spelled in a way of its own."""
+    return any(type(each) is SpelledFloat for each in _floats(value))
+
+
+def _floats(value: Json) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
     stack = [value]
     while stack:
         each = stack.pop()
-        if isinstance(each, dict):
-            stack.extend(each.values())
-        elif isinstance(each, list):
-            stack.extend(each)
-        elif type(each) is SpelledFloat:
-            return True
-    return False
+        if type(each) is dict:
+            each = each.values()
+        elif type(each) is not list:
+            continue
+        for inner in each:
+            kind = type(inner)
+            if kind is dict or kind is list:
+                stack.append(inner)
+            elif kind is float or kind is SpelledFloat:
+                yield inner
 
 
 def _map_numbers(value: Json, convert: Callable[[float], Json]) -> Json:
@@ -229,7 +263,8 @@ def _shortest(number: SpelledFloat) -> str:
     if Decimal(shortest) == exact:
         return shortest
     digits = len(exact.as_tuple().digits)
-    return str(exact.normalize(Context(prec=digits)))
+    wide = Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return str(exact.normalize(wide))
 
 
 _SPELLED = _Style(", ", ": ", sort=False, number=lambda number: number.spelling)
@@ -239,13 +274,20 @@ _CANONICAL = _Style(",", ":", sort=True, number=_shortest)
 def _unspelled(number: float) -> Json:
     if isinstance(number, SpelledFloat):
         return number
-    return int(number) if number.is_integer() else number
+    # 1e+23 is not the integer nearest to it that a double can hold.
+    return int(Decimal(repr(number))) if number.is_integer() else number
 
 
 def canonical(value: Json) -> bytes:
     """Return the canonical form: equal schemas, and only they, have equal bytes."""
-    unspelled = _map_numbers(value, _unspelled)
-    if any_spelled(value):
+    kinds = {type(each) for each in _floats(value)}
+    if not kinds:
+        # Without floats orjson writes the same bytes, much faster; it gives up
+        # on integers over 64 bits and on deep nesting.
+        with suppress(orjson.JSONEncodeError):
+            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    unspelled = _map_numbers(value, _unspelled) if kinds else value
+    if SpelledFloat in kinds:
         return _render(unspelled, _CANONICAL).encode()
     return json.dumps(
         unspelled,
