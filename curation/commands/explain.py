@@ -1,0 +1,162 @@
+"""`csbdata explain`: one record's story, or everything rejected for one reason."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.documents import ABSENT, Reason
+from curation.terminal import (
+    Format,
+    FormatOption,
+    plain,
+    print_json,
+    shortened,
+    show,
+    stdout,
+    table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from curation.documents import Change, Json
+    from curation.story import Story
+
+_BUILD = Path("build/JSONSchemaBench")
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+_MOST_CHANGES = 5
+
+
+def explain(
+    unique_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="A record's id, or config/id."),
+    ] = None,
+    reason: Annotated[
+        Reason | None, typer.Option(help="List what was rejected for this reason.")
+    ] = None,
+    build: Annotated[
+        Path, typer.Option("--in", metavar="DIR", help="The build to look into.")
+    ] = _BUILD,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show each rule's changes to the last one.")
+    ] = False,
+    format_: FormatOption = Format.AUTO,
+) -> None:
+    """Tell what happened to one raw document, change by change, and why.
+
+    Example: csbdata explain o13947
+
+    Example: csbdata explain --reason template
+    """
+    from curation.story import rule_summaries, stories
+
+    if (unique_id is None) == (reason is None):
+        raise typer.BadParameter("give either an ID or --reason REASON")
+    if reason is not None:
+        _explain_reason(build, reason, format_)
+        return
+    found = stories(build, unique_id or "")
+    summaries = rule_summaries(build)
+    if format_ is Format.JSON:
+        print_json([_as_json(story) for story in found])
+        return
+    for number, story in enumerate(found):
+        if number:
+            show("")
+        _tell(story, summaries, every=every)
+
+
+def _explain_reason(build: Path, reason: Reason, format_: Format) -> None:
+    from curation.ledger_reader import open_ledger
+
+    columns = ("config", "unique_id", "rule", "detail", "path")
+    documents = open_ledger(build).documents().filter(outcome=reason.value)
+    rows = documents.select(columns).collect().rows()
+    if format_ is Format.JSON:
+        listed = [dict(zip(columns, row, strict=True)) for row in rows]
+        print_json({"reason": reason.value, "documents": listed})
+        return
+    show(f"{reason.value}: {reason.explanation}", style="bold")
+    show("1 document" if len(rows) == 1 else f"{len(rows):,} documents")
+    if rows:
+        cut = [[*row[:3], shortened(row[3], 100)] for row in rows]
+        stdout().print(table(columns[:4], cut))
+
+
+def _as_json(story: Story) -> Json:
+    entry = asdict(story.entry)
+    for change in entry["changes"]:
+        for side in ("before", "after"):
+            if change[side] == ABSENT:
+                change[side] = None
+    if not story.kept:
+        entry["explanation"] = story.explanation
+    return {**entry, "record": story.record}
+
+
+def _tell(story: Story, summaries: Mapping[str, str], *, every: bool) -> None:
+    entry = story.entry
+    verdict = f"kept, in {entry.split}" if story.kept else f"rejected: {entry.outcome}"
+    show(f"{entry.config}/{entry.unique_id}  {verdict}", style="bold")
+    for name, value in _facts(story):
+        if value:
+            show(f"  {name:<12}{value}")
+    if not story.kept:
+        show("")
+        _tell_rejection(story, summaries)
+    for rule, changes in groupby(entry.changes, key=lambda change: change.rule):
+        show("")
+        show(f"{rule}: {summaries.get(rule, '')}".strip(" :"), style="bold cyan")
+        _tell_changes(list(changes), every=every)
+
+
+def _facts(story: Story) -> Iterable[tuple[str, str]]:
+    entry, record = story.entry, story.record or {}
+    yield "source", f"{entry.source} ({entry.origin}), {entry.commit}"
+    yield "path", entry.path
+    yield "licence", entry.licence
+    yield "raw sha256", entry.raw_sha256
+    yield "sha256", entry.sha256
+    if not record:
+        return
+    yield "dialect", f"{record['dialect']}, {record['dialect_found']}"
+    yield "valid under", ", ".join(record["valid_under"])
+    figures = (
+        f"{record['field_count']:,} fields, fan-out {record['max_fan_out']:,}, "
+        f"depth {record['depth']:,}, {record['size']:,} bytes"
+    )
+    yield "measures", figures
+    for name in ("features", "formats", "lints"):
+        yield name, ", ".join(record[name])
+    yield "fastjson...", record["fastjsonschema"] or ""
+
+
+def _tell_rejection(story: Story, summaries: Mapping[str, str]) -> None:
+    entry = story.entry
+    show(f"  reason      {entry.outcome}: {story.explanation}")
+    if entry.rule:
+        show(
+            f"  rule        {entry.rule}: {summaries.get(entry.rule, '')}".rstrip(" :")
+        )
+    if entry.detail:
+        show(f"  detail      {shortened(entry.detail, 2_000)}", style="yellow")
+
+
+def _tell_changes(changes: Sequence[Change], *, every: bool) -> None:
+    from curation.line_diff import line_diff
+
+    shown = changes if every else changes[:_MOST_CHANGES]
+    for change in shown:
+        note = f"  ({change.note})" if change.note else ""
+        show(f"  at {change.pointer or 'the root'}{note}")
+        for line in line_diff(change.before, change.after):
+            style = _COLOURS.get(line[0], "")
+            stdout().print(plain(f"    {line}", style), soft_wrap=True)
+    if len(changes) > len(shown):
+        show(f"  ... and {len(changes) - len(shown):,} more places (--all)")
