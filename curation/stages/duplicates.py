@@ -24,7 +24,7 @@ def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
     for position, each in enumerate(candidates):
         earlier = first.get(each.sha256) or own.get((each.config, each.sha256))
         if earlier is not None:
-            detail = f"equal to {earlier.unique_id} of {earlier.config}"
+            detail = f"{earlier.config}/{earlier.unique_id}"
             rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
         elif each.extra:
             own[each.config, each.sha256] = each

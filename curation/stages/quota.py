@@ -24,22 +24,16 @@ def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
             detail = f"{each.field_count} fields, at least {each.least_fields} wanted"
             rejected[position] = Rejected(reason=Reason.TOO_FEW_FIELDS, detail=detail)
         elif each.quota is not None:
-            seen = drawn.setdefault(each.config, {})
-            if each.sha256 in seen:
-                earlier = candidates[seen[each.sha256]].unique_id
-                detail = f"equal to {earlier} of {each.config}"
+            own = drawn.setdefault(each.config, {})
+            first = candidates[own.setdefault(each.sha256, position)]
+            if first is not each:
+                detail = f"{first.config}/{first.unique_id}"
                 rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
-            else:
-                seen[each.sha256] = position
-    for config, seen in drawn.items():
-        quota = next(
-            candidates[position].quota or 0 for position in seen.values()
-        )
-        for digest in sorted(seen)[quota:]:
-            rejected[seen[digest]] = Rejected(
-                reason=Reason.OVER_QUOTA,
-                detail=f"{config} takes the first {quota} by digest",
-            )
+    for config, own in drawn.items():
+        quota = candidates[min(own.values())].quota
+        for digest in sorted(own)[quota:]:
+            detail = f"{config} takes the first {quota:,} by digest"
+            rejected[own[digest]] = Rejected(reason=Reason.OVER_QUOTA, detail=detail)
     return rejected
 
 
