@@ -82,6 +82,10 @@ class Cache:
             raise cannot_write(evidence, error) from error
         return evidence
 
+    def clear_downloads(self, name: str) -> None:
+        """Remove what has been downloaded of an archive; the caller has its lock."""
+        shutil.rmtree(self.downloads / name, ignore_errors=True)
+
     @contextmanager
     def lock(self, name: str, say: Callable[[str], None]) -> Iterator[None]:
         """Be the only process that fetches this archive.
@@ -97,7 +101,7 @@ class Cache:
         except OSError as error:
             raise cannot_write(path, error) from error
         try:
-            shutil.rmtree(self.downloads / name, ignore_errors=True)
+            self.clear_downloads(name)
             sweep(self.packs, name)
             yield
         finally:

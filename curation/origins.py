@@ -16,8 +16,11 @@ import platformdirs
 
 from curation.cache import Cache
 from curation.documents import Origin
+from curation.faults import TemporarilyUnavailable
+from curation.faults import Unavailable as UnavailableFault
+from curation.fetch import Network
 from curation.pins import ArchivePin, Kind, load_pins
-from curation.upstream import Network, Unreachable, fetched
+from curation.upstream import fetched
 from curation.verify_archive import unpack
 
 if TYPE_CHECKING:
@@ -116,9 +119,9 @@ def acquire(
             return _acquired(pin, pack, "mirror")
         try:
             pack = fetched(pin, settings.network, cache, say)
-        except Unreachable as error:
-            why = f"{pin.name}: {error}"
-            return Unavailable(archive=pin.name, why=why, exit_code=error.exit_code)
+        except (UnavailableFault, TemporarilyUnavailable) as fault:
+            why = f"{pin.name}: {fault}"
+            return Unavailable(archive=pin.name, why=why, exit_code=fault.exit_code)
         return _acquired(pin, pack, "index" if pin.kind is Kind.WHEEL else "upstream")
 
 

@@ -2,31 +2,91 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from curation.durable import cannot_write
+from curation.faults import BadArchive, Unavailable
+from curation.gates import Gate
+from curation.package_index import download_wheel
+from curation.pins import ArchivePin, Kind
+from curation.verify_archive import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from curation.cache import Cache
-    from curation.pins import ArchivePin
+    from curation.fetch import Network
+
+_GITHUB: Final = "https://codeload.github.com"
+_GITHUB_HOSTS: Final = frozenset({"codeload.github.com", "github.com"})
+_HUB: Final = "https://huggingface.co"
+#: The Hub's own, and those that it keeps large files on.
+_HUB_HOSTS: Final = frozenset({"huggingface.co", ".huggingface.co", ".hf.co"})
+#: A tarball that arrives cut or damaged is asked for this many times.
+_ATTEMPTS: Final = 2
 
 
-class Unreachable(Exception):  # noqa: N818 # an answer, not an error
-    """The archive cannot be had from its publisher here and now."""
+def address(pin: ArchivePin) -> tuple[str, Gate]:
+    """Return where an archive is published, and the hosts that may be asked.
 
-    exit_code = 69
-
-
-class Network:
-    """What is known of the network."""
+    `CSBDATA_GITHUB_BASE` and the Hub's own `HF_ENDPOINT` put another address in
+    place of the usual one.
+    """
+    if pin.kind is Kind.GITHUB:
+        base = os.environ.get("CSBDATA_GITHUB_BASE", "").rstrip("/")
+        url = f"{base or _GITHUB}/{pin.repository}/tar.gz/{pin.commit}"
+        return url, Gate(hosts=_GITHUB_HOSTS, base=base)
+    base = os.environ.get("HF_ENDPOINT", "").rstrip("/")
+    path = f"datasets/{pin.repository}/resolve/{pin.commit}/{quote(pin.file)}"
+    return f"{base or _HUB}/{path}", Gate(hosts=_HUB_HOSTS, base=base)
 
 
 def fetched(
-    pin: ArchivePin,
-    network: Network,  # noqa: ARG001
-    cache: Cache,  # noqa: ARG001
-    say: Callable[[str], None],  # noqa: ARG001
+    pin: ArchivePin, network: Network, cache: Cache, say: Callable[[str], None]
 ) -> Path:
-    """Return the pack of an archive as its publisher gives it."""
-    raise Unreachable(f"{pin.repository} is not asked yet")
+    """Return the pack of an archive as its publisher gives it.
+
+    The caller holds the archive's lock. Raises `Unavailable` or
+    `TemporarilyUnavailable` where it cannot be had; `WrongDigest` or
+    `BadArchive`, with the evidence kept, where it is not what is pinned.
+    """
+    folder = cache.downloads / pin.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    try:
+        for attempt in range(1, _ATTEMPTS + 1):
+            file = _download(pin, folder, network, cache, say)
+            try:
+                return unpack(pin, file, cache)
+            except BadArchive as error:
+                if attempt == _ATTEMPTS:
+                    evidence = cache.refuse(file, file.name)
+                    then = f"refused, kept as {evidence}"
+                    raise BadArchive(error.what, pin.name, then) from error
+                say(f"{pin.name}: {error.what}; asking once more")
+    finally:
+        cache.clear_downloads(pin.name)
+    raise AssertionError  # the loop returns or raises
+
+
+def _download(
+    pin: ArchivePin,
+    folder: Path,
+    network: Network,
+    cache: Cache,
+    say: Callable[[str], None],
+) -> Path:
+    say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
+    if pin.kind is Kind.WHEEL:
+        return download_wheel(pin, folder, network, cache)
+    if pin.kind is Kind.HUB and os.environ.get("HF_HUB_OFFLINE", "") not in {"", "0"}:
+        raise Unavailable("HF_HUB_OFFLINE is set", pin.name, "unset it")
+    url, gate = address(pin)
+    file = folder / pin.file_names[0]
+    network.download(url, file, gate, say)
+    return file

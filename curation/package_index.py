@@ -1,0 +1,106 @@
+"""A wheel from the package index, through the user's own pip and its settings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from shutil import which
+from typing import TYPE_CHECKING, Final
+
+from curation.faults import TemporarilyUnavailable, Unavailable, WrongDigest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.cache import Cache
+    from curation.fetch import Network
+    from curation.pins import ArchivePin
+
+#: Seconds for one wheel; the largest has 23 MB.
+DEADLINE: Final = 600.0
+_SERVICE: Final = "the package index"
+#: pip's own words when nobody answers.
+_SILENT: Final = re.compile(r"connection broken by|Failed to establish|ConnectTimeout")
+#: No business of pip's, whose settings stay as they are otherwise.
+_SECRETS: Final = frozenset(
+    {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
+)
+_OPTIONS: Final = (
+    "download",
+    "--no-deps",
+    "--only-binary=:all:",
+    "--no-input",
+    "--disable-pip-version-check",
+    "--quiet",
+    "--timeout=10",
+    "--retries=1",
+)
+
+
+def download_wheel(
+    pin: ArchivePin, folder: Path, network: Network, cache: Cache
+) -> Path:
+    """Return a wheel's file, which has the sha256 of its pin.
+
+    Raises `Unavailable` or `TemporarilyUnavailable` where pip cannot get it, and
+    `WrongDigest` (the file is kept as evidence) where the index gives another.
+    """
+    if _SERVICE in network.silent:
+        raise Unavailable("did not answer before", _SERVICE)
+    request = f"{pin.repository}=={pin.commit}"
+    error = _run_pip([*_pip(), *_OPTIONS, f"--dest={folder}", request], folder)
+    wheels = sorted(folder.glob("*.whl"))
+    if not wheels:
+        if _SILENT.search(error):
+            network.silent.add(_SERVICE)
+        what = f"pip cannot get {request} ({_last_words(error)})"
+        raise Unavailable(what, _SERVICE)
+    found = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
+    if pin.sha256 and found != pin.sha256:
+        evidence = cache.refuse(wheels[0], f"{found[:16]}-{wheels[0].name}")
+        what = f"{request} has sha256 {found}, the pin says {pin.sha256}"
+        raise WrongDigest(what, _SERVICE, f"refused, kept as {evidence}")
+    return wheels[0]
+
+
+def _pip() -> list[str]:
+    if find_spec("pip"):
+        return [sys.executable, "-m", "pip"]
+    program = which("pip") or which("pip3")
+    if program is None:
+        raise Unavailable("there is no pip here", _SERVICE, "python -m ensurepip")
+    return [program]
+
+
+def _run_pip(command: list[str], folder: Path) -> str:
+    """Run pip to its end or its deadline; return what it says on stderr."""
+    variables = {key: os.environ[key] for key in os.environ.keys() - _SECRETS}
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as child:
+        try:
+            return child.communicate(timeout=DEADLINE)[1]
+        except BaseException as error:
+            os.killpg(child.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                what = f"pip did not end within {DEADLINE:g} seconds"
+                raise TemporarilyUnavailable(what, _SERVICE) from error
+            raise
+
+
+def _last_words(error: str) -> str:
+    lines = [each.strip() for each in error.splitlines() if "ERROR:" in each]
+    return lines[-1].removeprefix("ERROR: ")[:200] if lines else "it says nothing"
