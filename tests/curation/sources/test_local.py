@@ -1,0 +1,128 @@
+"""The user's own schemas: a folder, a JSONL file, a parquet file."""
+
+from __future__ import annotations
+
+import io
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.faults import BadConfiguration, BadData
+from curation.sources import local
+from tests.curation.sources.given import Held, held, reading
+
+
+def table(**columns: list[object]) -> Held:
+    """Return a parquet file with the columns."""
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(pa.table(columns), sink)
+    return Held({"own.parquet": sink.getvalue()})
+
+
+def found(files: Held) -> dict[str, bytes]:
+    """Return id to content, in reading order."""
+    given = reading("local", files, config="Ours")
+    return {each.unique_id: each.content for each in local.read(given)}
+
+
+def test_a_folder_is_read_recursively() -> None:
+    """An id is the relative path without `.json`; other files are none."""
+    files = held(**{"b/c10.json": 1, "b/c9.json": 2, "a.json": 3, "notes.md": b"#"})
+    assert found(files) == {"a": b"3", "b/c9": b"2", "b/c10": b"1"}
+
+
+def test_the_user_names_the_config() -> None:
+    """Every document is of the config, and its source is `local`."""
+    given = reading("local", held(**{"a.json": {}}), config="Ours")
+    (document,) = local.read(given)
+    assert (document.config, document.provenance.source) == ("Ours", "local")
+    assert document.provenance.path == "a.json"
+
+
+def test_without_a_config_nothing_is_read() -> None:
+    """There is no name to fall back on."""
+    with pytest.raises(BadConfiguration, match="config"):
+        list(local.read(reading("local", held(**{"a.json": {}}))))
+
+
+def test_references_between_files_resolve() -> None:
+    """Every file has a place to refer from, and claims count as well."""
+    files = held(**{"a b.json": {"$id": "https://example.com/a"}, "d/e.json": {}})
+    given = reading("local", files, config="Ours")
+    bases = {each.unique_id: each.base_uri for each in local.read(given)}
+    uris = local.uris(given)
+    assert uris["https://example.com/a"] == "a b.json"
+    assert {str(bases["a b"]), str(bases["d/e"])} < set(uris)
+    assert bases["d/e"] == "https://local.invalid/d/e.json"
+
+
+def test_a_line_is_a_schema_or_names_itself() -> None:
+    """A bare schema is called after its line, and its text stays as it is."""
+    lines = [
+        b'{"type": "string", "minLength": 1.0}',
+        b"",
+        b'{"unique_id": "x", "json_schema": {"maximum": 1E3}}',
+        b'{"unique_id": "y", "json_schema": "{\\"type\\":\\"null\\"}"}\r',
+        b'{"unique_id": 7, "json_schema": true}',
+        b"not json",
+    ]
+    assert found(Held({"own.jsonl": b"\n".join(lines)})) == {
+        "own-1": b'{"type": "string", "minLength": 1.0}',
+        "own-5": b"true",
+        "own-6": b"not json",
+        "x": b'{"maximum": 1E3}',
+        "y": b'{"type":"null"}',
+    }
+
+
+def test_a_row_says_where_it_stands() -> None:
+    """The path of a document names the file and the row."""
+    files = Held({"own.jsonl": b'\n{"type": "null"}\n'})
+    (document,) = local.read(reading("local", files, config="Ours"))
+    assert document.provenance.path == "own.jsonl#2"
+    assert local.uris(reading("local", files, config="Ours")) == {}
+
+
+def test_a_parquet_file_has_two_columns() -> None:
+    """Text and id; a missing text is empty, a missing id is the row's number."""
+    files = table(
+        json_schema=["{}", None, "[]"], unique_id=["b", "a", None], other=[1, 2, 3]
+    )
+    assert found(files) == {"a": b"", "b": b"{}", "own-3": b"[]"}
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (table(json_schema=["{}"]), "unique_id"),
+        (table(unique_id=["a"]), "json_schema"),
+        (table(unique_id=["a"], json_schema=[{"type": "null"}]), "parquet"),
+        (Held({"own.parquet": b"PAR1"}), "parquet"),
+    ],
+)
+def test_a_foreign_table_is_a_fault(files: Held, message: str) -> None:
+    """One line says what is wrong with the file."""
+    with pytest.raises(BadData, match=message):
+        found(files)
+
+
+def test_ids_that_occur_twice_become_unique() -> None:
+    """The first keeps its id, the others add a digest, equal ones a count."""
+    rows = [b'{"unique_id": "x", "json_schema": %d}' % each for each in (1, 2, 2, 2)]
+    names = list(found(Held({"own.jsonl": b"\n".join(rows)})))
+    second = names[1]
+    assert names == ["x", second, f"{second}-2", f"{second}-3"]
+    assert second.startswith("x-")
+    assert len(second) == len("x-") + 8
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "a-2", "s-1", None]), st.binary())))
+def test_no_two_rows_ever_share_an_id(rows: list[tuple[str | None, bytes]]) -> None:
+    """Whatever the file says, and the same every time."""
+    numbered = [(number, *row) for number, row in enumerate(rows, start=1)]
+    unique = list(local.made_unique(numbered, "s"))
+    assert len({unique_id for _, unique_id, _ in unique}) == len(rows)
+    assert unique == list(local.made_unique(numbered, "s"))
