@@ -1,0 +1,34 @@
+"""What all tests share: the option that writes golden files anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--renew-golden`, to be used after a wanted change, with a look at it."""
+    parser.addoption(
+        "--renew-golden",
+        action="store_true",
+        help="write the golden files anew instead of comparing with them",
+    )
+
+
+@pytest.fixture(scope="session")
+def compare_golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compare a text with a golden file, or write it there if so told."""
+    renew = bool(request.config.getoption("--renew-golden"))
+
+    def compare(path: Path, text: str) -> None:
+        if renew:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert text == path.read_text(encoding="utf-8")
+
+    return compare

@@ -1,0 +1,142 @@
+"""The embedded sample: small, ours, and with something in it for every rule."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars
+import pytest
+
+from curation.benchmark import CONFIGS, SPLITS
+from curation.build import Request, build
+from curation.documents import Reason
+from curation.inputs import Extra
+from curation.progress import Quiet
+from curation.resources import raw_folder
+from curation.rulesets import rule_set
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curation.documents import Json
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+#: What only a hostile document meets: tests/hostile is about these.
+LIMITS = {
+    Reason.TOO_LARGE,
+    Reason.TOO_DEEP,
+    Reason.TIMED_OUT,
+    Reason.OUT_OF_MEMORY,
+    Reason.CRASHED,
+}
+RULE_SETS = ("clean", "paper")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edition:
+    """One build of the sample, as its ledger tells it."""
+
+    rules: str
+    documents: polars.DataFrame
+    changes: polars.DataFrame
+    manifest: Json
+
+    @property
+    def kept(self) -> polars.DataFrame:
+        """The documents that became records."""
+        return self.documents.filter(polars.col("outcome") == "kept")
+
+    @property
+    def rejected(self) -> polars.DataFrame:
+        """The documents that did not."""
+        return self.documents.filter(polars.col("outcome") != "kept")
+
+    def golden(self) -> str:
+        """What is checked in: every record's split and digest, every reject's end."""
+        kept = self.kept.select("config", "unique_id", "split", "sha256")
+        rejected = self.rejected.select("raw_config", "unique_id", "outcome", "rule")
+        lines = [
+            f' "{name}": [\n'
+            + ",\n".join(f"  {json.dumps(row)}" for row in sorted(rows.rows()))
+            + "\n ]"
+            for name, rows in (("kept", kept), ("rejected", rejected))
+        ]
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+@pytest.fixture(scope="session", params=RULE_SETS)
+def edition(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Edition:
+    """Build the sample once under each rule set, with the extras that it has."""
+    out = tmp_path_factory.mktemp("sample") / request.param
+    extras = (Extra(source="corpus"), Extra(source="cloudformation"))
+    built = build(
+        Request(out=out, rules=request.param, sample=True, extras=extras, jobs=1),
+        Quiet(),
+    )
+    return Edition(
+        rules=request.param,
+        documents=polars.read_parquet(out / "ledger" / "documents.parquet"),
+        changes=polars.read_parquet(out / "ledger" / "changes.parquet"),
+        manifest=built.manifest,
+    )
+
+
+def test_every_config_and_split_has_a_record(edition: Edition) -> None:
+    """Every one of the ten configs has a record in each of the three splits."""
+    found = set(edition.kept.select("config", "split").unique().rows())
+    wanted = {(config, split) for config in CONFIGS for split in SPLITS}
+    assert wanted - found == set()
+
+
+def test_every_reason_is_met(edition: Edition) -> None:
+    """Every reason that a rule of the set can give is given, those of limits apart."""
+    possible = {
+        reason for rule in rule_set(edition.rules).all_rules for reason in rule.reasons
+    }
+    met = set(edition.rejected["outcome"].unique())
+    assert possible - LIMITS - met == set()
+
+
+def test_the_clean_rules_meet_every_reason(edition: Edition) -> None:
+    """`clean` and `paper` together give every reason there is but those of limits."""
+    if edition.rules != "clean":
+        pytest.skip("`paper` has fewer reasons")
+    met = set(edition.rejected["outcome"].unique())
+    own = {each for rule in rule_set("paper").all_rules for each in rule.reasons}
+    assert set(Reason) - LIMITS - own - met == set()
+
+
+def test_every_rule_does_something(edition: Edition) -> None:
+    """Every rule of the set changes, flags or rejects at least one document."""
+    acted = set(edition.changes["rule"].unique()) | set(
+        edition.rejected["rule"].unique()
+    )
+    idle = {
+        rule.name
+        for rule in rule_set(edition.rules).all_rules
+        if rule.name not in acted and not getattr(rule, "lints", None)
+    }
+    assert idle == set()
+
+
+def test_golden_results(
+    edition: Edition, compare_golden: Callable[[Path, str], None]
+) -> None:
+    """The sample's records and rejects are those that are checked in."""
+    compare_golden(GOLDEN / f"sample-{edition.rules}.json", edition.golden())
+
+
+def test_partial(edition: Edition) -> None:
+    """A build from the sample never passes for the whole benchmark."""
+    assert edition.manifest["name"] == "JSONSchemaBench-partial"
+
+
+def test_size() -> None:
+    """The sample stays small: it is in every clone and in every wheel."""
+    files = [each for each in (raw_folder() / "sample").rglob("*") if each.is_file()]
+    assert sum(each.stat().st_size for each in files) < 1_500_000
