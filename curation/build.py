@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.benchmark import CONFIGS
+from curation.benchmark import CONFIGS, in_benchmark_order
 from curation.documents import Origin
 from curation.faults import Unavailable
 from curation.gather import Reader, work
@@ -220,10 +220,16 @@ def _summary(
     configs: tuple[ConfigSummary, ...],
 ) -> Summary:
     """Return what the card and the manifest say of the build."""
-    partial = [
-        f"{', '.join(each.configs)}: {each.partial}." for each in inputs if each.partial
-    ]
-    partial += [f"{', '.join(each.configs)}: missing, {each.why}." for each in missing]
+    whys: dict[str, list[str]] = {}
+    for each in inputs:
+        if each.partial:
+            whys.setdefault(each.partial, []).extend(each.configs)
+    for absent in missing:
+        whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
+    partial = tuple(
+        f"{', '.join(in_benchmark_order(configs))}: {why}."
+        for why, configs in whys.items()
+    )
     return Summary(
         rules=rules.name,
         rule_notes=tuple(
@@ -233,7 +239,7 @@ def _summary(
         configs=configs,
         extras=frozenset(each.config for each in configs) - frozenset(CONFIGS),
         pins=tuple(each.pin for each in inputs),
-        partial=tuple(partial),
+        partial=partial,
     )
 
 

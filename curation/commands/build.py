@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from curation.inputs import Extra
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+#: Reject reasons named in the summary's table before the rest is added up.
+_FEW = 4
 _EPILOG = """Examples:
 
   csbdata build --mirror ~/archives
@@ -152,18 +154,19 @@ def _print(built: Built, shown_out: Path) -> None:
         f"{manifest['name']} ({manifest['rules']} rules): {kept:,} records of {raw:,} "
         f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
     )
-    for sentence in manifest["partial"]:
-        say(f"Partial: {sentence}", style="yellow")
+    if manifest["partial"]:
+        say(f"The build is partial. {' '.join(manifest['partial'])}", style="yellow")
     say(f"Why a document is not in it: csbdata explain --reason REASON {shown_out}")
     say(f"Next: csbdata stats {shown_out}")
 
 
 def _row(name: str, figures: Mapping[str, Json]) -> tuple[str, ...]:
     reasons = sorted(figures["rejected"].items(), key=lambda item: (-item[1], item[0]))
-    shown = [f"{reason} {count:,}" for reason, count in reasons[:4]]
-    if len(reasons) > len(shown):
-        rest = sum(count for _, count in reasons[len(shown) :])
-        shown.append(f"{len(reasons) - len(shown)} other reasons {rest:,}")
+    few = reasons if len(reasons) <= _FEW + 1 else reasons[:_FEW]
+    shown = [f"{reason} {count:,}" for reason, count in few]
+    if len(reasons) > len(few):
+        rest = sum(count for _, count in reasons[len(few) :])
+        shown.append(f"{len(reasons) - len(few)} other reasons {rest:,}")
     splits = figures["splits"]
     return (
         name,
