@@ -38,10 +38,9 @@ class Outcome:
 
 def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
     """Return what becomes of a raw document under a rule set."""
-    read = _read(raw, rules)
-    if isinstance(read, Rejected):
-        return Outcome(config=raw.config, record=None, rejected=read, changes=())
-    document = read
+    document = read(raw, rules)
+    if isinstance(document, Rejected):
+        return Outcome(config=raw.config, record=None, rejected=document, changes=())
     for rule in rules.rules:
         result = rule.apply(document, context)
         if isinstance(result, Rejected):
@@ -64,7 +63,8 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
     )
 
 
-def _read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
+def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
+    """Return the document that a rule set starts from, or why there is none."""
     refused = too_big(raw.content, LIMITS)
     if refused is not None:
         return _signed(refused, "limits")
