@@ -91,6 +91,22 @@ def hosted_elsewhere(urls: list[str]) -> list[str]:
     return [url for url in urls if not _HOSTED.fullmatch(url)]
 
 
+def unique_ids(urls: list[str]) -> dict[str, str]:
+    """Return URL to id: the basename, without `.json`.
+
+    A name that occurs twice in the catalogue gets `-` and 8 hex digits of its
+    URL's sha256, unless SchemaStore hosts the schema itself.
+    """
+    names = Counter(map(_basename, urls))
+    ids = {}
+    for url in urls:
+        name = _basename(url)
+        if names[name] > 1 and not _HOSTED.fullmatch(url):
+            name += "-" + hashlib.sha256(url.encode()).hexdigest()[:8]
+        ids[url] = name
+    return ids
+
+
 def _paths(reading: Reading) -> Mapping[str, str]:
     """Return URL to path of what the wheel holds, by its own index."""
     index = orjson.loads(reading.files.read(_INDEX))["by_url"]
@@ -98,20 +114,13 @@ def _paths(reading: Reading) -> Mapping[str, str]:
 
 
 def _entries(reading: Reading) -> list[_Entry]:
-    """Return the entries in natural order of their ids.
-
-    An id is the basename of the URL. One that occurs twice in the catalogue gets
-    `-` and 8 hex digits of its URL's sha256, unless SchemaStore hosts it.
-    """
+    """Return the entries in natural order of their ids."""
     urls = catalogue(reading)
     held = frozenset(reading.files.paths)
     indexed = _paths(reading) if reading.archive == _WHEEL else None
-    names = Counter(map(_basename, urls))
     entries = []
-    for url in urls:
-        name, hosted = _basename(url), _HOSTED.fullmatch(url)
-        if not hosted and names[name] > 1:
-            name += "-" + hashlib.sha256(url.encode()).hexdigest()[:8]
+    for url, name in unique_ids(urls).items():
+        hosted = _HOSTED.fullmatch(url)
         if indexed is not None:
             path = indexed.get(url, "")
         elif hosted:
