@@ -1,0 +1,104 @@
+"""Claims about the repository itself: what a newcomer and a reviewer rely on."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+#: A lint rule or a type fault ignored without a word on why.
+_BARE = re.compile(
+    r"# noqa$|# noqa: [A-Z0-9, ]+$|# type: ignore(?:\[[a-z, -]+\])?$", re.MULTILINE
+)
+_PINNED = re.compile(r"[A-Za-z0-9._-]+==\S+")
+
+
+def _tracked(*patterns: str) -> list[Path]:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", *patterns],  # noqa: S607 (git as the user has it)
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    paths = [ROOT / name for name in listed.split("\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+def test_modules_are_short() -> None:
+    """No module is longer than 400 lines, and no test module than 600."""
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in _tracked("*.py")
+        if (lines := len(path.read_text().splitlines()))
+        > (600 if "tests" in path.parts else 400)
+    }
+    assert long == {}
+
+
+def test_every_test_says_its_claim() -> None:
+    """The docstring of each test function is there and is its claim."""
+    silent = [
+        f"{path.relative_to(ROOT)}::{node.name}"
+        for path in _tracked("tests/*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+        and not ast.get_docstring(node)
+    ]
+    assert silent == []
+
+
+def test_every_ignored_lint_rule_has_its_reason() -> None:
+    """A rule is ignored with the reason on its line, in the settings or the code."""
+    settings = (ROOT / "pyproject.toml").read_text()
+    bare = re.findall(r'^\s*"[A-Z]{1,5}[0-9]{3,4}",\s*$', settings, re.MULTILINE)
+    for path in _tracked("*.py"):
+        bare += _BARE.findall(path.read_text())
+    assert bare == []
+
+
+def test_constraints_pin_every_requirement_exactly() -> None:
+    """Each direct requirement, and every other line, is an exact version."""
+    lines = [
+        line
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
+    assert [line for line in lines if not _PINNED.fullmatch(line)] == []
+    pinned = {_plain(line.partition("==")[0]) for line in lines}
+    project = _PROJECT["project"]
+    wanted = [*project["dependencies"]]
+    for extra in project["optional-dependencies"].values():
+        wanted += extra
+    names = {_plain(re.split(r"[\[<>=!~ ]", each)[0]) for each in wanted}
+    assert names - {"csbdata"} - pinned == set()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_nothing_here_is_under_the_gpl() -> None:
+    """The GPL's `rfc3987`, which `jsonschema[format]` wants, is not asked for."""
+    pins = (ROOT / "constraints.txt").read_text()
+    assert re.search(r"^rfc3987==", pins, re.MULTILINE) is None
+
+
+def test_the_changelog_has_an_unreleased_part() -> None:
+    """What a user can see of the next version is told before it is released."""
+    assert "\n## Unreleased\n" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_versions_agree() -> None:
+    """CITATION.cff and the package say the same version."""
+    version = _PROJECT["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
