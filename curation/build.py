@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from curation.benchmark import CONFIGS, in_benchmark_order
+from curation.compile_check import tried
 from curation.documents import Origin
 from curation.faults import Unavailable
 from curation.gather import Reader, work
@@ -125,12 +126,14 @@ def build(request: Request, progress: Progress) -> Built:
         if manifest is None:
             settled, peak = _decide(request, rules, inputs, run, progress)
             clock.lap("decide")
-            progress.say(f"Writing {request.out}")
             summary = _summary(
                 rules, inputs, missing, summarise(each.entry() for each in settled)
             )
+            compiled = _compiled(request, settled, progress)
+            clock.lap("fastjsonschema")
+            progress.say(f"Writing {request.out}")
             with atomic_folder(request.out) as folder:
-                manifest = write_folder(folder, summary, settled)
+                manifest = write_folder(folder, summary, settled, compiled)
             remember(request.out, run)
             clock.lap("write")
         else:
@@ -211,6 +214,27 @@ def _decide(
         peak = pool.peak_rss_mb
     sources = {each.source.name: each.source for each in inputs}
     return settle(reader.seen, outcomes, rules, sources), peak
+
+
+def _compiled(
+    request: Request, settled: Sequence[Settled], progress: Progress
+) -> Mapping[str, str]:
+    """Return fastjsonschema's verdict by digest; empty where it is not asked.
+
+    The whole corpus is never asked: it would take hours.
+    """
+    if not request.fastjsonschema:
+        return {}
+    records = [
+        each.record()
+        for each in settled
+        if each.kept and each.seen.provenance.source != "corpus"
+    ]
+    with progress.bar("Compiling with fastjsonschema") as advance:
+        tried_records = tried(
+            records, request.fetch.cache, jobs=request.jobs, progress=advance
+        )
+    return {each.sha256: each.fastjsonschema or "" for each in tried_records}
 
 
 def _summary(

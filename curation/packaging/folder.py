@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -24,23 +25,32 @@ if TYPE_CHECKING:
 
 
 def write_folder(
-    folder: Path, summary: Summary, settled: Sequence[Settled]
+    folder: Path,
+    summary: Summary,
+    settled: Sequence[Settled],
+    compiled: Mapping[str, str],
 ) -> Mapping[str, Json]:
     """Write a build into an empty folder; return its manifest.
 
-    `settled` is in benchmark order.
+    `settled` is in benchmark order; `compiled` maps the digests that fastjsonschema
+    was asked about to its verdict.
 
     Raises:
         OSError: a file cannot be written.
     """
     kept = (each for each in settled if each.kept)
     for config, members in groupby(kept, key=lambda each: each.outcome.config):
-        write_config(folder, config, _by_split(each.record() for each in members))
+        records = (_compiled(each.record(), compiled) for each in members)
+        write_config(folder, config, _by_split(records))
     write_ledger((each.entry() for each in settled), folder)
     write_card(summary, folder)
     write_manifest(summary, folder)
     manifest: Mapping[str, Json] = orjson.loads((folder / FILE).read_bytes())
     return manifest
+
+
+def _compiled(record: Record, verdicts: Mapping[str, str]) -> Record:
+    return replace(record, fastjsonschema=verdicts.get(record.sha256))
 
 
 def _by_split(records: Iterable[Record]) -> Mapping[str, Sequence[Record]]:
