@@ -1,0 +1,17 @@
+"""GitHub's five subsets: a schema's place among them is its field count."""
+
+from __future__ import annotations
+
+#: Subset and the field count it stays below, smallest first (paper, section 3.1).
+LIMITS = (
+    ("Github_trivial", 10),
+    ("Github_easy", 30),
+    ("Github_medium", 100),
+    ("Github_hard", 500),
+)
+LARGEST = "Github_ultra"
+
+
+def github_config(field_count: int) -> str:
+    """Return the config that a GitHub schema of this field count belongs to."""
+    return next((name for name, limit in LIMITS if field_count < limit), LARGEST)

@@ -1,0 +1,84 @@
+"""The four measures of the paper's Table 8, and nothing else.
+
+They are functions of a JSON value; none of them knows what a schema is. The
+definitions are those that reproduce the published figures.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.jsontext import write
+
+if TYPE_CHECKING:
+    from curation.documents import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """How large one schema is, in the four ways of Table 8."""
+
+    #: Bytes of the JSON text with Python's default separators.
+    size: int
+    field_count: int
+    max_fan_out: int
+    depth: int
+
+
+def field_count(value: Json) -> int:
+    """Return the number of keys of all nested objects, arrays never entered."""
+    count, stack = 0, [value] if isinstance(value, dict) else []
+    while stack:
+        members = stack.pop()
+        count += len(members)
+        stack.extend(each for each in members.values() if isinstance(each, dict))
+    return count
+
+
+def max_fan_out(value: Json) -> int:
+    """Return the most keys of one object, objects inside arrays included."""
+    most, stack = 0, [value]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, dict):
+            most = max(most, len(each))
+            stack.extend(each.values())
+        elif isinstance(each, list):
+            stack.extend(each)
+    return most
+
+
+def schema_depth(value: Json) -> int:
+    """Return how deep objects nest, arrays never entered; a scalar has depth 0."""
+    level, deepest = [value] if isinstance(value, dict) else [], 0
+    while level:
+        deepest += 1
+        level = [
+            each
+            for members in level
+            for each in members.values()
+            if isinstance(each, dict)
+        ]
+    return deepest
+
+
+def size_bytes(value: Json) -> int:
+    """Return the length of the JSON text in bytes, with ", " and ": " between."""
+    return len(write(value).encode())
+
+
+def size_kb(value: Json) -> float:
+    """Return the size in KiB (1024 bytes), as Table 8 prints it."""
+    return size_bytes(value) / 1024
+
+
+def measures(value: Json) -> Measures:
+    """Return all four measures of a value."""
+    return Measures(
+        size=size_bytes(value),
+        field_count=field_count(value),
+        max_fan_out=max_fan_out(value),
+        depth=schema_depth(value),
+    )

@@ -1,0 +1,47 @@
+"""Drop identifiers whose fragment no validator can use."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from curation.dialects import declared
+from curation.documents import Reason, Rejected
+from curation.json_walk import objects, tokens
+from curation.rules import Rule
+from curation.schema_walk import pointer
+
+if TYPE_CHECKING:
+    from curation.documents import Document
+    from curation.rules import Context
+
+#: Drafts up to this one are concerned (`curation.dialects.Dialect.order`).
+_NEWEST = 7
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^#]*#(?P<fragment>.+)", re.DOTALL)
+
+
+def _apply(document: Document, _context: Context) -> Document | Rejected:
+    dialect = declared(document.schema.get("$schema"))
+    if dialect is None or dialect.order > _NEWEST:
+        return document
+    for trail, each in objects(document.schema):
+        for word in ("id", "$id"):
+            uri = each.get(word)
+            found = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
+            if found and (trail is None or "/" in found["fragment"]):
+                place = pointer((*tokens(trail), word))
+                return Rejected(
+                    reason=Reason.BAD_IDENTIFIER, detail=f"{place} is {uri}"
+                )
+    return document
+
+
+RULE = Rule(
+    name="paper-bad-identifier",
+    summary="Up to draft-07, an absolute `id` or `$id` whose fragment holds a slash, "
+    "or that has any fragment at the root, drops the document.",
+    source="JSONSchemaBench paper, section 3.1; 9 GitHub files, none of them published",
+    positions={"paper": 95},
+    apply=_apply,
+    reasons=(Reason.BAD_IDENTIFIER,),
+)

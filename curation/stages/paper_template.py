@@ -1,0 +1,38 @@
+"""Drop what is a template rather than a schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.documents import Reason, Rejected
+from curation.jsontext import write
+from curation.rules import Rule
+
+if TYPE_CHECKING:
+    from curation.documents import Document
+    from curation.rules import Context
+
+#: How a placeholder begins in the template languages of the sources.
+PLACEHOLDER = "${"
+#: Characters shown on either side of it.
+_SHOWN = 40
+
+
+def _apply(document: Document, _context: Context) -> Document | Rejected:
+    text = write(document.schema)
+    found = text.find(PLACEHOLDER)
+    if found < 0:
+        return document
+    seen = text[max(0, found - _SHOWN) : found + _SHOWN]
+    return Rejected(reason=Reason.TEMPLATE, detail=f"${{ in {seen}")
+
+
+RULE = Rule(
+    name="paper-template",
+    summary="A document with `${` anywhere in its JSON text is dropped.",
+    source="JSONSchemaBench paper, section 3.1 (invalid schemas are filtered out); "
+    "45 GitHub and 16 SchemaStore files, none of them published",
+    positions={"paper": 10},
+    apply=_apply,
+    reasons=(Reason.TEMPLATE,),
+)
