@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from curation.benchmark import split_of
 from curation.documents import ABSENT, Change, Origin, Reason
@@ -15,13 +15,15 @@ from curation.summary import Pin, RuleNote, Summary, summarise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curation.documents import Json
+
 
 def sha256(text: str) -> str:
     """Return the digest of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def record(unique_id: str, **given: Any) -> Record:
+def record(unique_id: str, **given: Json) -> Record:
     """Return a record whose digests follow from its id, unless they are given."""
     made = Record(
         json_schema=f'{{"type": "object", "title": "{unique_id}"}}',
@@ -56,7 +58,7 @@ def in_split(split: str, stem: str = "o") -> Record:
     return record(f"{stem}{number}")
 
 
-def entry(kept: Record, config: str, **given: Any) -> Entry:
+def entry(kept: Record, config: str, **given: Json) -> Entry:
     """Return the ledger's entry of a kept record, unless told otherwise."""
     made = Entry(
         raw_config="Github" if config.startswith("Github") else config,
@@ -75,13 +77,13 @@ def entry(kept: Record, config: str, **given: Any) -> Entry:
     return replace(made, **given)
 
 
-def rejected(unique_id: str, config: str, reason: Reason, **given: Any) -> Entry:
+def rejected(unique_id: str, config: str, reason: Reason, **given: Json) -> Entry:
     """Return the ledger's entry of a rejected document."""
     gone = {"outcome": reason.value, "split": "", "sha256": "", **given}
     return entry(record(unique_id), config, **gone)
 
 
-def change(rule: str = "pattern", **given: Any) -> Change:
+def change(rule: str = "pattern", **given: Json) -> Change:
     """Return one edit of a rule."""
     made = Change(rule=rule, pointer="/pattern", before='"^[[]$"', after='"^[\\\\[]$"')
     return replace(made, **given)
@@ -90,7 +92,7 @@ def change(rule: str = "pattern", **given: Any) -> Change:
 ADDED = change("dialect", pointer="/$schema", before=ABSENT, after='"draft"')
 
 
-def summary(entries: Sequence[Entry], **given: Any) -> Summary:
+def summary(entries: Sequence[Entry], **given: Json) -> Summary:
     """Return the summary of a build with these entries."""
     made = Summary(
         rules="clean",

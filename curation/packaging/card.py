@@ -188,7 +188,7 @@ def card(summary: Summary) -> str:
             columns=columns(),
         )
     )
-    head = yaml.safe_dump(known, sort_keys=False, allow_unicode=True, width=88)
+    head = yaml.safe_dump(known, sort_keys=False, width=88)
     return f"---\n{head}---\n\n{body}"
 
 

@@ -1,0 +1,141 @@
+"""The worker process of `csbdata check`: one question about one schema at a time.
+
+A unit is a JSON object with a `task`: `rules` tells what the rules of the
+benchmark make of the text, `verdict` whether one validator takes it as one draft.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import jsonschema_rs
+
+from curation import jsontext
+from curation.apply import read
+from curation.check_schema import refuse
+from curation.compile_worker import COMPILES
+from curation.compile_worker import verdict as compiled
+from curation.dialects import BY_NAME
+from curation.documents import Origin, Provenance, RawDocument, Rejected
+from curation.library import NoLibrary
+from curation.metaschemas import complaint, recheck, valid_under
+from curation.rules import Context
+from curation.rulesets import rule_set
+from curation.worker_protocol import serve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curation.documents import Document, Json
+    from curation.rules import Rule
+
+#: The verdict of a validator that takes the schema.
+ACCEPTS = "accepts"
+_BUILDERS: dict[str, Any] = {
+    "draft-04": jsonschema_rs.Draft4Validator,
+    "draft-06": jsonschema_rs.Draft6Validator,
+    "draft-07": jsonschema_rs.Draft7Validator,
+    "2019-09": jsonschema_rs.Draft201909Validator,
+    "2020-12": jsonschema_rs.Draft202012Validator,
+}
+
+
+def _by_jsonschema(schema: Json, dialect: str) -> str:
+    found = recheck(schema, BY_NAME[dialect])
+    return ACCEPTS if found is None else str(found)
+
+
+def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
+    found = complaint(schema, BY_NAME[dialect])
+    if found is not None:
+        return str(found)
+    plain = jsontext.plain(schema)
+    try:
+        _BUILDERS[dialect](plain, validate_formats=False, retriever=refuse)
+    except (ValueError, jsonschema_rs.ReferencingError) as error:
+        return str(error) or type(error).__name__
+    return ACCEPTS
+
+
+def _by_fastjsonschema(schema: Json, dialect: str) -> str:
+    if isinstance(schema, dict):
+        schema = {**schema, "$schema": BY_NAME[dialect].uri}
+    answer = compiled(json.dumps(jsontext.plain(schema)))
+    return ACCEPTS if answer == COMPILES else answer
+
+
+#: Validator name to the function that asks it.
+VALIDATORS: dict[str, Callable[[Json, str], str]] = {
+    "jsonschema": _by_jsonschema,
+    "jsonschema-rs": _by_jsonschema_rs,
+    "fastjsonschema": _by_fastjsonschema,
+}
+
+
+def _raw(content: bytes) -> RawDocument:
+    provenance = Provenance(
+        source="local", path="", commit="", licence="NOASSERTION", origin=Origin.LOCAL
+    )
+    return RawDocument(
+        config="local", unique_id="checked", provenance=provenance, content=content
+    )
+
+
+def _under_rules(content: bytes) -> Json:
+    """Return what the rule set `clean` makes of a text, place by place."""
+    rules = rule_set("clean")
+    context = Context(library=NoLibrary())
+    document = read(_raw(content), rules)
+    if isinstance(document, Rejected):
+        return _report(None, document, rules.rules)
+    for rule in rules.rules:
+        result = rule.apply(document, context)
+        if isinstance(result, Rejected):
+            signed = Rejected(
+                reason=result.reason, detail=result.detail, rule=rule.name
+            )
+            return _report(document, signed, rules.rules)
+        document = result
+    return _report(document, None, rules.rules)
+
+
+def _report(
+    document: Document | None, rejected: Rejected | None, rules: tuple[Rule, ...]
+) -> Json:
+    summaries = {each.name: each.summary for each in rules}
+    meanings = {code: text for each in rules for code, text in each.lints.items()}
+    changes = document.changes if document else ()
+    lints = document.lints if document else ()
+    return {
+        "dialect": document.dialect if document else None,
+        "dialect_found": document.dialect_found if document else None,
+        "valid_under": list(valid_under(document.schema)) if document else [],
+        "rejected": asdict(rejected) if rejected else None,
+        "changes": [asdict(each) for each in changes],
+        "lints": [asdict(each) for each in lints],
+        "summaries": summaries | meanings,
+    }
+
+
+def start(_setup: Json) -> Callable[[Json], Json]:
+    """Assemble the rules; return the handler of one question."""
+    rule_set("clean")
+    gc.disable()
+
+    def handle(unit: Json) -> Json:
+        content = unit["content"].encode("latin-1")
+        if unit["task"] == "rules":
+            return _under_rules(content)
+        schema = jsontext.parse(content)
+        if isinstance(schema, Rejected):
+            return None
+        return VALIDATORS[unit["validator"]](schema, unit["dialect"])
+
+    return handle
+
+
+if __name__ == "__main__":
+    serve(start)

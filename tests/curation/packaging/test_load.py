@@ -1,0 +1,79 @@
+"""A written folder opens with `datasets`, with no network at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.benchmark import SPLITS
+from curation.ledger import write_ledger
+from curation.packaging.card import write_card
+from curation.packaging.manifest import write_manifest
+from curation.packaging.parquet import COLUMNS, write_config
+from tests.made import entry, in_split, record, summary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.records import Record
+
+datasets = pytest.importorskip("datasets")
+BUILD: dict[str, dict[str, list[Record]]] = {
+    "Github_easy": {split: [in_split(split)] for split in SPLITS},
+    "Kubernetes": {"test": [in_split("test", "k"), record("huge", depth=2**40)]},
+    "mine": {"train": [in_split("train", "m")]},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a small build: two configs, an extra, an empty split."""
+    made = tmp_path_factory.mktemp("build")
+    entries = []
+    for config, splits in BUILD.items():
+        write_config(made, config, splits)
+        entries += [
+            entry(each, config, split=split)
+            for split, records in splits.items()
+            for each in records
+        ]
+    write_ledger(entries, made)
+    known = summary(entries, extras=frozenset({"mine"}))
+    write_card(known, made)
+    write_manifest(known, made)
+    return made
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Keep `datasets` offline and inside a folder of the test."""
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
+    return str(tmp_path / "cache")
+
+
+@pytest.mark.parametrize("config", BUILD)
+def test_every_config_and_split_loads(folder: Path, cache: str, config: str) -> None:
+    """Each config has its rows, and the columns in their order."""
+    for split, records in BUILD[config].items():
+        loaded = datasets.load_dataset(
+            str(folder), config, split=split, cache_dir=cache
+        )
+        assert loaded.column_names == COLUMNS.names
+        assert sorted(loaded["unique_id"]) == sorted(each.unique_id for each in records)
+
+
+def test_the_default_config_holds_all_rows(folder: Path, cache: str) -> None:
+    """Without a config's name all rows come, the extras' excepted."""
+    loaded = datasets.load_dataset(str(folder), cache_dir=cache)
+    assert {split: loaded[split].num_rows for split in loaded} == {
+        "train": 1,
+        "val": 1,
+        "test": 3,
+    }
+
+
+def test_a_config_with_an_empty_split_loads_whole(folder: Path, cache: str) -> None:
+    """An empty split does not spoil the others of its config."""
+    loaded = datasets.load_dataset(str(folder), "Kubernetes", cache_dir=cache)
+    assert list(loaded) == ["test"]
