@@ -1,0 +1,130 @@
+"""Measure the build against the floor, interleaved, and print one JSON object.
+
+Nothing is asserted: a figure is a figure of this machine on this day. Needs the
+archives at hand (`CSBDATA_MIRROR`, or `csbdata fetch` beforehand).
+
+Usage: run.py [--repeats 3] [--corpus]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+_FLOOR = Path(__file__).with_name("floor.py")
+_ROOT = _FLOOR.parents[1]
+_TEN = "witness-generation"
+_CORPUS = "json-schema-corpus"
+Figures = dict[str, Any]
+
+
+def _json_of(*command: str) -> Figures:
+    """Run a command and return the JSON object on its stdout, with its seconds.
+
+    Raises:
+        SystemExit: the command failed.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    start = time.perf_counter()
+    ended = subprocess.run(
+        [sys.executable, *command], stdout=subprocess.PIPE, env=environment, check=False
+    )
+    if ended.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit code {ended.returncode}")
+    figures: Figures = json.loads(ended.stdout)
+    figures["wall_seconds"] = round(time.perf_counter() - start, 3)
+    return figures
+
+
+def _floor(archive: str) -> Figures:
+    return _json_of(str(_FLOOR), archive)
+
+
+def _build(out: Path, *options: str) -> Figures:
+    command = ("-m", "curation", "build", "--format", "json", "--out", str(out))
+    figures = _json_of(*command, "--allow-partial", *options)
+    configs = figures.pop("configs")
+    figures["documents"] = sum(each["raw"] for each in configs.values())
+    figures["kept"] = sum(each["kept"] for each in configs.values())
+    return figures
+
+
+def _runs(*, corpus: bool, folder: Path) -> dict[str, Figures]:
+    """Return one round of everything, each build into a folder of its own."""
+    found = {"floor": _floor(_TEN)}
+    for rules in ("paper", "clean"):
+        found[rules] = _build(folder / rules, "--rules", rules)
+        found[f"{rules} again"] = _build(folder / rules, "--rules", rules)
+    if corpus:
+        found["floor of the corpus"] = _floor(_CORPUS)
+        found["clean with corpus"] = _build(folder / "corpus", "--with", "corpus")
+    return found
+
+
+def _summed(rounds: list[dict[str, Figures]]) -> dict[str, Figures]:
+    """Return the median and the range of each run's seconds, and its worst memory."""
+    summed = {}
+    for name, first in rounds[0].items():
+        walls = [each[name]["wall_seconds"] for each in rounds]
+        seconds = [each[name]["seconds"] for each in rounds]
+        middle = median(seconds)
+        summed[name] = {
+            "documents": first["documents"],
+            "seconds": middle,
+            "seconds_all": seconds,
+            "wall_seconds": median(walls),
+            "peak_rss_mb": max(each[name]["peak_rss_mb"] for each in rounds),
+            "ms_per_document": round(1000 * middle / first["documents"], 3),
+            "steps": first.get("steps") or first.get("phases"),
+        }
+    return summed
+
+
+def _ratios(runs: dict[str, Figures]) -> dict[str, float]:
+    """Return how many floors, document for document, each build costs."""
+    pairs = {"paper": "floor", "clean": "floor"}
+    if "clean with corpus" in runs:
+        pairs["clean with corpus"] = "floor of the corpus"
+    return {
+        f"{build} / {floor}": round(
+            runs[build]["ms_per_document"] / runs[floor]["ms_per_document"], 2
+        )
+        for build, floor in pairs.items()
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--corpus", action="store_true", help="the 82,094 files too")
+    options = parser.parse_args()
+    rounds = []
+    for _ in range(options.repeats):
+        with tempfile.TemporaryDirectory() as folder:
+            rounds.append(_runs(corpus=options.corpus, folder=Path(folder)))
+    runs = _summed(rounds)
+    report = {
+        "machine": {
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            "cores": os.cpu_count(),
+        },
+        "repeats": options.repeats,
+        "runs": runs,
+        "ratios": _ratios(runs),
+    }
+    print(json.dumps(report, indent=2))
+
+
+if __name__ == "__main__":
+    main()
