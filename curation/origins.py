@@ -16,9 +16,10 @@ import platformdirs
 
 from curation.cache import Cache
 from curation.documents import Origin
-from curation.faults import TemporarilyUnavailable
+from curation.faults import NoInput, TemporarilyUnavailable
 from curation.faults import Unavailable as UnavailableFault
 from curation.fetch import Network
+from curation.packs import SUFFIX
 from curation.pins import ArchivePin, Kind, load_pins
 from curation.upstream import fetched
 from curation.verify_archive import unpack
@@ -33,6 +34,7 @@ __all__ = [
     "Kind",
     "Unavailable",
     "acquire",
+    "at_hand",
     "load_pins",
 ]
 
@@ -97,7 +99,8 @@ def acquire(
 
     The ways in order: mirror, cache, upstream or index. `say` is told what takes
     time. Raises `WrongDigest` or `BadArchive` (exit 65) for content that is not
-    what the pin says, `CannotCreate` (73) where the cache cannot be written.
+    what the pin says, `NoInput` (66) if the mirror is no folder, `CannotCreate`
+    (73) where the cache cannot be written.
     """
     cache = Cache(settings.cache)
     mirrored = _mirrored(pin, settings.mirror)
@@ -125,6 +128,14 @@ def acquire(
         return _acquired(pin, pack, "index" if pin.kind is Kind.WHEEL else "upstream")
 
 
+def at_hand(pin: ArchivePin, settings: FetchSettings) -> str | None:
+    """Return where an archive is, without reading it: mirror, cache or None."""
+    if _mirrored(pin, settings.mirror) is not None:
+        return "mirror"
+    known = Cache(settings.cache).packs / f"{pin.digest}{SUFFIX}"
+    return "cache" if known.is_file() else None
+
+
 def _ready(pin: ArchivePin, cache: Cache, mirrored: Path | None) -> Acquired | None:
     """Return the cached pack, if it is what the best way would give."""
     pack = cache.pack(pin.digest)
@@ -141,6 +152,8 @@ def _mirrored(pin: ArchivePin, mirror: Path | None) -> Path | None:
     """Return the archive's file in the mirror, or one folder below it."""
     if mirror is None:
         return None
+    if not mirror.is_dir():
+        raise NoInput("there is no such folder of archives", str(mirror))
     for name in pin.file_names:
         for file in (mirror / name, *sorted(mirror.glob(f"*/{name}"))):
             if file.is_file():

@@ -70,6 +70,21 @@ class ArchivePin:
         repository = self.repository.rpartition("/")[2]
         return tuple(f"{repository}-{self.commit}{form}" for form in _TARBALLS)
 
+    def described(self) -> dict[str, str]:
+        """Return what a person wants to know of the archive, as text."""
+        return {
+            "archive": self.name,
+            "kind": self.kind.value,
+            "repository": self.repository,
+            "commit": self.commit,
+            "digest": self.digest,
+            "licence": self.licence,
+            "file_licence": self.file_licence,
+            "attribution": self.attribution,
+            "citation": self.citation,
+            "homepage": self.homepage,
+        }
+
 
 def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
     """Return the pins by name, in the order of the file.
