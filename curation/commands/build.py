@@ -81,7 +81,8 @@ def build(  # noqa: PLR0913 (one parameter an option)
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Build the benchmark: fetch what is missing, apply the rules, write the folder."""
-    from curation.build import Request, build as build_folder
+    from curation.build import Request
+    from curation.build import build as build_folder
     from curation.origins import FetchSettings
     from curation.progress import Quiet, Shown
 
