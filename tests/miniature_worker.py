@@ -1,0 +1,191 @@
+"""A worker that behaves as badly as it is told to; run by its path."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.worker_protocol import serve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Json = Any
+
+#: The descriptor of the answers, before `serve` takes it.
+ANSWERS = int(os.environ["CSBDATA_CHANNEL"].split(",")[1])
+
+
+def echo(value: Json) -> Json:
+    """Answer what was asked."""
+    return value
+
+
+def die(name: str) -> None:
+    """Die of a signal."""
+    os.kill(os.getpid(), signal.Signals[name])
+    time.sleep(60)
+
+
+def leave(status: int) -> None:
+    """End without an answer."""
+    os._exit(status)
+
+
+def backtrack(length: int) -> Json:
+    """Search in a native loop that no signal handler interrupts."""
+    import regress  # noqa: PLC0415 - only this one needs it
+
+    return regress.Regex("^(a+)+$").find("a" * length + "b") is None
+
+
+def hold(megabytes: int) -> int:
+    """Take memory all at once."""
+    return len(bytearray(megabytes * 2**20))
+
+
+def hog(_: Json) -> None:
+    """Take memory until there is none."""
+    taken = []
+    while True:
+        taken.append(bytearray(2**20))
+
+
+def map_shared(megabytes: int) -> int:
+    """Take resident memory of a kind that no data limit counts."""
+    import mmap  # noqa: PLC0415 - only this one needs it
+
+    with mmap.mmap(-1, megabytes * 2**20) as taken:
+        for page in range(0, len(taken), 4096):
+            taken[page] = 1
+        time.sleep(60)
+        return len(taken)
+
+
+def abort_for_memory(_: Json) -> None:
+    """Die as a Rust or C++ library does where an allocation fails."""
+    sys.stderr.write("memory allocation of 4096 bytes failed\n")
+    sys.stderr.flush()
+    os.abort()
+
+
+def babble(count: int) -> str:
+    """Write junk to standard output, by Python and by the descriptor."""
+    for _ in range(count):
+        sys.stdout.write("junk " * 20 + "\n")
+    sys.stdout.flush()
+    os.write(1, b'{"unit": 0, "answer": "a lie"}\n')
+    return "answered"
+
+
+def inject(line: str) -> str:
+    """Write into the private channel what is no answer."""
+    os.write(ANSWERS, line.encode())
+    return "too late"
+
+
+def half(_: Json) -> None:
+    """Begin an answer and end."""
+    os.write(ANSWERS, b'{"unit": 0, "answ')
+    os._exit(3)
+
+
+def close_channel(_: Json) -> None:
+    """Close the channel and go on."""
+    os.close(ANSWERS)
+    time.sleep(60)
+
+
+def flood(megabytes: int) -> None:
+    """Send a line that does not end."""
+    for _ in range(megabytes):
+        rest = memoryview(b"x" * 2**20)
+        while rest:
+            rest = rest[os.write(ANSWERS, rest) :]
+
+
+def write_file(given: tuple[str, int]) -> int:
+    """Write a file of so many bytes."""
+    path, size = given
+    return Path(path).write_bytes(b"x" * size)
+
+
+def once(path: str) -> str:
+    """Die at the first call, answer at the second."""
+    if Path(path).exists():
+        return "second"
+    Path(path).touch()
+    os.abort()
+
+
+def limits(_: Json) -> dict[str, int]:
+    """Tell what limits are set."""
+    names = ("RLIMIT_CORE", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_DATA")
+    return {each: resource.getrlimit(getattr(resource, each))[0] for each in names}
+
+
+def environment(_: Json) -> dict[str, str]:
+    """Tell what environment it sees."""
+    return dict(os.environ)
+
+
+def paths(_: Json) -> list[str]:
+    """Tell where it imports from."""
+    return sys.path
+
+
+def identity(_: Json) -> int:
+    """Tell the process id."""
+    return os.getpid()
+
+
+def grandchild(_: Json) -> int:
+    """Start a process of its own and hang."""
+    child = os.fork()
+    if child == 0:
+        time.sleep(600)
+    sys.stdout.write(f"grandchild {child}\n")
+    sys.stdout.flush()
+    time.sleep(600)
+    return child
+
+
+def fail(message: str) -> None:
+    """Raise."""
+    raise ValueError(message)
+
+
+def not_json(_: Json) -> Json:
+    """Answer with what no JSON text can hold."""
+    return float("nan")
+
+
+def stubborn(_: Json) -> None:
+    """Ignore the kind signal and hang."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(600)
+
+
+def start(setup: Json) -> Callable[[Json], Json]:
+    """Obey units of the form [name, argument]."""
+    if setup == "raise":
+        raise RuntimeError("cannot start")
+    if setup == "die":
+        os.abort()
+    if setup == "hang":
+        time.sleep(600)
+
+    def handle(unit: Json) -> Json:
+        name, argument = unit
+        return setup if name == "setup" else globals()[name](argument)
+
+    return handle
+
+
+if __name__ == "__main__":
+    serve(start)
