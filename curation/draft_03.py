@@ -181,7 +181,7 @@ def _one_of_types(value: Json, word: str) -> dict[str, Json]:
 
 
 def _local_targets(schema: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the reference and the target of every local pointer that leads somewhere."""
+    """Yield the reference and target of every local pointer that leads somewhere."""
     for each in subschemas(schema, ANY_DIALECT):
         ref = each.get("$ref")
         if isinstance(ref, str) and ref.startswith("#"):

@@ -8,6 +8,7 @@ their own. Nothing here fetches.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,16 +17,16 @@ import jsonschema
 import jsonschema_rs
 
 from curation.check_schema import Complaint, refuse
-from curation.dialects import DIALECTS, Dialect
-from curation.jsontext import plain
-from curation.schema_walk import pointer
+from curation.dialects import ANY_DIALECT, DIALECTS, Dialect
+from curation.jsontext import plain, write
+from curation.schema_walk import pointer, subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from curation.documents import Json
+    from curation.schema_walk import Tokens
 
-_QUICK = {
+#: jsonschema-rs's validator of each dialect.
+VALIDATORS = {
     "draft-04": jsonschema_rs.Draft4Validator,
     "draft-06": jsonschema_rs.Draft6Validator,
     "draft-07": jsonschema_rs.Draft7Validator,
@@ -40,15 +41,28 @@ _SLOW = {
     "2019-09": jsonschema.Draft201909Validator,
     "2020-12": jsonschema.Draft202012Validator,
 }
-#: Longest message kept of an error: some repeat the whole schema.
-_MESSAGE = 300
+#: Frames that the slow check may take for the deepest document that is read.
+_FRAMES = 20_000
+#: Integers of this size and beyond leave the range of a 64-bit word.
+_WORD = 2**63
+#: Keywords whose text the metaschemas hold against a pattern.
+_IDENTIFIERS = frozenset(
+    {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"}
+)
+_NO_FORMATS = jsonschema.FormatChecker(formats=())
+#: Longest text kept of a value that an error is about.
+_SHOWN = 80
+#: Stands for that value in jsonschema-rs's messages, which repeat it whole.
+MASK = "\0"
 
 
 @cache
 def _quick(name: str) -> Any:  # noqa: ANN401 - jsonschema-rs has no common base to name
     """Return jsonschema-rs's validator of schemas of one dialect, built once."""
     metaschema = dict(_SLOW[name].META_SCHEMA)
-    return _QUICK[name](metaschema, validate_formats=False, retriever=refuse)
+    return VALIDATORS[name](
+        metaschema, validate_formats=False, retriever=refuse, mask=MASK
+    )
 
 
 def is_valid(schema: Json, dialect: Dialect) -> bool:
@@ -65,30 +79,75 @@ def valid_under(schema: Json) -> tuple[str, ...]:
 def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     """Return the first error under a dialect's metaschema, or None.
 
-    First is the one whose pointer, then message, sorts first.
+    First is the one whose pointer, then message, sorts first. Of an `anyOf` that
+    failed, the error that got deepest is told.
     """
     validator, value = _quick(dialect.name), plain(schema)
     if validator.is_valid(value):
         return None
-    return _first(
-        (tuple(map(str, each.instance_path)), each.message)
-        for each in validator.iter_errors(value)
-    )
+    tokens, message = min(map(cause, validator.iter_errors(value)))
+    return Complaint(pointer=pointer(tokens), message=message)
 
 
-def slow_complaint(schema: Json, dialect: Dialect) -> Complaint | None:
-    """Return what jsonschema's own `check_schema` says, formats aside."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            _SLOW[dialect.name].check_schema(plain(schema), format_checker=None)
-        except jsonschema.SchemaError as error:
-            return _first([(tuple(map(str, error.absolute_path)), error.message)])
-        except (OverflowError, RecursionError) as error:
-            return Complaint(pointer="", message=f"{type(error).__name__}: {error}")
+def cause(error: Any) -> tuple[Tokens, str]:  # noqa: ANN401 - either of two types
+    """Return where an error of jsonschema-rs stands, and what it says."""
+    tokens = tuple(map(str, error.instance_path))
+    branches = getattr(error.kind, "context", None) or []
+    causes = [cause(each) for branch in branches for each in branch]
+    deeper = [each for each in causes if len(each[0]) > len(tokens)]
+    if deeper:
+        return min(deeper, key=lambda each: (-len(each[0]), each))
+    if causes:
+        return tokens, "; ".join(sorted({message for _, message in causes}))
+    shown = _cut(write(error.instance), _SHOWN)
+    return tokens, error.message.replace(MASK, shown)
+
+
+def recheck(schema: Json, dialect: Dialect) -> Complaint | None:
+    """Return what jsonschema's own `check_schema` says, formats aside.
+
+    Some hundred times slower than `complaint`. The interpreter's recursion limit
+    is raised meanwhile, so that the verdict does not hang on the caller's depth.
+    """
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _FRAMES))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _SLOW[dialect.name].check_schema(plain(schema), format_checker=_NO_FORMATS)
+    except jsonschema.SchemaError as error:
+        tokens = tuple(map(str, error.absolute_path))
+        message = _cut(error.message, 3 * _SHOWN)
+        return Complaint(pointer=pointer(tokens), message=message)
+    except OverflowError as error:
+        return Complaint(pointer="", message=f"OverflowError: {error}")
+    finally:
+        sys.setrecursionlimit(limit)
     return None
 
 
-def _first(errors: Iterable[tuple[tuple[str, ...], str]]) -> Complaint:
-    tokens, message = min(errors)
-    return Complaint(pointer=pointer(tokens), message=message[:_MESSAGE])
+def doubtful(schema: Json) -> bool:
+    r"""Tell whether a schema holds what the two validators are known to read apart.
+
+    An identifier or anchor that ends in a line end (`$` of a Python pattern stands
+    before it too), and, in `enum`, integers beyond 64 bits.
+    """
+    for each in subschemas(schema, ANY_DIALECT):
+        for word in _IDENTIFIERS & each.keys():
+            if isinstance(each[word], str) and each[word].endswith("\n"):
+                return True
+        if "enum" in each and _holds_big(each["enum"]):
+            return True
+    return False
+
+
+def _holds_big(value: Json) -> bool:
+    if isinstance(value, list):
+        return any(map(_holds_big, value))
+    if isinstance(value, dict):
+        return any(map(_holds_big, value.values()))
+    return isinstance(value, int | float) and abs(value) >= _WORD
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 3] + "..."

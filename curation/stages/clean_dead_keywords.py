@@ -50,15 +50,15 @@ def apply(document: Document, _context: Context) -> Document:
 
     def revive(tokens: Tokens, schema: Json) -> Json:
         dead = _dead(schema) if isinstance(schema, dict) else []
-        for word in dead:
-            changes.append(
-                Change(
-                    rule=_NAME,
-                    pointer=pointer((*tokens, LIVING[word])),
-                    before=write({word: schema[word]}),
-                    after=write({LIVING[word]: schema[word]}),
-                )
+        changes.extend(
+            Change(
+                rule=_NAME,
+                pointer=pointer((*tokens, LIVING[word])),
+                before=write({word: schema[word]}),
+                after=write({LIVING[word]: schema[word]}),
             )
+            for word in dead
+        )
         names = {word: LIVING[word] for word in dead}
         if not names:
             return schema

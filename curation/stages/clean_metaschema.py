@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.dialects import BY_NAME, DRAFT_2020_12
 from curation.documents import Document, Reason, Rejected
-from curation.metaschemas import complaint
+from curation.metaschemas import complaint, doubtful, recheck
 from curation.rules import Rule
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     if error is None:
         return document
     detail = f"{dialect.name}: {error}"
+    if doubtful(document.schema) and recheck(document.schema, dialect) is None:
+        detail = f"{detail} (jsonschema-rs); jsonschema accepts it"
+        return Rejected(reason=Reason.VALIDATORS_DISAGREE, detail=detail)
     return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
 
 
@@ -30,5 +33,5 @@ RULE = Rule(
     "drops 289 GitHub files that are valid under their own draft",
     positions={"clean": 60},
     apply=apply,
-    reasons=(Reason.INVALID_SCHEMA,),
+    reasons=(Reason.INVALID_SCHEMA, Reason.VALIDATORS_DISAGREE),
 )
