@@ -60,9 +60,9 @@ class PackLibrary:
 class NoLibrary:
     """The library of a source whose documents do not refer to each other."""
 
-    def get(self, uri: str) -> Json | None:
+    def get(self, _uri: str, /) -> Json | None:
         """Return None, whatever the URI."""
-        del uri
+        return None
 
 
 def _other_scheme(uri: str) -> str:

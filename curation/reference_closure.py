@@ -1,0 +1,187 @@
+"""Everything that a record refers to, directly or through other documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from curation.documents import Reason, Rejected
+from curation.metaschemas import is_valid
+from curation.references import Reference, Scan, SchemaDocument, Spot, join, scan
+from curation.schema_uris import statement
+from curation.schema_walk import pointer
+from curation.standard_documents import standard_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.dialects import Dialect
+    from curation.documents import Json
+    from curation.rules import Library
+    from curation.schema_walk import Tokens
+
+#: Schemas that one record may refer to beyond its own places.
+MOST_REGIONS = 20_000
+#: Longest piece of a reference that a message repeats.
+_SHOWN = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a reference leads to."""
+
+    document: SchemaDocument
+    spot: Spot
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A reference and its target."""
+
+    reference: Reference
+    target: Target
+
+
+@dataclass(slots=True, kw_only=True)
+class Region:
+    """A schema that is reached, with the references that stand in it."""
+
+    document: SchemaDocument
+    spot: Spot
+    scan: Scan
+    leads: list[Lead] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[int, Tokens]:
+        """Its identity within one closure."""
+        return id(self.document), self.spot.tokens
+
+
+class NotResolvedError(Exception):
+    """A reference that leads nowhere, or further than the source reaches."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        """Carry the rejection that it makes."""
+        super().__init__(detail)
+        self.rejected = Rejected(reason=reason, detail=detail)
+
+
+class Closure:
+    """The regions that a record's references reach, gathered on creation.
+
+    Raises:
+        NotResolvedError: one of the references cannot be resolved.
+    """
+
+    def __init__(
+        self, schema: Json, dialect: Dialect, uri: str, library: Library
+    ) -> None:
+        """Follow every reference of a schema that was found under a URI."""
+        self.record = SchemaDocument(schema=schema, dialect=dialect, uri=uri)
+        self._library = library
+        self._documents: dict[int, SchemaDocument] = {}
+        self._regions: dict[tuple[int, Tokens], Region] = {}
+        root = self.record.root
+        first = Region(document=self.record, spot=root, scan=self.record.scanned)
+        self._regions[first.key] = first
+        waiting = [first]
+        while waiting:
+            waiting = [new for each in waiting for new in self._follow(each)]
+
+    def own_regions(self) -> list[Region]:
+        """Return the regions of the record itself, its root first."""
+        return [each for each in self.regions() if each.document is self.record]
+
+    def outside_regions(self) -> list[Region]:
+        """Return the regions of other documents, in the order of need."""
+        return [each for each in self.regions() if each.document is not self.record]
+
+    def regions(self) -> Iterator[Region]:
+        """Yield every region, in the order in which they were reached."""
+        yield from self._regions.values()
+
+    def _follow(self, region: Region) -> Iterator[Region]:
+        """Resolve the references of a region; yield what they reach first."""
+        for reference in region.scan.references:
+            target = self._target(reference, region.document)
+            region.leads.append(Lead(reference, target))
+            document, spot = target.document, target.spot
+            if document is self.record and spot.is_place:
+                continue
+            if (id(document), spot.tokens) in self._regions:
+                continue
+            if len(self._regions) >= MOST_REGIONS:
+                detail = f"refers to more than {MOST_REGIONS} schemas"
+                raise NotResolvedError(Reason.TOO_LARGE, detail)
+            new = Region(
+                document=document,
+                spot=spot,
+                scan=scan(spot.value, document.dialect, spot.outer, spot.tokens),
+            )
+            self._regions[new.key] = new
+            yield new
+
+    def _target(self, reference: Reference, document: SchemaDocument) -> Target:
+        try:
+            text = isinstance(reference.value, str)
+            found = self._found(reference, document) if text else None
+        except (LookupError, ValueError):
+            raise NotResolvedError(
+                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "leads nowhere")
+            ) from None
+        if not text:
+            raise NotResolvedError(
+                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "is no text")
+            )
+        if found is None:
+            raise NotResolvedError(
+                Reason.REMOTE_REFERENCE,
+                _complaint(reference, "leads out of the source"),
+            )
+        value, dialect = found.spot.value, found.document.dialect
+        if not found.spot.is_place and not (
+            isinstance(value, dict | bool) and is_valid(value, dialect)
+        ):
+            raise NotResolvedError(
+                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "leads to no schema")
+            )
+        return found
+
+    def _found(self, reference: Reference, document: SchemaDocument) -> Target | None:
+        uri, fragment = join(reference.base, reference.value)
+        for each in (document, self.record):
+            spot = each.find(uri, fragment)
+            if spot is not None:
+                return Target(each, spot)
+        other = self._document(uri)
+        spot = None if other is None else other.find(uri, fragment)
+        return None if other is None or spot is None else Target(other, spot)
+
+    def _document(self, uri: str) -> SchemaDocument | None:
+        if not uri:
+            return None
+        schema = self._library.get(uri)
+        if schema is None:
+            schema = standard_document(uri)
+        if schema is None:
+            return None
+        known = self._documents.get(id(schema))
+        if known is None:
+            known = self._read(schema, uri)
+            self._documents[id(schema)] = known
+        return known
+
+    def _read(self, schema: Json, uri: str) -> SchemaDocument:
+        dialect = statement(schema).dialect or self.record.dialect
+        if dialect is not self.record.dialect:
+            detail = f"{uri} is {dialect.name}, the record {self.record.dialect.name}"
+            raise NotResolvedError(Reason.UNRESOLVED_REFERENCE, detail)
+        return SchemaDocument(schema=schema, dialect=dialect, uri=uri)
+
+
+def _complaint(reference: Reference, what: str) -> str:
+    value = str(reference.value)
+    if len(value) > _SHOWN:
+        value = value[: _SHOWN - 3] + "..."
+    where = pointer((*reference.tokens, reference.keyword))
+    return f"{where}: {value!r} {what}"

@@ -1,0 +1,116 @@
+"""Let every reference lead somewhere inside the record itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.bundling import Bundle
+from curation.dialects import BY_NAME
+from curation.documents import Change, Reason, Rejected
+from curation.jsontext import write
+from curation.library import NoLibrary
+from curation.limits import Limits, too_many
+from curation.metaschemas import complaint
+from curation.reference_closure import Closure, NotResolvedError
+from curation.reference_loops import endless
+from curation.references import legal, referring
+from curation.rewriting import Put, rewritten
+from curation.rules import Rule
+from curation.schema_walk import pointer, subschemas
+
+if TYPE_CHECKING:
+    from curation.dialects import Dialect
+    from curation.documents import Document
+    from curation.rules import Context
+    from curation.schema_walk import Tokens
+
+_NAME = "references"
+_LIMITS = Limits()
+
+
+def apply(document: Document, context: Context) -> Document | Rejected:
+    """Resolve every reference; bring in what stands in other documents."""
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    words = referring(dialect)
+    if not any(
+        word in each for each in subschemas(document.schema, dialect) for word in words
+    ):
+        return document
+    try:
+        closure = Closure(document.schema, dialect, "", NoLibrary())
+    except NotResolvedError as alone:
+        if alone.rejected.reason is not Reason.REMOTE_REFERENCE:
+            return alone.rejected
+        bundled = _bundled(document, dialect, context)
+        if isinstance(bundled, Rejected):
+            return bundled
+        document = bundled
+        closure = Closure(document.schema, dialect, "", NoLibrary())
+    loop = endless(closure)
+    if loop is not None:
+        detail = f"{pointer(loop)}: the reference leads back to itself without end"
+        return Rejected(reason=Reason.UNRESOLVED_REFERENCE, detail=detail)
+    return _legal(document, closure)
+
+
+def _bundled(
+    document: Document, dialect: Dialect, context: Context
+) -> Document | Rejected:
+    try:
+        closure = Closure(
+            document.schema, dialect, document.base_uri or "", context.library
+        )
+    except NotResolvedError as error:
+        return error.rejected
+    bundle = Bundle(closure, _NAME)
+    refused = too_many(bundle.schema, _LIMITS)
+    if refused is not None:
+        return refused
+    wrong = complaint(bundle.schema, dialect)
+    if wrong is not None:
+        detail = f"what is referred to is no valid {dialect.name} schema: {wrong}"
+        return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
+    return document.changed(bundle.schema, bundle.changes)
+
+
+def _legal(document: Document, closure: Closure) -> Document:
+    """Escape the characters that no URI reference may hold (RFC 3986)."""
+    edits: dict[Tokens, Put] = {}
+    changes: list[Change] = []
+    for region in closure.own_regions():
+        for lead in region.leads:
+            before = lead.reference.value
+            after = legal(before)
+            if after != before:
+                tokens = (*lead.reference.tokens, lead.reference.keyword)
+                edits[tokens] = Put(after)
+                changes.append(
+                    Change(
+                        rule=_NAME,
+                        pointer=pointer(tokens),
+                        before=write(before),
+                        after=write(after),
+                        note="escaped; it leads to the same place",
+                    )
+                )
+    if not edits:
+        return document
+    return document.changed(rewritten(document.schema, edits), changes)
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="Every reference resolves inside the record, under its own dialect: "
+    "what stands in other documents of the source or in a metaschema is brought in; "
+    "what leads nowhere, out of the source or round in a circle ends the record.",
+    source="JSON Schema core, sections on `$ref` and `$id` of each draft; RFC 3986, "
+    "RFC 6901",
+    positions={"clean": 70},
+    apply=apply,
+    reasons=(
+        Reason.UNRESOLVED_REFERENCE,
+        Reason.REMOTE_REFERENCE,
+        Reason.INVALID_SCHEMA,
+        Reason.TOO_LARGE,
+    ),
+)
