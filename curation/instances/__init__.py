@@ -1,0 +1,1 @@
+"""Instances: values that prove what a schema accepts, and what it refuses."""
