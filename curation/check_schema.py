@@ -19,6 +19,7 @@ from jsonschema import Draft202012Validator, SchemaError
 
 from curation.jsontext import plain
 from curation.schema_walk import pointer
+from curation.terminal import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 FORMATS = ("regex", "uri", "uri-reference")
 #: Distinct texts remembered for each format.
 _REMEMBERED = 65_536
+#: Longest message kept; jsonschema-rs repeats whole schemas in some.
+_SHOWN = 240
 #: One key of so many is checked by both, chosen by the key's own digest.
 _RECHECKED = 256
 
@@ -67,11 +70,11 @@ def _conforms(name: str) -> Callable[[str], bool]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                return conforms(text, name)
+                return bool(conforms(text, name))
             except (OverflowError, RecursionError):
                 return False
 
-    return lambda text: check(text)
+    return check
 
 
 @lru_cache(maxsize=1)
@@ -95,7 +98,7 @@ def quick(schema: Json) -> Complaint | None:
         return None
     error = next(iter(validator.iter_errors(schema)))
     path = pointer(tuple(str(each) for each in error.instance_path))
-    return Complaint(pointer=path, message=error.message)
+    return Complaint(pointer=path, message=shortened(error.message, _SHOWN))
 
 
 def slow(schema: Json) -> Complaint | None:
@@ -110,7 +113,7 @@ def slow(schema: Json) -> Complaint | None:
             Draft202012Validator.check_schema(schema)
         except SchemaError as error:
             path = pointer(tuple(str(each) for each in error.absolute_path))
-            return Complaint(pointer=path, message=error.message)
+            return Complaint(pointer=path, message=shortened(error.message, _SHOWN))
         except OverflowError as error:
             return Complaint(pointer="", message=str(error))
     return None
@@ -118,7 +121,14 @@ def slow(schema: Json) -> Complaint | None:
 
 def complaint(schema: Json) -> Complaint | None:
     """Return why `check_schema` refuses a schema, or None where it accepts it."""
-    schema = plain(schema)
+    try:
+        return quick(schema)
+    except ValueError:
+        return _careful(plain(schema))
+
+
+def _careful(schema: Json) -> Complaint | None:
+    """Return the complaint about a value that jsonschema-rs may not read."""
     try:
         return quick(schema)
     except ValueError:

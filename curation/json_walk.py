@@ -5,18 +5,33 @@ For rules that go by text alone. What knows about schemas is `schema_walk`.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from curation.schema_walk import Tokens
+import orjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.documents import Json
+    from curation.schema_walk import Tokens
 
 #: The last step and the trail before it; None at the root. Tuples of whole paths
 #: would make deep documents quadratic.
 Trail = tuple["Trail", str | int] | None
+
+
+def searchable(value: Json) -> bytes:
+    """Return JSON text without whitespace, to look whether a walk is worth it.
+
+    Strings stand in it as JSON escapes them; numbers may be spelled anew.
+    """
+    try:
+        return orjson.dumps(value, default=float)
+    except orjson.JSONEncodeError:
+        # An integer past 64 bits, or nested deeper than orjson goes.
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return text.encode()
 
 
 def objects(value: Json) -> Iterator[tuple[Trail, dict[str, Json]]]:

@@ -6,7 +6,6 @@ definitions are those that reproduce the published figures.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.schema_walk import Tokens
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.documents import Json
+    from curation.schema_walk import Tokens
 
 #: Words that make an object a schema that asks something.
 APPLYING = frozenset(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from curation.dialects import declared
 from curation.documents import Reason, Rejected
-from curation.json_walk import objects, tokens
+from curation.json_walk import objects, searchable, tokens
 from curation.rules import Rule
 from curation.schema_walk import pointer
 
@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 #: Drafts up to this one are concerned (`curation.dialects.Dialect.order`).
 _NEWEST = 7
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^#]*#(?P<fragment>.+)", re.DOTALL)
+#: No text that lacks this holds an absolute identifier with a fragment.
+_SIGN = re.compile(rb'"\$?id":"[A-Za-z][^"]*:[^"]*#[^"]')
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
     dialect = declared(document.schema.get("$schema"))
     if dialect is None or dialect.order > _NEWEST:
+        return document
+    if not _SIGN.search(searchable(document.schema)):
         return document
     for trail, each in objects(document.schema):
         for word in ("id", "$id"):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from curation.documents import ABSENT, Change, Json
-from curation.json_walk import objects, tokens
+from curation.json_walk import objects, searchable, tokens
 from curation.jsontext import write
 from curation.rules import Rule
 from curation.schema_walk import pointer, replaced
@@ -24,6 +24,10 @@ _QUANTIFIER = re.compile(r"\{\d+(?:,\d*)?\}")
 _UP_TO = re.compile(r"\{(?=,\d+\})")
 #: A pattern without any of these needs no look.
 _SUSPECT = re.compile(r"\\0|\{(?!\d)|\{\d*(?![\d,}])|\[[^\]]*\[")
+
+
+#: No text that lacks both holds a pattern.
+_SIGN = re.compile(rb'"pattern":"|"patternProperties":\{')
 
 
 def _escaped(pattern: str) -> str:
@@ -62,7 +66,7 @@ def _edits(schema: Json) -> Iterator[tuple[Tokens, str, str]]:
     """
     found: list[tuple[Tokens, str, str]] = []
     for trail, each in objects(schema):
-        patterns = [(("pattern",), each.get("pattern"))]
+        patterns: list[tuple[Tokens, Json]] = [(("pattern",), each.get("pattern"))]
         keyed = each.get("patternProperties")
         if isinstance(keyed, dict):
             patterns += [(("patternProperties", name), name) for name in keyed]
@@ -84,7 +88,10 @@ def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
 
 
 def _apply(document: Document, _context: Context) -> Document:
-    schema, changes = document.schema, []
+    schema: Json = document.schema
+    changes: list[Change] = []
+    if not _SIGN.search(searchable(schema)):
+        return document
     for place, pattern, right in _edits(schema):
         if place[-1] == "pattern" and place[-2:-1] != ("patternProperties",):
             schema = replaced(schema, place, right)

@@ -22,10 +22,15 @@ def _embedded(root: Json) -> str | None:
     """Return the name of the member that is the schema, or None."""
     if not isinstance(root, dict) or "$schema" in root or applies(root):
         return None
-    for name, each in root.items():
-        if isinstance(each, dict) and "$schema" in each:
-            return name
-    return None
+    members: dict[str, Json] = root
+    return next(
+        (
+            name
+            for name, each in members.items()
+            if isinstance(each, dict) and "$schema" in each
+        ),
+        None,
+    )
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:

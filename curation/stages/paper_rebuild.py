@@ -11,6 +11,7 @@ from curation.documents import ABSENT, Change, Json, Reason, Rejected
 from curation.json_walk import objects
 from curation.jsontext import plain, write
 from curation.rules import Rule
+from curation.terminal import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,13 +24,19 @@ DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema"
 _KIND = jsonschema_rs.ValidationErrorKind
 #: Longest message of jsonschema-rs that is kept; it repeats whole schemas.
-_SHOWN = 200
+_SHOWN = 240
 
 
 def _failure(schema: Json) -> jsonschema_rs.ValidationError | None:
     """Return why jsonschema-rs cannot build a schema under its declared draft."""
     try:
-        jsonschema_rs.validator_for(schema, retriever=refuse)
+        try:
+            jsonschema_rs.validator_for(schema, retriever=refuse)
+        except jsonschema_rs.ValidationError:
+            raise
+        except ValueError:
+            # A number that is spelled in its own way, which jsonschema-rs cannot read.
+            jsonschema_rs.validator_for(plain(schema), retriever=refuse)
     except jsonschema_rs.ValidationError as error:
         return error
     return None
@@ -61,7 +68,7 @@ def _redeclared(document: Document) -> str:
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
-    schema = plain(document.schema)
+    schema = document.schema
     error = _failure(schema)
     if error is None or _unretrieved(error):
         return document
@@ -74,7 +81,7 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     lost = isinstance(error.kind, _KIND.Referencing)
     return Rejected(
         reason=Reason.UNRESOLVED_REFERENCE if lost else Reason.INVALID_SCHEMA,
-        detail=error.message[:_SHOWN],
+        detail=shortened(error.message, _SHOWN),
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from curation.documents import Reason, Rejected
-from curation.json_walk import objects, tokens
+from curation.json_walk import objects, searchable, tokens
 from curation.rules import Rule
 from curation.schema_walk import pointer
 
@@ -14,7 +15,13 @@ if TYPE_CHECKING:
     from curation.rules import Context
 
 
+#: No text that lacks this holds a `$ref` text that is not a bare fragment.
+_SIGN = re.compile(rb'"\$ref":"(?!#)')
+
+
 def _apply(document: Document, _context: Context) -> Document | Rejected:
+    if not _SIGN.search(searchable(document.schema)):
+        return document
     for trail, each in objects(document.schema):
         ref = each.get("$ref")
         if isinstance(ref, str) and not ref.startswith("#"):

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.documents import ABSENT, Change, Json
-from curation.json_walk import objects, tokens
+from curation.json_walk import Trail, objects, searchable, tokens
 from curation.jsontext import write
 from curation.rules import Rule
 from curation.schema_walk import Tokens, at, pointer, replaced
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from curation.documents import Document
     from curation.rules import Context
 
@@ -23,6 +25,9 @@ _MISSPELT = {
     "draft-04/schema#4": "draft-04/schema",
     "draft-07/schema#/definitions/": "draft-07/schema",
 }
+
+
+_SIGN = b'"$schema":"'
 
 
 def _mended(uri: str, *, at_root: bool) -> str | None:
@@ -43,9 +48,17 @@ def _without(value: Json, holder: Tokens) -> Json:
     return replaced(value, holder, kept)
 
 
+def _holders(schema: dict[str, Json]) -> Iterable[tuple[Trail, dict[str, Json]]]:
+    """Return the objects that may declare a dialect, outermost first."""
+    at_root = isinstance(schema.get("$schema"), str)
+    nested = searchable(schema).count(_SIGN) > at_root
+    return objects(schema) if nested else [(None, schema)]
+
+
 def _apply(document: Document, _context: Context) -> Document:
-    schema, changes = document.schema, []
-    for trail, each in objects(document.schema):
+    schema: Json = document.schema
+    changes: list[Change] = []
+    for trail, each in _holders(schema):
         uri = each.get("$schema")
         right = _mended(uri, at_root=trail is None) if isinstance(uri, str) else uri
         if right == uri:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.documents import Reason, Rejected
-from curation.jsontext import write
+from curation.json_walk import searchable
 from curation.rules import Rule
 
 if TYPE_CHECKING:
@@ -13,18 +13,19 @@ if TYPE_CHECKING:
     from curation.rules import Context
 
 #: How a placeholder begins in the template languages of the sources.
-PLACEHOLDER = "${"
-#: Characters shown on either side of it.
+PLACEHOLDER = b"${"
+#: Bytes shown on either side of it.
 _SHOWN = 40
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
-    text = write(document.schema)
-    found = text.find(PLACEHOLDER)
-    if found < 0:
+    text = searchable(document.schema)
+    if PLACEHOLDER not in text:
         return document
-    seen = text[max(0, found - _SHOWN) : found + _SHOWN]
-    return Rejected(reason=Reason.TEMPLATE, detail=f"${{ in {seen}")
+    before, _, after = text.partition(PLACEHOLDER)
+    seen = before[-_SHOWN:] + PLACEHOLDER + after[:_SHOWN]
+    detail = seen.decode(errors="ignore")
+    return Rejected(reason=Reason.TEMPLATE, detail=f"a placeholder in {detail}")
 
 
 RULE = Rule(
