@@ -25,8 +25,7 @@ _MISSPELT = {
     "draft-04/schema#4": "draft-04/schema",
     "draft-07/schema#/definitions/": "draft-07/schema",
 }
-
-
+#: How a declaration stands in JSON text without whitespace.
 _SIGN = b'"$schema":"'
 
 
