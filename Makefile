@@ -59,9 +59,10 @@ $(DEV): $(CORE)
 	$(PIP) $(PINS) --no-build-isolation -e '.[dev]'
 	@touch $@
 
+# `make wheelhouse EXTRAS=dev` is enough to test without an index.
 wheelhouse: $(CORE)
 	$(BIN)/python -m pip wheel -qq --disable-pip-version-check $(PINS) \
-	  --no-build-isolation -w wheelhouse '.[$(EXTRAS)]' hatchling editables
+	  --no-build-isolation -w wheelhouse '.$(if $(EXTRAS),[$(EXTRAS)])' hatchling editables
 
 # Exact versions of everything, from an environment that holds nothing else.
 lock:
