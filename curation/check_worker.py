@@ -56,7 +56,8 @@ def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
     try:
         _BUILDERS[dialect](plain, validate_formats=False, retriever=refuse)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
-        return str(error) or type(error).__name__
+        # The first line is the fact; the rest repeats the schema.
+        return str(error).partition("\n")[0] or type(error).__name__
     return ACCEPTS
 
 

@@ -159,11 +159,15 @@ def _compared(before: Row, after: Row) -> Pair:
     )
 
 
-_SHAPES = {
-    word: shape
+_APPLICATORS = frozenset(
+    word for dialect in BY_NAME.values() for word in dialect.applicators
+)
+_MAPS = frozenset(
+    word
     for dialect in BY_NAME.values()
     for word, shape in dialect.applicators.items()
-}
+    if shape in {Shape.MAP, Shape.DEPENDENCIES}
+)
 _KNOWN = ANNOTATIONS.union(*(dialect.effective for dialect in BY_NAME.values()))
 _NOTHING = object()
 
@@ -189,22 +193,21 @@ def changed_keywords(before: Json, after: Json) -> Iterator[str]:
 
 
 def _inside(word: str, before: Json, after: Json) -> Iterator[str]:
-    shape = _SHAPES.get(word)
-    if shape in {Shape.MAP, Shape.DEPENDENCIES} and _both(dict, before, after):
+    if word not in _APPLICATORS:
+        yield f"~{word}"
+    elif word in _MAPS and _both(dict, before, after):
         if before.keys() != after.keys():
             yield f"~{word}"
         for name in before.keys() & after.keys():
             yield from _schema_or_value(word, before[name], after[name])
-    elif shape in {Shape.SCHEMAS, Shape.EITHER} and _both(list, before, after):
+    elif _both(list, before, after):
         for one, other in zip_longest(before, after, fillvalue=_NOTHING):
             if one is _NOTHING or other is _NOTHING:
                 yield f"~{word}"
             else:
                 yield from _schema_or_value(word, one, other)
-    elif shape is not None:
-        yield from _schema_or_value(word, before, after)
     else:
-        yield f"~{word}"
+        yield from _schema_or_value(word, before, after)
 
 
 def _schema_or_value(word: str, before: Json, after: Json) -> Iterator[str]:

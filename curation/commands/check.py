@@ -84,6 +84,7 @@ def _print(name: str, report: Report) -> None:
             for validator in VALIDATORS
         ]
         stdout().print(table(["validator", *drafts], rows))
+        _explain_refusals(report)
     for each in report.problems:
         place = each.pointer or "(root)"
         line = (
@@ -102,5 +103,14 @@ def _cell(report: Report, validator: str, draft: str) -> Text:
         return plain("-", "dim")
     if verdict == ACCEPTS:
         return plain(verdict, "green")
-    own = draft == report.dialect
-    return plain(shortened(verdict, 40), "red" if own else "")
+    return plain("refuses", "red" if draft == report.dialect else "")
+
+
+def _explain_refusals(report: Report) -> None:
+    """Say why a validator refuses the schema under its own draft."""
+    from curation.checking import ACCEPTS
+
+    for validator, verdicts in report.verdicts.items():
+        verdict = verdicts.get(report.dialect or "", ACCEPTS)
+        if verdict != ACCEPTS:
+            show(f"{validator} under {report.dialect}: {shortened(verdict, 400)}")

@@ -1,0 +1,68 @@
+"""A small build folder made for tests of the commands that look."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from curation.documents import Reason
+from curation.ledger import KEPT, write_ledger
+from curation.packaging.card import write_card
+from curation.packaging.manifest import write_manifest
+from curation.packaging.parquet import write_config
+from tests.made import ADDED, change, entry, record, rejected, summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from curation.ledger import Entry
+    from curation.records import Record
+
+#: Config and record of everything kept.
+KEPT_ROWS = [
+    ("Github_easy", record("o13947", dialect="draft-07", changes=("pattern",))),
+    ("Github_easy", record("shared")),
+    ("Snowplow", record("sp_\x1b[31m\u202e", json_schema='{"type": "string"}')),
+    ("Kubernetes", record("shared", features=("enum", "type"), size=9_000)),
+]
+CHANGES = (
+    change(note="an unescaped bracket"),
+    ADDED,
+    change(before='"\\u001b[2J[bold]"', after='"x"', pointer="/a\x1b[2J"),
+)
+REJECTED = [
+    rejected(
+        "o7",
+        "Github_easy",
+        Reason.TEMPLATE,
+        rule="pattern",
+        detail="the key '${\x1b]0;x\x07}'",
+    ),
+    rejected("o8", "Github_easy", Reason.DUPLICATE, detail="Github_easy/o13947"),
+]
+
+
+def write_build(
+    folder: Path,
+    rows: Iterable[tuple[str, Record]] = tuple(KEPT_ROWS),
+    gone: Iterable[Entry] = tuple(REJECTED),
+) -> Path:
+    """Write a whole build folder of these records; returns it."""
+    entries = [
+        entry(each, config, changes=CHANGES if each.changes else ())
+        for config, each in rows
+    ]
+    splits: defaultdict[str, defaultdict[str, list[Record]]]
+    splits = defaultdict(lambda: defaultdict(list))
+    for (config, each), kept in zip(rows, entries, strict=True):
+        assert kept.outcome == KEPT
+        splits[config][kept.split].append(each)
+    for config, records in splits.items():
+        write_config(folder, config, records)
+    entries += gone
+    write_ledger(entries, folder)
+    known = summary(entries)
+    write_card(known, folder)
+    write_manifest(known, folder)
+    return folder
