@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from curation.documents import Origin
 from curation.faults import BadConfiguration, NoInput
 from curation.folders import FolderFiles, SingleFile, open_files
+from curation.live_lock import default_lock, with_live
 from curation.origins import Unavailable, acquire, load_pins
 from curation.resources import raw_folder
 from curation.sources.base import Reading, Source
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from curation.origins import Acquired, ArchivePin, FetchSettings
 
 
+#: The archive that a lock of schemas hosted elsewhere completes.
+LIVE_ARCHIVE = "schemastore"
 #: What a row of the embedded sample says of its commit and licence.
 SAMPLE_COMMIT = "sample"
 SAMPLE_LICENCE = "Apache-2.0"
@@ -52,6 +55,8 @@ class Input:
     #: How the bytes came here; for the run folder only.
     route: str
     pin: Pin
+    #: Whether what its archive is known to lack has been fetched beside it.
+    completed: bool = False
 
     @property
     def configs(self) -> tuple[str, ...]:
@@ -64,6 +69,8 @@ class Input:
         """Why the configs of this source are not whole; None where they are."""
         if self.reading.origin is Origin.SAMPLE:
             return "taken from the embedded sample"
+        if self.completed:
+            return None
         return self.source.incomplete.get(self.reading.archive)
 
 
@@ -185,6 +192,8 @@ def _pinned(
     for name in source.archives[rules]:
         got = acquire(pins[name], settings, say)
         if not isinstance(got, Unavailable):
+            if name == LIVE_ARCHIVE and rules != "paper":
+                got = with_live(got, settings, default_lock(settings.cache))
             return _input(source, rules, pins[name], got)
         whys.append(got.why)
     if rules == "paper":
@@ -208,6 +217,7 @@ def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> Input:
         files=got.pack,
         digest=got.digest,
         route=got.route,
+        completed=got.digest != pin.digest,
         pin=Pin(
             source=source.name,
             archive=pin.name,
