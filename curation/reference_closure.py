@@ -102,8 +102,13 @@ class Closure:
 
     def _follow(self, region: Region) -> Iterator[Region]:
         """Resolve the references of a region; yield what they reach first."""
+        known: dict[tuple[str, type, str], Target] = {}
         for reference in region.scan.references:
-            target = self._target(reference, region.document)
+            # The type keeps 1, true and "1" apart.
+            text = (reference.base, type(reference.value), str(reference.value))
+            target = known.get(text)
+            if target is None:
+                target = known[text] = self._target(reference, region.document)
             region.leads.append(Lead(reference, target))
             document, spot = target.document, target.spot
             if document is self.record and spot.is_place:

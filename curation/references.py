@@ -63,6 +63,7 @@ class Scan:
 
 #: Reserved characters, and the percent sign of what is encoded already.
 _LEGAL = ":/?#@!$&'()*+,;=~%"
+_PLAIN = re.compile(r"[\w:/?#@!$&'()*+,;=~.-]*", re.ASCII)
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 #: The words that refer, by the order of the dialect that brought them.
 _REFERRING = {
@@ -97,6 +98,8 @@ def join(base: str, reference: str) -> tuple[str, str]:
 
 def legal(reference: str) -> str:
     """Return the reference with what RFC 3986 does not allow percent-encoded."""
+    if _PLAIN.fullmatch(reference):
+        return reference
     return quote(_STRAY_PERCENT.sub("%25", reference), safe=_LEGAL)
 
 
@@ -141,6 +144,7 @@ def scan(schema: Json, dialect: Dialect, outer: str, tokens: Tokens = ()) -> Sca
     result = Scan()
     refer = referring(dialect)
     ties = {dialect.id_keyword, *MARKS}
+    applying = dialect.applicators.keys()
     stack: list[tuple[Tokens, Json, str]] = [(tokens, schema, outer)]
     while stack:
         at, each, around = stack.pop()
@@ -158,8 +162,9 @@ def scan(schema: Json, dialect: Dialect, outer: str, tokens: Tokens = ()) -> Sca
                         tokens=at, keyword=keyword, value=each[keyword], base=inside
                     )
                 )
-        inner = [(at + path, child, inside) for path, child in children(each, dialect)]
-        stack.extend(reversed(inner))
+        if not applying.isdisjoint(each):
+            inner = [(at + path, e, inside) for path, e in children(each, dialect)]
+            stack.extend(reversed(inner))
     return result
 
 

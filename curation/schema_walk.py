@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: A JSON pointer (RFC 6901) as its reference tokens.
 Tokens = tuple[str, ...]
+#: The JSON types of a schema; a boolean only where the dialect allows one.
+_SCHEMA = (dict, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,30 +84,30 @@ def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
     }
 
 
-def _inner(word: str, value: Json, shape: Shape) -> Iterator[tuple[Tokens, Json]]:
-    if shape is Shape.SCHEMA:
-        yield (word,), value
-    elif shape is Shape.SCHEMAS or (shape is Shape.EITHER and isinstance(value, list)):
-        if isinstance(value, list):
-            for index, each in enumerate(value):
-                yield (word, str(index)), each
-    elif shape is Shape.EITHER:
-        yield (word,), value
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            yield (word, name), each
-
-
-def children(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
+def children(  # noqa: C901 - one flat loop: the hot path of every rule
+    schema: Json, dialect: Dialect
+) -> Iterator[tuple[Tokens, Json]]:
     """Yield the schemas directly inside a schema, in the order they stand."""
-    if isinstance(schema, dict):
-        for word, value in schema.items():
-            shape = dialect.applicators.get(word)
-            if shape is None:
-                continue
-            for tokens, each in _inner(word, value, shape):
-                if isinstance(each, dict | bool):
-                    yield tokens, each
+    if not isinstance(schema, dict):
+        return
+    shapes = dialect.applicators
+    for word in schema:
+        shape = shapes.get(word)
+        if shape is None:
+            continue
+        value = schema[word]
+        if isinstance(value, list):
+            if shape is Shape.SCHEMAS or shape is Shape.EITHER:
+                for index, each in enumerate(value):
+                    if isinstance(each, _SCHEMA):
+                        yield (word, str(index)), each
+        elif shape is Shape.SCHEMA or shape is Shape.EITHER:
+            if isinstance(value, _SCHEMA):
+                yield (word,), value
+        elif isinstance(value, dict) and shape is not Shape.SCHEMAS:
+            for name, each in value.items():
+                if isinstance(each, _SCHEMA):
+                    yield (word, name), each
 
 
 def places(schema: Json, dialect: Dialect) -> Iterator[Place]:
