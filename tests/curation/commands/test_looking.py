@@ -1,0 +1,157 @@
+"""The commands that look at a build: explain and diff."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from curation.commands.diff import diff
+from curation.commands.explain import explain
+from curation.faults import NoInput
+from tests.builds import KEPT_ROWS, write_build
+from tests.made import record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+HOSTILE = "\x1b\x07\u202e"
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write one small build for all tests of this file."""
+    return write_build(tmp_path_factory.mktemp("build"))
+
+
+def run(command: Callable[..., None], *arguments: str) -> str:
+    """Run a command; return its stdout, or raise what it raised."""
+    app = typer.Typer()
+    app.command()(command)
+    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_a_kept_record_is_told(build: Path) -> None:
+    """Source, dialect, and each change with its rule, place, note and diff."""
+    told = run(explain, "o13947", "--in", str(build))
+    for part in (
+        "Github_easy/o13947  kept, in ",
+        "schemas/o13947.json",
+        "draft-07, inferred",
+        "draft-07, 2020-12",
+        "pattern: Repairs `pattern`.",
+        "at /pattern  (an unescaped bracket)",
+        '-"^[[]$"',
+        '+"^[\\\\[]$"',
+        'at /$schema\n    +"draft"',
+    ):
+        assert part in told
+
+
+def test_a_rejection_is_told(build: Path) -> None:
+    """The reason with its sentence, the rule, and what was seen."""
+    told = run(explain, "o7", "--in", str(build))
+    assert "Github_easy/o7  rejected: template" in told
+    assert "reason      template: a template, not a schema" in told
+    assert "rule        pattern: Repairs `pattern`." in told
+    assert "detail      the key '${" in told
+
+
+def test_all_documents_of_an_id_are_told(build: Path) -> None:
+    """One id in two configs is two stories; `config/id` picks one."""
+    both = run(explain, "shared", "--in", str(build))
+    assert "Github_easy/shared" in both
+    assert "Kubernetes/shared" in both
+    one = run(explain, "Kubernetes/shared", "--in", str(build))
+    assert "Github_easy/shared" not in one
+
+
+def test_a_reason_lists_its_documents(build: Path) -> None:
+    """`--reason` gives every document rejected for it, with the detail."""
+    listed = run(explain, "--reason", "duplicate", "--in", str(build))
+    assert "duplicate: equal to an earlier record" in listed
+    assert "1 document\n" in listed
+    assert "o8" in listed
+    assert "Github_easy/o13947" in listed
+
+
+@pytest.mark.parametrize("name", ["o1394", "O13947.json", "schemas/o13947.json"])
+def test_near_misses_are_offered(build: Path, name: str) -> None:
+    """An unknown id ends with exit code 66 and the nearest ones."""
+    with pytest.raises(NoInput, match="did you mean o13947"):
+        run(explain, name, "--in", str(build))
+
+
+def test_a_folder_that_is_no_build_is_a_fault(tmp_path: Path) -> None:
+    """The fault names the folder and what would make it a build."""
+    with pytest.raises(NoInput, match="csbdata build writes one"):
+        run(explain, "o1", "--in", str(tmp_path))
+
+
+@pytest.mark.parametrize("arguments", [[], ["o1", "--reason", "empty"]])
+def test_an_id_or_a_reason_is_wanted(arguments: list[str]) -> None:
+    """Neither, or both, is wrong usage: exit code 2."""
+    app = typer.Typer()
+    app.command()(explain)
+    assert CliRunner().invoke(app, arguments).exit_code == 2
+
+
+def test_a_story_as_json(build: Path) -> None:
+    """The same facts for programs; what was absent is null."""
+    (story,) = json.loads(run(explain, "o13947", "--in", str(build), "--format=json"))
+    assert story["outcome"] == "kept"
+    assert story["changes"][1]["before"] is None
+    assert story["record"]["unique_id"] == "o13947"
+
+
+def test_hostile_text_does_not_reach_the_terminal(build: Path) -> None:
+    """Names, details, pointers and values are shown with visible escapes."""
+    names = ("sp_\x1b[31m\u202e", "o13947", "o7")
+    told = [run(explain, name, "--in", str(build), "--all") for name in names]
+    told.append(run(explain, "--reason", "template", "--in", str(build)))
+    told.append(run(diff, str(build), str(build)))
+    for text in told:
+        assert not any(character in text for character in HOSTILE)
+    assert "sp_\\u001b[31m\\u202e" in told[0]
+    assert "/a\\u001b[2J" in told[1]
+
+
+def test_a_build_does_not_differ_from_itself(build: Path) -> None:
+    """All figures but the sizes are zero, and it says so."""
+    assert "No differences." in run(diff, str(build), str(build))
+    found = json.loads(run(diff, str(build), str(build), "--format", "json"))
+    assert found["records"] == []
+    assert found["configs"]["Github_easy"]["a"] == 2
+    assert found["configs"]["Github_easy"]["changed"] == 0
+
+
+def test_differences_are_counted_and_listed(build: Path, tmp_path: Path) -> None:
+    """Added, removed, changed and moved records, and the keywords behind them."""
+    rows = [
+        ("Github_easy", KEPT_ROWS[0][1]),
+        ("Github_hard", record("shared2", json_schema=KEPT_ROWS[1][1].json_schema)),
+        ("Kubernetes", record("shared", json_schema='{"format": "uri"}')),
+        ("Glaiveai2K", record("new", json_schema='{"const": 1}')),
+    ]
+    other = write_build(tmp_path, rows)
+    found = json.loads(run(diff, str(build), str(other), "--format", "json"))
+    kinds = {
+        (each["b"] or each["a"])["unique_id"]: each["kinds"]
+        for each in found["records"]
+    }
+    assert kinds.pop("shared2")[0] == "moved_config"
+    assert kinds == {
+        "sp_\x1b[31m\u202e": ["removed"],
+        "shared": ["changed"],
+        "new": ["added"],
+    }
+    assert found["keywords"] == {"+format": 1, "-title": 1, "-type": 1}
+    told = run(diff, str(build), str(other))
+    assert "changed (1)" in told
+    assert "+format -title -type" in told
