@@ -47,6 +47,7 @@ class Kind(Enum):
 
     EXACT = "names a draft in a spelling that both validators know"
     MISSPELT = "means a draft, but no validator would know it"
+    HYPER = "the hyper-schema of a draft, which adds links to it"
     VENDOR = "a vendor's metaschema, built on a draft"
     SILENT = "absent, or names JSON Schema without a draft that there is"
     UNKNOWN = "names no draft of JSON Schema"
@@ -74,6 +75,7 @@ _WITHOUT_DRAFT = re.compile(
     rf"\s*|{_SITE}(?:drafts?/+)?(?:(?:hyper-)?schema)?/?(?:#.*)?\s*",
     re.IGNORECASE | re.DOTALL,
 )
+_HYPER = re.compile(r"/hyper-schema\b", re.IGNORECASE)
 #: Draft-05 reworded draft-04 and published no metaschema: its number tells nothing.
 _NO_METASCHEMA = "5"
 #: 2019-09 was called draft-08 while it was written.
@@ -118,4 +120,5 @@ def read(uri: Json) -> Statement:
         name = _NAMES.get(number)
     if name is None:
         return Statement(kind=Kind.UNKNOWN)
-    return Statement(kind=Kind.MISSPELT, dialect=BY_NAME[name])
+    kind = Kind.HYPER if _HYPER.search(uri) else Kind.MISSPELT
+    return Statement(kind=kind, dialect=BY_NAME[name])

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
 _NAME = "dialect"
 _MIXED = "mixed-drafts"
+_NESTED = "a nested `$schema` makes validators change the dialect"
 _NOTES = {
+    Kind.HYPER: "the hyper-schema adds links to this draft",
     Kind.MISSPELT: "no validator knows this spelling",
     Kind.VENDOR: "a vendor's metaschema, built on this draft",
     Kind.SILENT: "no draft was declared",
@@ -156,14 +158,14 @@ def _unswitched(document: Document) -> Document:
         if isinstance(uri, str) and works(uri, own):
             return schema
         said = read(uri)
-        note = "a nested `$schema` makes validators change the dialect"
+        note = _NOTES[said.kind] if said.dialect is own else _NESTED
         changes.append(
             Change(
                 rule=_NAME,
                 pointer=pointer((*tokens, "$schema")),
                 before=write(uri),
                 after=ABSENT,
-                note=note if said.dialect is not own else _NOTES[Kind.MISSPELT],
+                note=note,
             )
         )
         return {word: each for word, each in schema.items() if word != "$schema"}
