@@ -99,14 +99,14 @@ def work(
 
     `progress` is told how many more documents are done.
     """
-    answers: dict[int, list[Json]] = {}
+    outcomes: dict[int, list[Outcome]] = {}
     pending: list[tuple[int, Sequence[RawDocument]]] = []
 
     def remaining() -> Iterator[list[Json]]:
         for number, (given, batch) in enumerate(reader.batches()):
             stored = run.done(_name(number))
             if stored is not None:
-                answers[number] = orjson.loads(stored)
+                outcomes[number] = _outcomes(orjson.loads(stored))
                 progress(len(batch))
                 continue
             pending.append((number, [_without_content(each) for each in batch]))
@@ -114,10 +114,15 @@ def work(
 
     for result in pool.run_batches(remaining()):
         number, batch = pending[result.index]
-        answers[number] = _answers(batch, result)
-        run.store(_name(number), orjson.dumps(answers[number]))
+        answers = _answers(batch, result)
+        run.store(_name(number), orjson.dumps(answers))
+        outcomes[number] = _outcomes(answers)
         progress(len(batch))
-    return [outcome_of(each) for number in sorted(answers) for each in answers[number]]
+    return [each for number in sorted(outcomes) for each in outcomes[number]]
+
+
+def _outcomes(answers: Sequence[Json]) -> list[Outcome]:
+    return [outcome_of(each) for each in answers]
 
 
 def _name(number: int) -> str:

@@ -9,6 +9,7 @@ time nor memory until they are read. It is named after its digest.
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 SUFFIX: Final = ".arrow"
 #: Contents are written in batches of about this many bytes.
 _BATCH_BYTES: Final = 16 << 20
+#: Mapped pages count as memory of ours until they are given back.
+_FORGET_BYTES: Final = 32 << 20
 _SCHEMA: Final = pa.schema(
     [
         pa.field("path", pa.string(), nullable=False),
@@ -49,21 +52,22 @@ def digest_of(checksums: Iterable[tuple[str, str]]) -> str:
 class Pack:
     """The files of one archive: an immutable table, path to bytes."""
 
-    __slots__ = ("_contents", "_rows", "_sums", "path", "paths")
+    __slots__ = ("_contents", "_map", "_read", "_rows", "_sums", "path", "paths")
 
     def __init__(self, path: Path) -> None:
         """Map a pack's file; `open_pack` is the way to call this."""
         try:
-            with pa.memory_map(os.fspath(path)) as source:
-                table = pa.ipc.open_file(source).read_all()
+            self._map = _mapped(path)
+            table = pa.ipc.open_file(pa.BufferReader(self._map)).read_all()
             if not table.schema.equals(_SCHEMA, check_metadata=True):
                 raise pa.ArrowInvalid("another schema")
         except FileNotFoundError as error:
             raise NoInput("there is no such pack", str(path)) from error
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, ValueError) as error:
             raise _damaged(path) from error
         names: list[str] = table.column("path").to_pylist()
         self.path = path
+        self._read = 0
         self._rows: list[int] = sorted(range(len(names)), key=names.__getitem__)
         #: Paths inside the archive, sorted by code point.
         self.paths: tuple[str, ...] = tuple(names[row] for row in self._rows)
@@ -80,7 +84,15 @@ class Pack:
         content: bytes = self._contents[row].as_buffer().to_pybytes()
         if hashlib.sha256(content).digest() != self._sums[row].as_py():
             raise _damaged(self.path)
+        self._forget(len(content))
         return content
+
+    def _forget(self, length: int) -> None:
+        """Give pages back from time to time: what was read is rarely read again."""
+        self._read += length
+        if self._read >= _FORGET_BYTES:
+            self._read = 0
+            self._map.madvise(mmap.MADV_DONTNEED)
 
     def sha256(self, path: str) -> str:
         """Return one file's sha256 in hexadecimal; KeyError where there is none."""
@@ -111,6 +123,11 @@ class Pack:
     def __reduce__(self) -> tuple[type[Pack], tuple[Path]]:
         """Travel to another process as the path of the file."""
         return Pack, (self.path,)
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def open_pack(path: Path) -> Pack:
