@@ -68,9 +68,10 @@ class Cache:
             return False
 
     def note(self, file: Path, digest: str) -> None:
-        """Remember that this very file has this digest."""
-        text = json.dumps(_identity(file, digest), indent=1)
-        write_whole(self._note(file), text.encode())
+        """Remember that this very file has this digest; the caller has the lock."""
+        note = self._note(file)
+        sweep(note.parent, note.name)
+        write_whole(note, json.dumps(_identity(file, digest), indent=1).encode())
 
     def refuse(self, path: Path, name: str) -> Path:
         """Move a file to the evidence; return where it is now."""

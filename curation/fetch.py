@@ -8,7 +8,6 @@ import threading
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
-from urllib.parse import urljoin
 
 import requests
 import stamina
@@ -17,7 +16,7 @@ import urllib3
 from curation.answers import Again, is_redirect, refuse_failures
 from curation.durable import cannot_write
 from curation.faults import BadData, TemporarilyUnavailable, Unavailable
-from curation.gates import Gate, host_of, resolve, shown
+from curation.gates import Gate, host_of, joined, resolve, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,16 +91,17 @@ class Network:
         if time.monotonic() > deadline:
             what = f"not had within {self.limits.total:,.0f} seconds"
             raise TemporarilyUnavailable(what, shown(url), "run the same command later")
-        with _session() as session:
-            answer = self._followed(session, url, gate)
+        limits = self.limits
+        with _session() as session, self._followed(session, url, gate) as answer:
+            place = shown(url)
             refuse_failures(
-                answer.status_code, answer.headers, shown(url), self.limits.longest_wait
+                answer.status_code, answer.headers, place, limits.longest_wait
             )
             try:
-                _save(answer, file, self.limits.body_bytes, deadline)
+                _save(answer, file, limits.body_bytes, deadline)
             except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
                 what = f"the connection broke off ({_cause(error)})"
-                raise Again(Unavailable(what, shown(url), "try again")) from error
+                raise Again(Unavailable(what, place, "try again")) from error
 
     def _followed(
         self, session: requests.Session, url: str, gate: Gate
@@ -113,7 +113,7 @@ class Network:
             if not is_redirect(answer.status_code) or not target:
                 return answer
             answer.close()
-            url = urljoin(url, target)
+            url = joined(url, target)
         raise Unavailable("redirects without end", shown(url))
 
     def _answer(
@@ -170,8 +170,15 @@ def within(seconds: float, work: Callable[[], _T]) -> _T:
     return value  # type: ignore[return-value] # done says that it is the result
 
 
+class _Session(requests.Session):
+    """A session that never looks where a redirect leads: `Network` does."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """Find none; `requests` prepares the next question even if told not to."""
+
+
 def _session() -> requests.Session:
-    session = requests.Session()
+    session = _Session()
     session.headers["User-Agent"] = "csbdata"
     # What is saved must be what is stored there, byte for byte.
     session.headers["Accept-Encoding"] = "identity"
@@ -232,8 +239,6 @@ def _save(answer: requests.Response, file: Path, cap: int, deadline: float) -> N
                 sink.write(chunk)
     except OSError as error:
         raise cannot_write(file, error) from error
-    finally:
-        answer.close()
 
 
 def _check_pace(size: int, start: float, deadline: float, place: str) -> None:

@@ -12,7 +12,7 @@ import socket
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from requests.utils import get_environ_proxies, select_proxy
 
@@ -77,7 +77,10 @@ class Gate:
 
 def shown(url: str) -> str:
     """Return an address for people: without credentials, query and fragment."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "a malformed address"
     place = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{place}{parts.path}"
 
@@ -85,6 +88,14 @@ def shown(url: str) -> str:
 def host_of(url: str) -> str:
     """Return the host and the port of an address."""
     return ":".join(map(str, _place(_split(url))))
+
+
+def joined(url: str, target: str) -> str:
+    """Return where a redirect leads; `Unavailable` if it is no address."""
+    try:
+        return urljoin(url, target)
+    except ValueError as error:
+        raise Unavailable("redirects to what is no address", shown(url)) from error
 
 
 def _split(url: str) -> SplitResult:

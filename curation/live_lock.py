@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from curation.cache import Cache
-from curation.durable import write_whole
+from curation.durable import sweep, write_whole
 from curation.faults import BadConfiguration, NoInput
 from curation.packs import digest_of, open_pack, write_pack
 from curation.sources.schemastore import live_path
@@ -95,6 +95,7 @@ def read_lock(path: Path, commit: str) -> Lock | None:
 def write_lock(path: Path, lock: Lock) -> None:
     """Write the lock so that a reader sees the old one or the new one."""
     content = {"format": _FORMAT, "archive": "schemastore", **asdict(lock)}
+    sweep(path.parent, path.name)
     write_whole(path, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
 
 
