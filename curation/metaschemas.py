@@ -17,7 +17,13 @@ import jsonschema
 import jsonschema_rs
 
 from curation.check_schema import Complaint, refuse
-from curation.dialects import ANY_DIALECT, DIALECTS, Dialect
+from curation.dialects import (
+    ANY_DIALECT,
+    DIALECTS,
+    DRAFT_04,
+    DRAFT_2019_09,
+    Dialect,
+)
 from curation.jsontext import plain, write
 from curation.schema_walk import pointer, subschemas
 
@@ -126,19 +132,25 @@ def recheck(schema: Json, dialect: Dialect) -> Complaint | None:
     return None
 
 
-def doubtful(schema: Json) -> bool:
+def doubtful(schema: Json, dialect: Dialect) -> bool:
     r"""Tell whether a schema holds what the two validators are known to read apart.
 
-    An identifier or anchor that ends in a line end (`$` of a Python pattern stands
-    before it too), and, in `enum`, integers beyond 64 bits.
+    From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a
+    Python pattern stands before it too); in draft-04, whose `enum` has no equal
+    members, integers beyond 64 bits there.
     """
-    for each in subschemas(schema, ANY_DIALECT):
-        for word in _IDENTIFIERS & each.keys():
-            if isinstance(each[word], str) and each[word].endswith("\n"):
-                return True
-        if "enum" in each and _holds_big(each["enum"]):
-            return True
-    return False
+    if dialect is DRAFT_04:
+        return any(
+            "enum" in each and _holds_big(each["enum"])
+            for each in subschemas(schema, ANY_DIALECT)
+        )
+    if dialect.order < DRAFT_2019_09.order:
+        return False
+    return any(
+        isinstance(each[word], str) and each[word].endswith("\n")
+        for each in subschemas(schema, ANY_DIALECT)
+        for word in _IDENTIFIERS & each.keys()
+    )
 
 
 def _holds_big(value: Json) -> bool:

@@ -11,7 +11,7 @@ decides about them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
@@ -26,14 +26,19 @@ from curation.metaschemas import MASK, VALIDATORS, cause, recheck
 from curation.schema_walk import children, pointer, subschemas
 
 if TYPE_CHECKING:
+    from referencing import Specification
     from referencing._core import Resolver
 
     from curation.dialects import Dialect
     from curation.documents import Json
 
-_REFERRING = ("$ref", "$dynamicRef", "$recursiveRef")
+_REFERRING = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+#: How `referencing` ends where a schema is expected and something else stands.
+_LIBRARY_FAILS = (AttributeError, TypeError)
 #: Longest text kept of an error.
 _SHOWN = 300
+#: A reference that stays in the resource where it stands, whatever its base.
+_POINTER = re.compile(r"#(?:/|$)")
 _SPACE = re.compile(r"\s+")
 
 
@@ -95,34 +100,100 @@ def _line(message: str) -> str:
 
 def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
     """Return the first reference that `referencing` cannot follow, or None."""
-    if not any(
-        word in each for each in subschemas(schema, ANY_DIALECT) for word in _REFERRING
-    ):
+    refs, one_resource = _references(schema, dialect)
+    if not refs:
         return None
     specification = specification_with(dialect.uri)
     resource = specification.create_resource(schema)
-    start = REGISTRY.resolver_with_root(resource)
-    seen: set[int] = set()
-    stack: list[tuple[Json, Resolver[Json]]] = [(schema, start)]
-    while stack:
-        each, resolver = stack.pop()
-        if not isinstance(each, dict) or id(each) in seen:
-            continue
-        seen.add(id(each))
-        for word in _REFERRING:
-            ref = each.get(word)
-            if not isinstance(ref, str):
+    uri = resource.id() or ""
+    registry = REGISTRY.with_resource(uri, resource)
+    search = _Search(dialect=dialect, specification=specification)
+    if one_resource and all(map(_POINTER.match, refs)):
+        search.walk_one_resource(schema, registry.resolver(uri))
+        return search.lost
+    try:
+        registry = registry.crawl()
+    except _LIBRARY_FAILS as error:
+        return f"any reference: its library fails with {type(error).__name__}"
+    search.targets.append((schema, registry.resolver(uri)))
+    while search.targets and search.lost is None:
+        search.walk(*search.targets.pop())
+    return search.lost
+
+
+def _references(schema: Json, dialect: Dialect) -> tuple[set[str], bool]:
+    """Return what a schema refers to, and whether its base never changes."""
+    refs: set[str] = set()
+    one_resource = True
+    for each in subschemas(schema, ANY_DIALECT):
+        for word in _REFERRING & each.keys():
+            if isinstance(each[word], str):
+                refs.add(each[word])
+        if each is not schema and isinstance(each.get(dialect.id_keyword), str):
+            one_resource = False
+    return refs, one_resource
+
+
+@dataclass(slots=True, kw_only=True)
+class _Search:
+    """The hunt for a lost reference: what was seen, and where references led."""
+
+    dialect: Dialect
+    specification: Specification[Json]
+    seen: set[int] = field(default_factory=set)
+    targets: list[tuple[Json, Resolver[Json]]] = field(default_factory=list)
+    lost: str | None = None
+
+    def walk_one_resource(self, schema: Json, resolver: Resolver[Json]) -> None:
+        """Follow every pointer of a schema in which the base never changes."""
+        followed: set[str] = set()
+        self.targets.append((schema, resolver))
+        while self.targets and self.lost is None:
+            for each in subschemas(self.targets.pop()[0], self.dialect):
+                if id(each) in self.seen:
+                    continue
+                self.seen.add(id(each))
+                for word in _REFERRING & each.keys():
+                    ref = each[word]
+                    if isinstance(ref, str) and ref not in followed:
+                        followed.add(ref)
+                        self._follow(ref, resolver)
+
+    def walk(self, start: Json, at: Resolver[Json]) -> None:
+        """Follow every reference below a schema that was not met before."""
+        followed: set[tuple[int, str]] = set()
+        resolvers = [at]
+        stack = [(start, at)]
+        while stack:
+            each, resolver = stack.pop()
+            if not isinstance(each, dict) or id(each) in self.seen:
                 continue
-            try:
-                found = resolver.lookup(ref)
-            except (Unresolvable, ValueError):
-                return ref
-            stack.append((found.contents, found.resolver))
-        for _, child in children(each, dialect):
-            inner = resolver
-            if isinstance(child, dict) and isinstance(
-                child.get(dialect.id_keyword), str
-            ):
-                inner = resolver.in_subresource(specification.create_resource(child))
-            stack.append((child, inner))
-    return None
+            self.seen.add(id(each))
+            for word in _REFERRING & each.keys():
+                ref = each[word]
+                if isinstance(ref, str) and (id(resolver), ref) not in followed:
+                    followed.add((id(resolver), ref))
+                    self._follow(ref, resolver)
+            for _, child in children(each, self.dialect):
+                inner = self._inside(child, resolver)
+                if inner is not resolver:
+                    resolvers.append(inner)
+                stack.append((child, inner))
+
+    def _inside(self, child: Json, resolver: Resolver[Json]) -> Resolver[Json]:
+        if not isinstance(child, dict):
+            return resolver
+        if not isinstance(child.get(self.dialect.id_keyword), str):
+            return resolver
+        return resolver.in_subresource(self.specification.create_resource(child))
+
+    def _follow(self, ref: str, resolver: Resolver[Json]) -> None:
+        try:
+            found = resolver.lookup(ref)
+        except (Unresolvable, ValueError):
+            self.lost = self.lost or ref
+        except _LIBRARY_FAILS as error:
+            self.lost = self.lost or f"{ref}: its library fails, {error!r}"
+        else:
+            if id(found.contents) not in self.seen:
+                self.targets.append((found.contents, found.resolver))

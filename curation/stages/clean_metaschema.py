@@ -20,7 +20,7 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     if error is None:
         return document
     detail = f"{dialect.name}: {error}"
-    if doubtful(document.schema) and recheck(document.schema, dialect) is None:
+    if doubtful(document.schema, dialect) and recheck(document.schema, dialect) is None:
         detail = f"{detail} (jsonschema-rs); jsonschema accepts it"
         return Rejected(reason=Reason.VALIDATORS_DISAGREE, detail=detail)
     return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)

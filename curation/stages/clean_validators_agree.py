@@ -29,7 +29,7 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     """Reject a schema that one validator refuses, with what both say."""
     schema = document.schema
     dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
-    thorough = doubtful(schema) or chosen(schema)
+    thorough = doubtful(schema, dialect) or chosen(schema)
     one = of_jsonschema(schema, dialect, thorough=thorough)
     other = of_jsonschema_rs(schema, dialect)
     if one.accepts and other.accepts:
