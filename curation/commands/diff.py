@@ -148,6 +148,9 @@ def _list(kind: str, pairs: Sequence[Pair], limit: int) -> None:
 
 def _line(pair: Pair) -> str:
     places = [_path(row) for row in (pair.before, pair.after) if row is not None]
+    if pair.before and pair.after and pair.before.split is None:
+        # Where one side knows no splits, the other's is no news.
+        places[1:] = [_path(pair.after._replace(split=None))]
     line = " -> ".join(dict.fromkeys(places))
     return f"{line}  {' '.join(pair.keywords)}" if pair.keywords else line
 
