@@ -1,0 +1,74 @@
+"""Every example in the README is real output, of the embedded sample."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.documents import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+README = Path(__file__).parents[2] / "README.md"
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: What differs from run to run, and what is shown for it.
+_DIFFERENT = ((re.compile(r"\b\d+\.\d+ s\b"), "2.5 s"),)
+
+
+_REASONS = re.compile(r"(?<=<!-- reasons -->\n).*?(?=<!-- /reasons -->)", re.DOTALL)
+
+
+def _output(command: str, folder: Path) -> str:
+    """Return the stdout of one command line, as on a screen of 100 columns."""
+    environment = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(folder),
+        "COLUMNS": "100",
+        "LC_ALL": "C.UTF-8",
+    }
+    ended = subprocess.run(
+        ["bash", "-c", command],  # noqa: S607 (bash as the user has it)
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, f"{command}: {ended.stderr[-1000:]}"
+    text = ended.stdout
+    for pattern, shown in _DIFFERENT:
+        text = pattern.sub(shown, text)
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def _real(block: str, folder: Path) -> str:
+    """Return a block with its commands as written and their outputs as they are."""
+    commands = [line[2:] for line in block.splitlines() if line.startswith("$ ")]
+    return "".join(f"$ {each}\n{_output(each, folder)}" for each in commands)
+
+
+def test_every_example_is_real_output(
+    tmp_path: Path, compare_golden: Callable[[Path, str], None]
+) -> None:
+    """The commands of the README, run in order in one folder, print what it shows."""
+    shown = README.read_text(encoding="utf-8")
+    assert _BLOCK.search(shown)
+    real = _BLOCK.sub(
+        lambda found: f"```console\n{_real(found[1], tmp_path)}```", shown
+    )
+    compare_golden(README, real)
+
+
+def test_the_table_of_reasons_is_that_of_the_code(
+    compare_golden: Callable[[Path, str], None],
+) -> None:
+    """The README's reasons and their explanations are those of `Reason`."""
+    rows = "".join(f"| `{each.value}` | {each.explanation} |\n" for each in Reason)
+    table = f"| reason | a document has it if |\n|---|---|\n{rows}"
+    shown = README.read_text(encoding="utf-8")
+    compare_golden(README, _REASONS.sub(lambda _: table, shown))
