@@ -1,0 +1,338 @@
+"""F20 to F30: schemas made to hurt, through the real rule sets, in a real worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation import compile_worker, worker
+from curation.dialects import DIALECTS
+from curation.documents import Origin, Provenance, RawDocument, Reason
+from curation.isolation import Ending, Outcome, Pool, Program
+from curation.jsontext import parse
+from curation.limits import Limits
+from curation.verdicts import of_jsonschema, of_jsonschema_rs
+from tests.hostile import schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from curation.documents import Json
+
+RULES = ("clean", "paper")
+#: Seconds for one schema on a busy machine; a hang takes for ever.
+LIMITS = Limits(seconds=60)
+#: What a rule may say of a pattern that is hostile or none.
+PATTERN_REASONS = {None, Reason.BAD_PATTERN, Reason.VALIDATORS_DISAGREE}
+
+
+def _unit(name: str, content: bytes) -> Json:
+    provenance = Provenance(
+        source="github",
+        path=f"{name}.json",
+        commit="0" * 40,
+        licence="NOASSERTION",
+        origin=Origin.LOCAL,
+    )
+    raw = RawDocument(
+        config="Github", unique_id=name, provenance=provenance, content=content
+    )
+    return worker.unit_of(raw, 0)
+
+
+def _judged(rules: str, named: Mapping[str, bytes]) -> dict[str, Outcome]:
+    """Return what the worker of a build makes of each document."""
+    setup = {"rules": rules, "sys_path": [], "libraries": [{"files": "", "uris": {}}]}
+    program = Program(file=Path(worker.__file__), setup=setup)
+    units = [_unit(name, content) for name, content in named.items()]
+    batches = [units[start : start + 32] for start in range(0, len(units), 32)]
+    with Pool(program, jobs=2, limits=LIMITS, attempts=1) as pool:
+        results = sorted(pool.run_batches(batches), key=lambda each: each.index)
+    outcomes = [each for result in results for each in result.outcomes]
+    return dict(zip(named, outcomes, strict=True))
+
+
+@cache
+def _named(rules: str) -> dict[str, Outcome]:
+    texts = {name: schemas.text(each) for name, each in schemas.NAMED.items()}
+    return _judged(rules, texts)
+
+
+def _reason(outcome: Outcome) -> str | None:
+    """Return the reason of a rejection; None where the document is kept."""
+    assert outcome.ending is Ending.OK, outcome
+    rejected = outcome.answer["rejected"]
+    return rejected["reason"] if rejected else None
+
+
+def _reasons(rules: str, named: Mapping[str, Json]) -> dict[str, str | None]:
+    return {name: _reason(_named(rules)[name]) for name in named}
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("name", schemas.NAMED)
+def test_every_hostile_schema_ends_as_a_record_or_a_reason(
+    rules: str, name: str
+) -> None:
+    """No rule raises, crashes, hangs or outgrows its memory on it."""
+    outcome = _named(rules)[name]
+    assert outcome.ending is Ending.OK, outcome
+    answer = outcome.answer
+    assert (answer["record"] is None) is (answer["rejected"] is not None)
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_keywords_with_values_of_any_kind_are_no_fault(rules: str) -> None:
+    """Each keyword of each draft, with values that it never has."""
+    texts = {name: schemas.text(each) for name, each in schemas.misplaced()}
+    failed = {
+        name: each.detail
+        for name, each in _judged(rules, texts).items()
+        if each.ending is not Ending.OK
+    }
+    assert failed == {}
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_jumbled_schemas_are_no_fault(rules: str) -> None:
+    """Objects put together at random of keywords and values."""
+    jumbled = dict(schemas.jumbled(1_000, seed=20_26))
+    outcomes = _judged(rules, {n: schemas.text(each) for n, each in jumbled.items()})
+    failed = {
+        name: (each.detail, jumbled[name])
+        for name, each in outcomes.items()
+        if each.ending is not Ending.OK
+    }
+    assert failed == {}
+    kept = [each for each in outcomes.values() if _reason(each) is None]
+    assert len(kept) > 10
+
+
+def test_f20_a_dialect_that_is_none_is_unsupported() -> None:
+    """`$schema` of another type or for another language ends the record by name."""
+    reasons = _reasons("clean", schemas.DIALECTS)
+    for name in ("schema-uri-0", "schema-uri-3", "schema-uri-9", "schema-uri-19"):
+        assert reasons[name] == Reason.UNSUPPORTED_DIALECT
+    assert reasons["mixed-drafts"] is None
+
+
+def test_f20_a_record_has_one_dialect() -> None:
+    """A nested `$schema` cannot switch the validators."""
+    record = _named("clean")["mixed-drafts"].answer["record"]
+    assert record["dialect"] == "draft-04"
+    assert record["json_schema"].count('"$schema"') == 1
+
+
+def test_f21_references_that_chase_each_other_end_the_record() -> None:
+    """An endless reference is unresolved; a tree is none."""
+    reasons = _reasons("clean", schemas.CYCLES)
+    for name in ("itself", "itself-below", "two-that-chase"):
+        assert reasons[name] == Reason.UNRESOLVED_REFERENCE
+    assert reasons["a-tree"] is None
+
+
+def test_f22_exponential_combinations_are_never_expanded() -> None:
+    """Three to the sixtieth ways through sixty lines cost nothing special."""
+    reasons = _reasons("clean", schemas.CYCLES)
+    for name in ("billion-anyOf", "billion-allOf", "billion-oneOf", "long-chain"):
+        assert reasons[name] is None
+
+
+def test_f24_pointers_lead_where_rfc_6901_says_or_nowhere() -> None:
+    """Escapes are read; what leads nowhere is named."""
+    reasons = list(_reasons("clean", schemas.POINTERS).values())
+    assert reasons[0] is reasons[2] is reasons[3] is reasons[10] is None
+    for number in (4, 8, 9, 12, 13, 14, 15, 17, 18, 19):
+        assert reasons[number] == Reason.UNRESOLVED_REFERENCE
+    assert set(reasons[27:31]) == {Reason.INVALID_SCHEMA}
+
+
+def test_f26_f27_patterns_are_judged_not_run() -> None:
+    """Backtracking, exploding and foreign patterns get a verdict like any other."""
+    patterns = {
+        name: reason
+        for name, reason in _reasons("clean", schemas.PATTERNS).items()
+        if name != "pattern-not-text"
+    }
+    assert set(patterns.values()) <= PATTERN_REASONS
+    for number in (0, 1, 2):
+        assert patterns[f"pattern-{number}"] is None
+    for number in (6, 26, 27, 32, 35, 38):
+        assert patterns[f"pattern-{number}"] is not None
+
+
+def test_f29_hostile_names_are_names() -> None:
+    """They are kept character by character."""
+    for name, schema in schemas.NAMES.items():
+        outcome = _named("clean")[name]
+        assert _reason(outcome) is None
+        assert parse(outcome.answer["record"]["json_schema"].encode()) == schema
+
+
+def test_f29_hostile_names_do_not_break_out_of_generated_code() -> None:
+    """No name in the Python source that fastjsonschema writes is run as such."""
+    texts = [json.dumps(each) for each in schemas.NAMES.values()]
+    program = Program(file=Path(compile_worker.__file__))
+    with Pool(program, jobs=1, limits=LIMITS, attempts=1) as pool:
+        (result,) = pool.run_batches([texts])
+    assert {each.ending for each in result.outcomes} == {Ending.OK}
+
+
+TOKEN = "ghp_" + "q7Vn2LkT9xZb4RmW8cYd" + "J3fHs6Gp1AuE5iNo"
+SECRETS: Sequence[Json] = (
+    {"type": "object", "description": f"use {TOKEN} to log in"},
+    {"type": "object", "properties": {"a": {"default": TOKEN}}},
+    {"type": "object", "properties": {"a": {"examples": [[{"b": TOKEN}]]}}},
+    {"type": "object", "properties": {TOKEN: {"type": "string"}}},
+    {"type": "object", "x-unknown": {"deep": [TOKEN]}, "properties": {"a": {}}},
+)
+
+
+def test_f30_a_credential_anywhere_ends_the_record_and_is_never_repeated() -> None:
+    """Nothing that leaves the worker holds the value."""
+    named = {str(number): schemas.text(each) for number, each in enumerate(SECRETS)}
+    for outcome in _judged("clean", named).values():
+        assert _reason(outcome) == Reason.SECRET
+        assert TOKEN not in json.dumps(outcome.answer)
+
+
+@dataclass
+class Trap:
+    """A server and a named pipe that nobody must touch."""
+
+    port: int
+    pipe: Path
+    hits: list[str] = field(default_factory=list)
+
+    def uris(self) -> list[str]:
+        """Return references that lead to the trap, or would lead elsewhere."""
+        place = f"127.0.0.1:{self.port}"
+        return [
+            f"http://{place}/a.json",
+            f"http://{place}/a.json#/definitions/b",
+            f"https://{place}/a.json",
+            f"//{place}/a.json",
+            f"http://user:word@{place}/draft-07/schema",
+            f"HTTP://LOCALHOST:{self.port}/a.json",
+            f"ftp://{place}/a.json",
+            self.pipe.as_uri(),
+            f"file:{self.pipe}",
+            f"file://localhost{self.pipe}",
+            str(self.pipe),
+            f"../../../../../../../..{self.pipe}",
+            "data:application/json,%7B%7D",
+            "jar:file:/a.jar!/b",
+            "\\\\127.0.0.1\\share",
+        ]
+
+
+@contextmanager
+def _listening(pipe: Path) -> Iterator[Trap]:
+    """Listen on loopback and at a named pipe, and note whoever comes."""
+    os.mkfifo(pipe)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.1)
+        trap = Trap(port=server.getsockname()[1], pipe=pipe)
+        stop = threading.Event()
+
+        def wait() -> None:
+            while not stop.is_set():
+                try:
+                    writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+                except OSError:
+                    pass
+                else:
+                    os.close(writer)
+                    trap.hits.append("the pipe was read")
+                try:
+                    connection, _ = server.accept()
+                except TimeoutError:
+                    continue
+                with connection:
+                    trap.hits.append(str(connection.recv(200)))
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        try:
+            yield trap
+        finally:
+            stop.set()
+            thread.join()
+
+
+def _leading_to(uri: str) -> Iterator[Json]:
+    """Yield schemas that name a URI wherever a validator might follow it."""
+    base = {"type": "object", "properties": {"a": {"type": "string"}}}
+    yield {**base, "$ref": uri}
+    yield {**base, "$schema": uri}
+    yield {**base, "$id": uri, "properties": {"a": {"$ref": "b.json"}}}
+    yield {**base, "id": uri, "properties": {"a": {"$ref": "#/definitions/b"}}}
+    yield {"type": "object", "properties": {"a": {"$ref": uri}}}
+    for draft in DIALECTS:
+        yield {
+            "$schema": draft.uri,
+            "type": "object",
+            "properties": {"a": {"$ref": uri}, "b": {"$schema": uri}},
+            "definitions": {"unused": {"$ref": uri}},
+            "$defs": {"d": {"$dynamicRef": uri}, "r": {"$recursiveRef": uri}},
+            "$vocabulary": {uri: True},
+        }
+
+
+def test_the_trap_notices_whoever_comes(tmp_path: Path) -> None:
+    """A visit to the server or the pipe would be seen."""
+    with _listening(tmp_path / "pipe") as trap:
+        with socket.create_connection(("127.0.0.1", trap.port)) as connection:
+            connection.sendall(b"GET /")
+        (tmp_path / "pipe").read_bytes()
+    assert {"the pipe was read", str(b"GET /")} <= {*trap.hits}
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_f23_no_rule_follows_a_reference_out(rules: str, tmp_path: Path) -> None:
+    """No `$ref`, `$schema` or `$id` makes a build ask a host or read a file."""
+    with _listening(tmp_path / "pipe") as trap:
+        named = {
+            f"{uri} {number}": schemas.text(schema)
+            for uri in trap.uris()
+            for number, schema in enumerate(_leading_to(uri))
+        }
+        outcomes = _judged(rules, named)
+    assert trap.hits == []
+    assert {each.ending for each in outcomes.values()} == {Ending.OK}
+
+
+def test_f23_no_validator_follows_a_reference_out(tmp_path: Path) -> None:
+    """jsonschema, jsonschema-rs and fastjsonschema, as they are called here."""
+    with _listening(tmp_path / "pipe") as trap:
+        found = [each for uri in trap.uris() for each in _leading_to(uri)]
+        for schema in found:
+            for dialect in DIALECTS:
+                of_jsonschema(schema, dialect, thorough=True)
+                of_jsonschema_rs(schema, dialect)
+        program = Program(file=Path(compile_worker.__file__))
+        with Pool(program, jobs=1, limits=LIMITS, attempts=1) as pool:
+            texts = [json.dumps(each) for each in found]
+            (result,) = pool.run_batches([texts])
+    assert trap.hits == []
+    assert {each.ending for each in result.outcomes} == {Ending.OK}
+
+
+def test_f23_a_reference_out_of_the_source_is_named() -> None:
+    """It ends the record as `remote_reference`, whatever its scheme."""
+    uris = ("http://127.0.0.1:9/a.json", "file:///etc/passwd", "data:,x", "../a.json")
+    named = {
+        uri: schemas.text({"type": "object", "properties": {"a": {"$ref": uri}}})
+        for uri in uris
+    }
+    reasons = {_reason(each) for each in _judged("clean", named).values()}
+    assert reasons == {Reason.REMOTE_REFERENCE}
