@@ -1,0 +1,142 @@
+"""Wheels through pip, from an index on loopback."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation import package_index
+from curation.faults import WrongDigest
+from curation.fetch import Network
+from curation.origins import Acquired, FetchSettings, Unavailable, acquire
+from curation.packs import open_pack
+from tests.archives_made import FILES, wheel, wheel_pin
+from tests.loopback import body, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.loopback import Server
+
+WHEEL = wheel()
+PIN = wheel_pin(WHEEL)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> FetchSettings:
+    """Return settings with an empty cache and no mirror."""
+    return FetchSettings(mirror=None, cache=tmp_path / "cache", network=Network())
+
+
+def _use(monkeypatch: pytest.MonkeyPatch, index: str) -> None:
+    """Make an index the only one that pip knows."""
+    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_INDEX_URL", index)
+    monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """Run an index that has the wheel."""
+    with serving() as server:
+        _use(monkeypatch, f"{server.base}/simple")
+        link = f'<a href="/{PIN.file}">{PIN.file}</a>'.encode()
+        server.on("/simple/things/", body(link, Content_Type="text/html"))
+        server.on(f"/{PIN.file}", body(WHEEL))
+        yield server
+
+
+def test_a_wheel_is_had_from_the_users_own_index(
+    index: Server, settings: FetchSettings
+) -> None:
+    """By exact version; the origin is the index, and pip keeps nothing."""
+    got = acquire(PIN, settings)
+    assert isinstance(got, Acquired), got
+    assert (got.origin, got.route, got.commit) == ("index", "index", "1.0")
+    assert open_pack(got.pack).paths == tuple(FILES)
+    assert not list(settings.cache.rglob("*.whl"))
+    assert f"/{PIN.file}" in index.asked
+
+
+def test_f2_another_wheel_of_that_version_is_refused(
+    index: Server, settings: FetchSettings
+) -> None:
+    """Exit code 65, with the evidence kept."""
+    other = wheel({"schemas/a.json": b"{}"})
+    index.on(f"/{PIN.file}", body(other))
+    with pytest.raises(WrongDigest, match=PIN.sha256) as caught:
+        acquire(PIN, settings)
+    assert hashlib.sha256(other).hexdigest() in str(caught.value)
+    (evidence,) = settings.cache.rglob("*.refused")
+    assert evidence.read_bytes() == other
+
+
+def test_a_version_that_is_not_there_is_unavailable(
+    index: Server, settings: FetchSettings
+) -> None:
+    """With pip's own last words; the index did answer and is asked again."""
+    got = acquire(replace(PIN, commit="2.0"), settings)
+    assert isinstance(got, Unavailable)
+    assert "pip cannot get things==2.0" in got.why
+    assert not settings.network.silent
+    assert index.asked
+
+
+def test_f4_an_index_that_does_not_answer_is_asked_once(
+    settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next wheel is given up at once."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        _use(monkeypatch, f"http://127.0.0.1:{closed.getsockname()[1]}/simple")
+        first = acquire(PIN, settings)
+        monkeypatch.setattr(package_index, "_run_pip", None)
+        second = acquire(PIN, settings)
+    assert isinstance(first, Unavailable)
+    assert isinstance(second, Unavailable)
+    assert "did not answer before" in second.why
+
+
+def test_f5_pip_has_a_deadline(
+    settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is killed with all that it started: exit code 75."""
+    sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
+    monkeypatch.setattr(package_index, "_pip", lambda: sleeper)
+    monkeypatch.setattr(package_index, "DEADLINE", 0.3)
+    got = acquire(PIN, settings)
+    assert isinstance(got, Unavailable)
+    assert (got.exit_code, "did not end" in got.why) == (75, True)
+
+
+def test_f60_pip_is_not_given_the_tokens_of_others(
+    settings: FetchSettings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What it does not need it does not see."""
+    monkeypatch.setenv("HF_TOKEN", "planted")
+    report = tmp_path / "seen"
+    script = f"import os; open({str(report)!r}, 'w').write(str(dict(os.environ)))"
+    monkeypatch.setattr(package_index, "_pip", lambda: [sys.executable, "-c", script])
+    assert isinstance(acquire(PIN, settings), Unavailable)
+    assert "planted" not in report.read_text()
+
+
+def test_without_pip_the_next_step_is_named(
+    settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An environment may lack it."""
+    monkeypatch.setattr(package_index, "find_spec", lambda _name: None)
+    monkeypatch.setattr(package_index, "which", lambda _name: None)
+    got = acquire(PIN, settings)
+    assert isinstance(got, Unavailable)
+    assert "ensurepip" in got.why
