@@ -19,7 +19,7 @@ from jsonschema import Draft202012Validator, SchemaError
 
 from curation.jsontext import plain
 from curation.schema_walk import pointer
-from curation.terminal import shortened
+from curation.visible_text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable

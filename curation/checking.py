@@ -14,7 +14,7 @@ from curation.dialects import DIALECTS
 from curation.documents import ABSENT, Reason
 from curation.isolation import Ending, Program, Worker
 from curation.limits import Limits
-from curation.terminal import shortened
+from curation.visible_text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,7 +14,8 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-from curation.terminal import safe, say, stderr
+from curation.terminal import say, stderr
+from curation.visible_text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,14 +1,13 @@
 """What every command prints with: stdout for data, stderr for progress.
 
-Nothing that comes from a schema, a file name or an archive reaches a terminal
-before `safe` made its control characters visible. Consoles are made at each call,
-so that `NO_COLOR`, `TERM` and redirection are those of the moment.
+Control characters in data are made visible (`curation.visible_text`). Consoles are
+made at each call, so that `NO_COLOR`, `TERM` and redirection are those of the
+moment.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from enum import StrEnum
 from io import TextIOWrapper
@@ -20,6 +19,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from curation.visible_text import safe_lines
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -27,13 +28,6 @@ if TYPE_CHECKING:
 
 #: Columns where the output is a file or a pipe: tables are not folded there.
 PIPE_WIDTH = 400
-_LAST_BMP = "\uffff"
-# C0 and C1 controls, the marks that reorder or hide text (UAX 9, Unicode's
-# "default ignorable" format characters), line separators and half surrogates.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e"
-    "\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
 
 
 class Format(StrEnum):
@@ -49,31 +43,6 @@ FormatOption = Annotated[
     Format,
     typer.Option("--format", help="auto is for people, json for programs."),
 ]
-
-
-def _visible(found: re.Match[str]) -> str:
-    character = found.group()
-    form = "\\u{:04x}" if character <= _LAST_BMP else "\\U{:08x}"
-    return form.format(ord(character))
-
-
-def safe(text: str) -> str:
-    """Return the text on one line, with each control character made visible.
-
-    ESC becomes the six characters backslash, u, 0, 0, 1, b.
-    """
-    return _UNSAFE.sub(_visible, text)
-
-
-def safe_lines(text: str) -> str:
-    r"""Return the text as `safe` would, keeping the line ends of `\n`."""
-    return "\n".join(safe(line) for line in text.split("\n"))
-
-
-def shortened(text: str, length: int = 80) -> str:
-    """Return at most `length` characters of the safe text, with dots if cut."""
-    clean = safe(text[: length + 1])
-    return clean if len(clean) <= length else clean[: length - 3] + "..."
 
 
 def plain(text: str, style: str = "") -> Text:

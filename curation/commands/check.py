@@ -15,13 +15,12 @@ from curation.terminal import (
     FormatOption,
     plain,
     print_json,
-    safe,
     say,
-    shortened,
     show,
     stdout,
     table,
 )
+from curation.visible_text import safe, shortened
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -15,11 +15,11 @@ from curation.terminal import (
     FormatOption,
     plain,
     print_json,
-    shortened,
     show,
     stdout,
     table,
 )
+from curation.visible_text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

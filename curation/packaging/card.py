@@ -22,7 +22,7 @@ from curation.packaging.parquet import COLUMNS, file_name
 from curation.records import Record
 from curation.resources import cards_folder
 from curation.summary import ConfigSummary, total_of
-from curation.terminal import safe
+from curation.visible_text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

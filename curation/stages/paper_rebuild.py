@@ -11,7 +11,7 @@ from curation.documents import ABSENT, Change, Json, Reason, Rejected
 from curation.json_walk import objects
 from curation.jsontext import plain, write
 from curation.rules import Rule
-from curation.terminal import shortened
+from curation.visible_text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

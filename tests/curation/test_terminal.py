@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 
 from curation.terminal import (
     print_json,
-    safe,
-    safe_lines,
     say,
-    shortened,
     show,
     stdout,
     table,
 )
+from curation.visible_text import safe, safe_lines, shortened
 
 if TYPE_CHECKING:
     import pytest

@@ -1,0 +1,42 @@
+"""Text of strangers, made visible: no control character steers a terminal.
+
+Nothing that comes from a schema, a file name or an archive is printed or put into
+a card before it went through `safe`.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LAST_BMP = "\uffff"
+# C0 and C1 controls, the marks that reorder or hide text (UAX 9, Unicode's
+# "default ignorable" format characters), line separators and half surrogates.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def _visible(found: re.Match[str]) -> str:
+    character = found.group()
+    form = "\\u{:04x}" if character <= _LAST_BMP else "\\U{:08x}"
+    return form.format(ord(character))
+
+
+def safe(text: str) -> str:
+    """Return the text on one line, with each control character made visible.
+
+    ESC becomes the six characters backslash, u, 0, 0, 1, b.
+    """
+    return _UNSAFE.sub(_visible, text)
+
+
+def safe_lines(text: str) -> str:
+    r"""Return the text as `safe` would, keeping the line ends of `\n`."""
+    return "\n".join(safe(line) for line in text.split("\n"))
+
+
+def shortened(text: str, length: int = 80) -> str:
+    """Return at most `length` characters of the safe text, with dots if cut."""
+    clean = safe(text[: length + 1])
+    return clean if len(clean) <= length else clean[: length - 3] + "..."
