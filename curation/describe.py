@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from curation import jsontext
 from curation.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.features import features, formats
-from curation.measures import field_count, max_fan_out, schema_depth
+from curation.measures import field_count, max_fan_out, schema_depth, text_size
 from curation.metaschemas import valid_under
 from curation.records import Record
 from curation.skeleton import skeleton_digest
@@ -45,7 +45,7 @@ def describe(document: Document) -> Record:
         field_count=field_count(schema),
         max_fan_out=max_fan_out(schema),
         depth=schema_depth(schema),
-        size=len(text.encode()),
+        size=text_size(text),
         features=features(schema, dialect),
         formats=formats(schema, dialect),
         lints=tuple(sorted({each.code for each in document.lints})),
