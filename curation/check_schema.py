@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import jsonschema_rs
-from jsonschema import Draft202012Validator, SchemaError
 
 from curation.jsontext import plain
+from curation.quick_jsonschema import Draft202012Validator, SchemaError
 from curation.schema_walk import pointer
 from curation.visible_text import shortened
 

@@ -13,7 +13,6 @@ import warnings
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import jsonschema
 import jsonschema_rs
 
 from curation.check_schema import Complaint, refuse
@@ -25,6 +24,7 @@ from curation.dialects import (
     Dialect,
 )
 from curation.jsontext import plain, write
+from curation.quick_jsonschema import jsonschema
 from curation.schema_walk import pointer, subschemas
 
 if TYPE_CHECKING:
