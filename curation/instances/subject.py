@@ -92,6 +92,10 @@ class Subject:
         self._own = SchemaDocument(schema=schema, dialect=dialect, uri="")
         self._cache = _Compiled()
         self.root = self._node("", (), schema, "")
+        #: What `shapes`, `denial` and `heights` remember of it.
+        self.shapes: dict[Any, Any] = {}
+        self.denials: dict[Node, Any] = {}
+        self.heights: dict[Node, float] = {}
 
     @classmethod
     def of(cls, schema: Json, dialect_name: str) -> Self:

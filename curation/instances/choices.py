@@ -1,0 +1,160 @@
+"""Decide what a conjunction leaves open: search with backtracking.
+
+Branches of anyOf and oneOf are picked in turn. Negations, conditionals and
+dependencies are at first ignored; what the finished value violates is then added
+to the goals, and the value is made anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.instances import maker as making
+from curation.instances.cases import Kind, Obstacle
+from curation.instances.denial import denials
+from curation.instances.goals import Atom, Choice, Goals, Negation
+from curation.instances.heights import height
+from curation.instances.shapes import Shape, conjunction, contradiction
+from curation.instances.subject import Node
+
+if TYPE_CHECKING:
+    from curation.documents import Json
+    from curation.instances.maker import Frame, Maker, Nothing
+
+#: Values made for one place before it is given up, by depth.
+_ATTEMPTS = (60, 40, 24, 16)
+_FEWEST = 8
+
+
+@dataclass(slots=True)
+class _Attempts:
+    left: int
+
+
+def solve(maker: Maker, goals: Goals, frame: Frame) -> Json | Nothing:
+    """Return a value that meets the goals and every choice in them, or NOTHING."""
+    depth = len(frame.path)
+    left = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
+    return _Search(maker, frame, _Attempts(left)).pick(goals, frozenset())
+
+
+@dataclass(slots=True)
+class _Search:
+    maker: Maker
+    frame: Frame
+    attempts: _Attempts
+
+    def pick(self, goals: Goals, picked: frozenset[Choice]) -> Json | Nothing:
+        """Pick a branch of the first open choice, or finish."""
+        shape = conjunction(self.maker.subject, goals)
+        why = contradiction(shape)
+        if why:
+            return self.maker.note(Obstacle.CONTRADICTION, why)
+        choice = next((each for each in shape.choices if each not in picked), None)
+        if choice is None:
+            return self._finish(shape, goals, picked)
+        self.maker.spend()
+        for branch in self._ordered(choice):
+            found = self.pick((*goals, branch), picked | {choice})
+            if found is not making.NOTHING or self.attempts.left <= 0:
+                return found
+        return making.NOTHING
+
+    def _ordered(self, choice: Choice) -> list[Node]:
+        branches = list(choice.branches)
+        maker, frame = self.maker, self.frame
+        if maker.kind is Kind.RANDOM or frame.path in maker.trouble:
+            maker.rng.shuffle(branches)
+        if frame.allowance < 1:
+            branches.sort(key=lambda each: height(maker.subject, each))
+        return branches
+
+    def _finish(
+        self, shape: Shape, goals: Goals, picked: frozenset[Choice]
+    ) -> Json | Nothing:
+        self.attempts.left -= 1
+        value = self.maker.build(shape, self.frame)
+        if value is making.NOTHING:
+            return value
+        amendments = self._amendments(shape, value)
+        if amendments is None:
+            return value
+        for each in amendments:
+            if self.attempts.left <= 0:
+                break
+            if each and set(each) <= set(goals):
+                continue
+            found = self.pick((*goals, *each), picked)
+            if found is not making.NOTHING:
+                return found
+        return self.maker.note(Obstacle.CONTRADICTION, _where(shape))
+
+    def _amendments(self, shape: Shape, value: Json) -> list[Goals] | None:
+        """Return goals of which one may mend the value; None if nothing is wrong."""
+        subject = self.maker.subject
+        for each in shape.negations:
+            if subject.accepts(each.node, value):
+                return [*denials(subject, each.node), ()]
+        if all(subject.accepts(each, value) for each in shape.risky):
+            return None
+        together = self._unmet(shape, value)
+        found = [together] if together else []
+        found += self._overlaps(shape, value)
+        found += self._ways_out(shape, value)
+        return [*found, ()]
+
+    def _unmet(self, shape: Shape, value: Json) -> Goals:
+        """Return what the conditions that hold ask for, all at once."""
+        subject, goals = self.maker.subject, []
+        for holder in shape.conditionals:
+            test = subject.child(holder, ("if",))
+            holds = subject.accepts(test, value)
+            keyword = "then" if holds else "else"
+            if keyword in holder.schema:
+                place = subject.child(holder, (keyword,))
+                if not subject.accepts(place, value):
+                    goals += [test if holds else Negation(test), place]
+        for each in shape.dependencies:
+            if isinstance(value, dict) and each.name in value:
+                if isinstance(each.needs, Node):
+                    if not subject.accepts(each.needs, value):
+                        goals.append(each.needs)
+                elif not all(name in value for name in each.needs):
+                    goals.append(Atom(schema={"required": list(each.needs)}))
+        return tuple(goals)
+
+    def _overlaps(self, shape: Shape, value: Json) -> list[Goals]:
+        """Return how to leave the branches of a oneOf that hold besides."""
+        subject = self.maker.subject
+        for choice in shape.choices:
+            if choice.keyword != "oneOf":
+                continue
+            accepted = [each for each in choice.branches if subject.accepts(each, value)]
+            others = [each for each in accepted if each not in shape.goals]
+            if len(accepted) > 1 and others:
+                return denials(subject, others[0])
+        return []
+
+    def _ways_out(self, shape: Shape, value: Json) -> list[Goals]:
+        """Return how to escape conditions instead of meeting them."""
+        subject, found = self.maker.subject, []
+        for each in shape.dependencies:
+            if isinstance(value, dict) and each.name in value:
+                found.append((Atom(forbidden=(each.name,)),))
+        for holder in shape.conditionals:
+            test = subject.child(holder, ("if",))
+            for keyword in ("then", "else"):
+                place = (
+                    (subject.child(holder, (keyword,)),)
+                    if keyword in holder.schema
+                    else ()
+                )
+                first = test if keyword == "then" else Negation(test)
+                found.append((first, *place))
+        return found
+
+
+def _where(shape: Shape) -> str:
+    places = [each.pointer or "/" for each in shape.goals if isinstance(each, Node)]
+    return "no value for " + " and ".join(places[:3])
