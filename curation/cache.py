@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from filelock import FileLock, Timeout
 
-from curation.durable import cannot_write, publish, sweep, write_whole
+from curation.durable import UNFINISHED, cannot_write, publish, sweep, write_whole
 from curation.faults import BadData, NoInput, TemporarilyUnavailable
 from curation.packs import SUFFIX, open_pack
 
@@ -82,6 +82,11 @@ class Cache:
         except OSError as error:
             raise cannot_write(evidence, error) from error
         return evidence
+
+    def is_littered(self, name: str) -> bool:
+        """Say whether a killed process left something of an archive."""
+        unfinished = self.packs.glob(f".{name}.*{UNFINISHED}")
+        return (self.downloads / name).exists() or any(unfinished)
 
     def clear_downloads(self, name: str) -> None:
         """Remove what has been downloaded of an archive; the caller has its lock."""

@@ -105,9 +105,9 @@ def acquire(
     cache = Cache(settings.cache)
     mirrored = _mirrored(pin, settings.mirror)
     ready = _ready(pin, cache, mirrored)
-    if ready:
+    if ready and not cache.is_littered(pin.name):
         return ready
-    if mirrored is None and settings.offline:
+    if not ready and mirrored is None and settings.offline:
         why = f"{pin.name}: neither mirrored nor cached, and the network is not asked"
         return Unavailable(archive=pin.name, why=why)
     with cache.lock(pin.name, say):

@@ -1,0 +1,53 @@
+"""F35 and F36 for fetching: killed or starved anywhere, the same command arrives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.archives_made import github_pin, github_tarball
+from tests.loopback import body, serving
+
+ROOT = Path(__file__).parent.parent.parent
+SCRIPT = Path(__file__).with_name("fetch_kills.py")
+PIN = github_pin()
+
+
+def _steps(way: str, folder: Path, fault: str) -> int:
+    with serving() as server:
+        path = f"/{PIN.repository}/tar.gz/{PIN.commit}"
+        server.on(path, body(github_tarball()))
+        done = subprocess.run(
+            [sys.executable, str(SCRIPT), way, str(folder), fault],
+            env={
+                "PATH": os.environ["PATH"],
+                "PYTHONPATH": str(ROOT),
+                "CSBDATA_GITHUB_BASE": server.base,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+@pytest.mark.parametrize("way", ["mirror", "upstream"])
+def test_f35_killed_while_fetching_the_same_command_completes(
+    way: str, tmp_path: Path
+) -> None:
+    """SIGKILL before each write, flush and rename: a whole pack or none."""
+    assert _steps(way, tmp_path / "x", "kill") >= 8
+
+
+@pytest.mark.parametrize("way", ["mirror", "upstream"])
+def test_f36_an_error_of_the_disk_while_fetching_is_one_line(
+    way: str, tmp_path: Path
+) -> None:
+    """Exit code 73 and nothing half-written, or it is survived."""
+    assert _steps(way, tmp_path / "x", "ENOSPC") >= 8
