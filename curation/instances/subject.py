@@ -38,7 +38,7 @@ _DRAFTS = {
     "2020-12": jsonschema_rs.Draft202012,
 }
 #: Where the record stands in the registry from which single places are compiled.
-_HERE = "json-schema:///"
+_HERE = "json-schema:///record"
 #: Keywords of an evaluation path that lead to another place.
 _JUMPS = ("$ref", "$dynamicRef", "$recursiveRef")
 
