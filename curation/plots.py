@@ -9,7 +9,6 @@ its name or its number beside it.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from matplotlib.axes import Axes
+
+    from curation.tables import Spread
 
 #: Okabe and Ito, 2008, "Color Universal Design", black left for text.
 BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
@@ -52,17 +53,6 @@ _PAGE = 6.8
 _DPI = 220
 # A measure that stays below this is shown on a linear scale.
 _LINEAR_UP_TO = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """How one measure is distributed in one config."""
-
-    least: float
-    lower_quartile: float
-    median: float
-    upper_quartile: float
-    most: float
 
 
 @contextmanager

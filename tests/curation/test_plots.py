@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
 from typing import TYPE_CHECKING
+from xml.etree import ElementTree
 
 import pytest
 
@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 pytest.importorskip("matplotlib")
 
 from curation import plots
+from curation.tables import Spread
 
-SPREAD = plots.Spread(
-    least=0.2, lower_quartile=1, median=3, upper_quartile=9, most=2_000
-)
-FEW = plots.Spread(least=1, lower_quartile=1, median=2, upper_quartile=2, most=3)
+SPREAD = Spread(least=0.2, lower_quartile=1, median=3, upper_quartile=9, most=2_000)
+FEW = Spread(least=1, lower_quartile=1, median=2, upper_quartile=2, most=3)
 
 
 def _features(stem: Path) -> tuple[Path, Path]:
