@@ -20,7 +20,9 @@ def _kind(value: Json) -> str:
         return f"an array of {len(value)} that holds no single object"
     if isinstance(value, bool):
         return "a boolean, which leaves nothing to benchmark"
-    return "null" if value is None else f"a {type(value).__name__}"
+    if value is None:
+        return "null"
+    return "a string" if isinstance(value, str) else "a number"
 
 
 def apply(document: Document, _context: Context) -> Document | Rejected:
