@@ -1,0 +1,178 @@
+"""`csbdata fetch` and `csbdata sources`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import curation.acquisition
+import curation.live
+import curation.origins
+from curation.acquisition import acquire_all
+from curation.commands.fetch import fetch, sources
+from curation.documents import Origin
+from curation.faults import BadConfiguration
+from curation.live_lock import Failure, Lock, Locked
+from curation.origins import FetchSettings
+from curation.sources.registry import sources as registered
+from tests.archives_made import FILES, github_pin, github_tarball, save
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curation.documents import Json
+
+APP = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
+APP.command()(fetch)
+APP.command()(sources)
+PIN = github_pin()
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CSBDATA_MIRROR", raising=False)
+    monkeypatch.delenv("CSBDATA_LIVE_LOCK", raising=False)
+
+
+@pytest.fixture
+def pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pin one made-up archive beside the real ones, which are not asked for."""
+    monkeypatch.setattr(curation.acquisition, "load_pins", lambda: {PIN.name: PIN})
+
+
+def _run(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(APP, arguments)
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.usefixtures("pinned")
+def test_fetch_tells_what_came_from_where(tmp_path: Path) -> None:
+    """Data on stdout, progress on stderr."""
+    save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
+    code, out, err = _run("fetch", PIN.name, "--mirror", str(tmp_path / "mirror"))
+    assert code == 0
+    assert "mirror" in out
+    assert "reading" in err
+    assert "reading" not in out
+
+
+@pytest.mark.usefixtures("pinned")
+def test_fetch_as_json_is_one_object(tmp_path: Path) -> None:
+    """With the digest and the path of the pack; nothing else is said."""
+    save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
+    code, out, err = _run(
+        "fetch", PIN.name, "--mirror", str(tmp_path / "mirror"), "--format", "json"
+    )
+    (row,) = json.loads(out)["archives"]
+    assert (code, err) == (0, "")
+    assert (row["digest"], row["files"], row["route"]) == (
+        PIN.digest,
+        len(FILES),
+        "mirror",
+    )
+
+
+def test_fetch_offline_names_what_is_missing() -> None:
+    """Every source of the ten, exit code 69, and what can be done."""
+    code, out, err = _run("fetch", "--offline")
+    ten = [each.name for each in registered().values() if not each.extra]
+    assert code == 69
+    assert out == ""
+    assert f"Missing: {', '.join(ten)}" in err
+    assert "--mirror DIR" in err
+    code, out, _ = _run("fetch", "--offline", "--format", "json")
+    assert (code, json.loads(out)["missing"]) == (69, ten)
+
+
+def test_a_source_is_missing_only_if_clean_has_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kubernetes from the index is enough; the paper's archive is only listed."""
+    known = acquired_only("kubernetes-validate")
+    monkeypatch.setattr(curation.acquisition, "acquire", known)
+    settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
+    got = acquire_all(["kubernetes"], settings, print)
+    assert list(got.archives) == ["witness-generation", "kubernetes-validate"]
+    assert (dict(got.missing), got.exit_code) == ({}, 0)
+    got = acquire_all(["kubernetes", "snowplow"], settings, print)
+    assert (dict(got.missing), got.exit_code) == ({"snowplow": 75}, 75)
+
+
+def acquired_only(name: str) -> Callable[..., Json]:
+    """Return an `acquire` that has one archive, and promises the others."""
+
+    def acquire(pin: curation.origins.ArchivePin, *_: object) -> Json:
+        if pin.name != name:
+            return curation.origins.Unavailable(
+                archive=pin.name, why="later", exit_code=75
+            )
+        return curation.origins.Acquired(
+            archive=name,
+            pack=Path("x"),
+            origin=Origin.INDEX,
+            route="index",
+            commit=pin.commit,
+            digest=pin.digest,
+            licence=pin.file_licence,
+        )
+
+    return acquire
+
+
+def test_an_unknown_source_is_answered_with_the_nearest() -> None:
+    """Exit code 78."""
+    with pytest.raises(BadConfiguration, match="did you mean kubernetes"):
+        _run("fetch", "kubernets", "--offline")
+
+
+@pytest.mark.usefixtures("pinned")
+def test_fetch_live_lists_what_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failing address is a line, not an end."""
+    save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
+    found = Locked(url="https://a/x.json", unique_id="x", sha256="0" * 64, bytes=2)
+    failures = tuple(
+        Failure(url=f"https://a/{n}", why="answers 404") for n in range(12)
+    )
+    lock = Lock(commit="c", digest="d", schemas=(found,), failures=failures)
+    monkeypatch.setattr(curation.live, "fetch_live", lambda *_: lock)
+    arguments = ("fetch", PIN.name, "--live", "--mirror", str(tmp_path / "mirror"))
+    code, out, err = _run(*arguments)
+    assert code == 0
+    assert "Locked 1 schemas" in out
+    assert "https://a/3: answers 404" in err
+    assert "And 2 more" in err
+    code, out, _ = _run(*arguments, "--format", "json")
+    live = json.loads(out)["live"]
+    assert (live["schemas"], len(live["failures"])) == (1, 12)
+
+
+def test_sources_are_listed_with_pins_and_licences() -> None:
+    """As a table and as JSON."""
+    code, out, _ = _run("sources")
+    assert code == 0
+    assert "79f808b10c9e" in out
+    assert "GPL-3.0-only" in out
+    code, out, _ = _run("sources", "--format", "json")
+    listed = {each["source"]: each for each in json.loads(out)}
+    assert list(listed) == list(registered())
+    github = listed["github"]["archives"]
+    assert [each["rules"] for each in github] == [["paper"], ["clean"]]
+    assert all(each["at_hand"] is None for each in github)
+
+
+@pytest.mark.parametrize("command", ["fetch", "sources"])
+def test_help_shows_examples(command: str) -> None:
+    """Each on a line of its own."""
+    code, out, _ = _run(command, "--help")
+    assert code == 0
+    assert f"\n    csbdata {command}\n" in out
