@@ -27,10 +27,10 @@ dataset: $(CORE)
 	$(BIN)/csbdata build --fastjsonschema
 
 test: $(DEV)
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -n auto -m "not slow"
 
 test-all: $(DEV)
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto
 
 check: $(DEV)
 	$(BIN)/ruff check .

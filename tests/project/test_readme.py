@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.documents import Reason
+from curation.rulesets import rule_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,9 +19,6 @@ README = Path(__file__).parents[2] / "README.md"
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: What differs from run to run, and what is shown for it.
 _DIFFERENT = ((re.compile(r"\b\d+\.\d+ s\b"), "2.5 s"),)
-
-
-_REASONS = re.compile(r"(?<=<!-- reasons -->\n).*?(?=<!-- /reasons -->)", re.DOTALL)
 
 
 def _output(command: str, folder: Path) -> str:
@@ -64,11 +62,34 @@ def test_every_example_is_real_output(
     compare_golden(README, real)
 
 
+def _between(name: str, text: str) -> str:
+    """Return the README with a text between the two marks of a generated part."""
+    marks = re.compile(rf"(?<=<!-- {name} -->\n).*?(?=<!-- /{name} -->)", re.DOTALL)
+    shown = README.read_text(encoding="utf-8")
+    assert marks.search(shown)
+    return marks.sub(lambda _: text, shown)
+
+
 def test_the_table_of_reasons_is_that_of_the_code(
     compare_golden: Callable[[Path, str], None],
 ) -> None:
     """The README's reasons and their explanations are those of `Reason`."""
     rows = "".join(f"| `{each.value}` | {each.explanation} |\n" for each in Reason)
     table = f"| reason | a document has it if |\n|---|---|\n{rows}"
-    shown = README.read_text(encoding="utf-8")
-    compare_golden(README, _REASONS.sub(lambda _: table, shown))
+    compare_golden(README, _between("reasons", table))
+
+
+def test_the_tables_of_rules_are_those_of_the_code(
+    compare_golden: Callable[[Path, str], None],
+) -> None:
+    """The README's rules, their places and summaries are those of the rule sets."""
+    tables = []
+    for name in ("clean", "paper"):
+        rules = rule_set(name)
+        rows = "".join(
+            f"| {each.positions[name]} | `{each.name}` | {each.summary} |\n"
+            for each in rules.all_rules
+        )
+        head = "|  | rule | what it does |\n|--:|---|---|\n"
+        tables.append(f"**`{name}`**: {rules.summary}\n\n{head}{rows}")
+    compare_golden(README, _between("rules", "\n".join(tables)))
