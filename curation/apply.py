@@ -15,6 +15,7 @@ from curation.describe import describe
 from curation.documents import Change, Document, RawDocument, Reason, Rejected
 from curation.limits import Limits, too_big, too_many
 from curation.measures import field_count
+from curation.raw_figures import RawFigures, raw_figures
 
 if TYPE_CHECKING:
     from curation.records import Record
@@ -34,6 +35,8 @@ class Outcome:
     record: Record | None
     rejected: Rejected | None
     changes: tuple[Change, ...]
+    #: Figures of the file as read, where the rule set counts by them.
+    raw: RawFigures | None = None
 
 
 def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
@@ -41,6 +44,7 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
     document = read(raw, rules)
     if isinstance(document, Rejected):
         return Outcome(config=raw.config, record=None, rejected=document, changes=())
+    figures = raw_figures(document.schema) if rules.subset_by_raw_file else None
     for rule in rules.rules:
         result = rule.apply(document, context)
         if isinstance(result, Rejected):
@@ -49,6 +53,7 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
                 record=None,
                 rejected=_signed(result, rule.name),
                 changes=document.changes,
+                raw=figures,
             )
         document = result
     record = describe(document)
@@ -60,6 +65,7 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
         record=record,
         rejected=None,
         changes=document.changes,
+        raw=figures,
     )
 
 

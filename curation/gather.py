@@ -154,4 +154,5 @@ def _failed(raw: RawDocument, ended: Ended) -> Json:
         "record": None,
         "rejected": {"reason": reason, "detail": ended.detail, "rule": "limits"},
         "changes": [],
+        "raw": None,
     }

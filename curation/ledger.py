@@ -57,6 +57,12 @@ class Entry:
     sha256: str = ""
     #: Empty unless kept.
     split: str = ""
+    #: Figures of the raw file (`curation.raw_figures`); null where nobody asked.
+    raw_size: int | None = None
+    raw_field_count: int | None = None
+    raw_fan_out: int | None = None
+    raw_depth: int | None = None
+    raw_draft: str | None = None
     changes: tuple[Change, ...] = ()
 
 

@@ -6,7 +6,7 @@ in benchmark order, and judged by the rule set's benchmark rules.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from curation.benchmark import CONFIGS, in_benchmark_order, natural_key, split_of
@@ -62,6 +62,7 @@ class Settled:
         """Return the document's row of the ledger."""
         seen, record, rejected = self.seen, self.outcome.record, self.rejected
         own = seen.provenance
+        figures = self.outcome.raw
         return Entry(
             raw_config=seen.config,
             config=self.outcome.config,
@@ -78,6 +79,7 @@ class Settled:
             sha256="" if record is None else record.sha256,
             split=split_of(record.skeleton_sha256) if record and self.kept else "",
             changes=self.outcome.changes,
+            **({} if figures is None else asdict(figures)),
         )
 
 

@@ -26,6 +26,7 @@ from curation.documents import (
 )
 from curation.folders import open_files
 from curation.library import NoLibrary, PackLibrary
+from curation.raw_figures import RawFigures
 from curation.records import Record
 from curation.rules import Context
 from curation.worker_protocol import serve
@@ -87,7 +88,7 @@ def answer_of(outcome: Outcome) -> Json:
 
 def outcome_of(answer: Json) -> Outcome:
     """Return the outcome that `answer_of` wrote."""
-    record, rejected = answer["record"], answer["rejected"]
+    record, rejected, raw = answer["record"], answer["rejected"], answer["raw"]
     if record is not None:
         record = Record(**{**record, **{each: tuple(record[each]) for each in _TUPLES}})
     if rejected is not None:
@@ -97,6 +98,7 @@ def outcome_of(answer: Json) -> Outcome:
         record=record,
         rejected=rejected,
         changes=tuple(Change(**each) for each in answer["changes"]),
+        raw=None if raw is None else RawFigures(**raw),
     )
 
 

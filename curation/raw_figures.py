@@ -1,0 +1,45 @@
+"""What the paper's Tables 8 and 9 count of a file before any rule touched it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.measures import (
+    fan_out_outside_arrays,
+    field_count,
+    schema_depth,
+    size_bytes,
+)
+from curation.tables import draft_of
+
+if TYPE_CHECKING:
+    from curation.documents import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawFigures:
+    """The figures of one raw file; a ledger has them where the rules are the paper's.
+
+    The paper computed its Table 8 on the raw files.
+    """
+
+    #: Bytes of the JSON text with Python's default separators.
+    raw_size: int
+    raw_field_count: int
+    #: Most keys of one object, arrays not entered.
+    raw_fan_out: int
+    raw_depth: int
+    #: The draft whose name stands in the root's `$schema`, or `unknown`.
+    raw_draft: str
+
+
+def raw_figures(schema: Json) -> RawFigures:
+    """Return the figures of a parsed raw file."""
+    return RawFigures(
+        raw_size=size_bytes(schema),
+        raw_field_count=field_count(schema),
+        raw_fan_out=fan_out_outside_arrays(schema),
+        raw_depth=schema_depth(schema),
+        raw_draft=draft_of(schema),
+    )
