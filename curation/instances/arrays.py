@@ -80,7 +80,7 @@ class _Building:
         goals = self.shape.item_nodes(index)
         if goals is None:
             return False
-        frame = self.frame.element(index, allowance, frozenset(self.seen))
+        frame = self.frame.element(index, allowance, self.seen)
         found: Json | Nothing = making.NOTHING
         for extra in self._extras():
             found = self.maker.value((*goals, *extra), frame)

@@ -64,7 +64,7 @@ class _Search:
     def _ordered(self, choice: Choice) -> list[Node]:
         branches = list(choice.branches)
         maker, frame = self.maker, self.frame
-        if maker.kind is Kind.RANDOM or frame.path in maker.trouble:
+        if maker.varies(frame):
             maker.rng.shuffle(branches)
         if frame.allowance < 1:
             branches.sort(key=lambda each: height(maker.subject, each))

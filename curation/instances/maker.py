@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from curation.instances import arrays, choices, numbers, objects, strings
@@ -11,6 +11,7 @@ from curation.instances.cases import Kind, Obstacle
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Set as AbstractSet
 
     from curation.documents import Json
     from curation.instances.goals import Goals
@@ -44,13 +45,15 @@ class Frame:
     #: The nearest property name above, a hint for realistic values.
     name: str = ""
     #: Identities that the value must not have.
-    avoid: frozenset[bytes] = frozenset()
+    avoid: AbstractSet[bytes] = frozenset()
+    #: Draw at random whatever the kind.
+    vary: bool = False
 
     def member(self, name: str, allowance: float) -> Frame:
         """Return the frame of a property."""
         return Frame(path=(*self.path, name), allowance=allowance, name=name)
 
-    def element(self, index: int, allowance: float, avoid: frozenset[bytes]) -> Frame:
+    def element(self, index: int, allowance: float, avoid: AbstractSet[bytes]) -> Frame:
         """Return the frame of an element."""
         return Frame(
             path=(*self.path, str(index)),
@@ -74,6 +77,12 @@ class Maker:
     trouble: dict[tuple[str, ...], int] = field(default_factory=dict)
     obstacles: dict[Obstacle, str] = field(default_factory=dict)
 
+    def varies(self, frame: Frame) -> bool:
+        """Tell whether what is made there is drawn, not taken in order."""
+        return (
+            self.kind is Kind.RANDOM or frame.vary or frame.path in self.trouble
+        )
+
     def note(self, obstacle: Obstacle, detail: str) -> Nothing:
         """Remember what stood in the way; the first of each kind counts."""
         self.obstacles.setdefault(obstacle, detail[:200])
@@ -89,10 +98,16 @@ class Maker:
         self.spend()
         if len(frame.path) > DEEPEST:
             return self.note(Obstacle.ENDLESS, "/".join(frame.path[:8]))
-        found = choices.solve(self, goals, frame)
-        if found is not NOTHING:
-            self.made += 1
-        return found
+        for redraw in range(_REDRAWS):
+            found = choices.solve(self, goals, frame)
+            if found is NOTHING:
+                return found
+            if not frame.avoid or identity(found) not in frame.avoid:
+                self.made += 1
+                return found
+            # What is optional may differ where what is required does not.
+            frame = replace(frame, allowance=max(frame.allowance, redraw), vary=True)
+        return self.note(Obstacle.CONTRADICTION, "no element unlike the others")
 
     def spend(self) -> None:
         """Take one step of the budget.
@@ -120,7 +135,7 @@ class Maker:
 
     def _listed(self, shape: Shape, frame: Frame) -> Json | Nothing:
         values = list(shape.values or ())
-        if self.kind is Kind.RANDOM or frame.path in self.trouble:
+        if self.varies(frame):
             self.rng.shuffle(values)
         for each in values:
             if not frame.avoid or identity(each) not in frame.avoid:
@@ -160,7 +175,7 @@ class Maker:
         types = list(shape.types)
         if "integer" in types and "number" in types:
             types.remove("integer")
-        if self.kind is Kind.RANDOM or frame.path in self.trouble:
+        if self.varies(frame):
             self.rng.shuffle(types)
         if len(types) > 1 and "null" in types:
             types.remove("null")

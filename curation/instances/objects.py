@@ -60,7 +60,7 @@ class _Building:
         if frame.allowance < 1:
             return []
         names = [each for each in self.declared if each not in shape.required]
-        if maker.kind is Kind.RANDOM:
+        if maker.varies(frame):
             names = [each for each in names if maker.rng.random() < 0.5]  # noqa: PLR2004
         names = [each for each in names if (*frame.path, each) not in maker.trouble]
         if frame.path:
@@ -157,7 +157,10 @@ class _Building:
             )
         else:
             shape = strings.StringShape(patterns=tuple(patterns))
-        return strings.choose(shape, self.maker.rng)
+        found = strings.choose(shape, self.maker.rng)
+        if found is None:
+            self.maker.note(Obstacle.PATTERN, f"property name {shape}")
+        return found
 
     def _ordered(self) -> dict[str, Json]:
         """Return the members in the order of `properties`, others after."""

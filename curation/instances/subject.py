@@ -6,6 +6,7 @@ said otherwise. Nothing here fetches.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -256,33 +257,53 @@ class Subject:
         return isinstance(value, list) or "object" in shape.value
 
     def accepts(self, node: Node, value: Json) -> bool:
-        """Tell whether the schema of one place accepts a value, formats on."""
+        """Tell whether the schema of one place accepts a value, formats on.
+
+        A place that jsonschema-rs cannot compile by itself is taken to accept.
+        """
         if isinstance(node.schema, bool):
             return node.schema
-        compiled = self._cache.places.get(node)
-        if compiled is None:
-            compiled = self._cache.places[node] = self._compile_place(node)
-        return bool(compiled.is_valid(value))
+        if node not in self._cache.places:
+            self._cache.places[node] = self._compile_place(node)
+        compiled = self._cache.places[node]
+        return compiled is None or bool(compiled.is_valid(value))
 
     @cached_property
-    def _registry(self) -> jsonschema_rs.Registry:
-        draft = _DRAFTS[self.dialect.name]
-        return jsonschema_rs.Registry(
-            [(self._own.base or _HERE, self.schema)], draft=draft, retriever=refuse
-        )
+    def _registries(self) -> list[tuple[str, jsonschema_rs.Registry]]:
+        """Return the record under a URI of ours or its own, to refer into it.
+
+        First under its own identifier; that fails where it is relative, or that
+        of a metaschema, and then the identifier is left out.
+        """
+        draft, keyword = _DRAFTS[self.dialect.name], self.dialect.id_keyword
+        variants = [(self._own.base or _HERE, self.schema)]
+        if self._own.base:
+            bare = {name: each for name, each in self.schema.items() if name != keyword}
+            variants.append((_HERE, bare))
+        found = []
+        for uri, schema in variants:
+            with suppress(ValueError):
+                resources = [(uri, schema)]
+                registry = jsonschema_rs.Registry(
+                    resources, draft=draft, retriever=refuse
+                )
+                found.append((uri, registry))
+        return found
 
     def _compile_place(self, node: Node) -> Any:  # noqa: ANN401 - as above
         if node is self.root:
             return self.rs
-        document = node.document or self._own.base or _HERE
-        uri = document + "#" + _fragment(node.tokens)
         validator = _VALIDATORS[self.dialect.name]
-        return validator(
-            {"$ref": uri},
-            registry=self._registry,
-            validate_formats=True,
-            retriever=refuse,
-        )
+        for uri, registry in self._registries:
+            target = (node.document or uri) + "#" + _fragment(node.tokens)
+            with suppress(ValueError, jsonschema_rs.ReferencingError):
+                return validator(
+                    {"$ref": target},
+                    registry=registry,
+                    validate_formats=True,
+                    retriever=refuse,
+                )
+        return None
 
 
 def _fragment(tokens: Tokens) -> str:
