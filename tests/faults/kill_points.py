@@ -117,7 +117,7 @@ class Fault:
     def __init__(self, folder: Path, step: int, kind: str) -> None:
         """Watch the steps from now on."""
         self._folder = os.fsencode(folder)
-        self._left = step
+        self.left = step
         self._kind = kind
         self._flush = os.fsync
         os.fsync = self._fsync  # type: ignore[assignment] # for as long as we live
@@ -126,7 +126,7 @@ class Fault:
     @property
     def met(self) -> bool:
         """Whether the step has come."""
-        return self._left < 0
+        return self.left < 0
 
     def _fsync(self, descriptor: int) -> None:
         self._at("fsync", (self._folder,))
@@ -136,8 +136,8 @@ class Fault:
         reads = event == "open" and "r" in (arguments[1] or "")
         if event not in EVENTS or reads or not self._concerns(arguments):
             return
-        self._left -= 1
-        if self._left == -1:
+        self.left -= 1
+        if self.left == -1:
             if self._kind == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             code = getattr(errno, self._kind)

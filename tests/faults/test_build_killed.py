@@ -1,0 +1,103 @@
+"""F33, F35, F37 to F39 on a whole build: killed, doubled, moved, same bytes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from curation.runs import Run
+from tests.faults.build_kills import tree
+
+ROOT = Path(__file__).parent.parent.parent
+KILLS = Path(__file__).with_name("build_kills.py")
+RULES = ("clean", "paper")
+
+
+def _python(
+    *arguments: str, cwd: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def _build(
+    out: Path, *arguments: str, cwd: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    command = ("-m", "curation", "build", "--sample", "--out", str(out), *arguments)
+    given = {"CSBDATA_CACHE": str(out.parent / "cache"), **variables}
+    return _python(*command, cwd=cwd, **given)
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_f35_a_build_killed_at_any_moment_ends_in_the_same_bytes(
+    rules: str, tmp_path: Path
+) -> None:
+    """The same command completes, however often and wherever it was killed."""
+    done = _python(str(KILLS), rules, str(tmp_path / "x"), "2026", "8", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 50
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
+    rules: str, tmp_path: Path
+) -> None:
+    """One job or three, another folder, time zone, locale, hash seed: all the same."""
+    plain, other = tmp_path / "plain", tmp_path / "a b" / "Öther"
+    one = _build(plain / "out", "--rules", rules, "--jobs", "1", cwd=ROOT)
+    two = _build(
+        other / "o[u]t",
+        *("--rules", rules, "--jobs", "3"),
+        cwd=tmp_path,
+        TZ="Pacific/Kiritimati",
+        LC_ALL="tr_TR.UTF-8",
+        LANG="tr_TR.UTF-8",
+        PYTHONHASHSEED="4711",
+        HOME=str(tmp_path),
+    )
+    assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
+    expected = tree(plain / "out")
+    assert len(expected) > 10
+    assert tree(other / "o[u]t") == expected
+
+
+def test_f37_a_second_build_in_one_folder_is_turned_away(tmp_path: Path) -> None:
+    """Exit code 75 and one line that says why; the first is not disturbed."""
+    with Run.open(tmp_path / "out.run", "another") as run:
+        run.store("one", b"1")
+        done = _build(tmp_path / "out", cwd=tmp_path)
+        assert done.returncode == 75
+        assert run.done("one") == b"1"
+    (line,) = done.stderr.strip().splitlines()
+    assert "another run is at work here" in line
+    assert done.stdout == ""
+
+
+def test_f36_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    """Exit code 73, no traceback."""
+    (tmp_path / "file").touch()
+    done = _build(tmp_path / "file" / "out", cwd=tmp_path, CSBDATA_CACHE=str(tmp_path))
+    assert done.returncode == 73
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_someone_elses_folder_is_never_replaced(tmp_path: Path) -> None:
+    """A folder that is no build is left alone, with exit code 73."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis").write_text("years of work")
+    done = _build(tmp_path / "home", cwd=tmp_path)
+    assert done.returncode == 73
+    assert "was not made by csbdata" in done.stderr
+    assert (tmp_path / "home" / "thesis").read_text() == "years of work"
