@@ -33,7 +33,7 @@ _REMEMBERED = 65_536
 #: Longest message kept; jsonschema-rs repeats whole schemas in some.
 _SHOWN = 240
 #: One key of so many is checked by both, chosen by the key's own digest.
-_RECHECKED = 256
+_RECHECKED = 512
 
 
 class DisagreementError(AssertionError):

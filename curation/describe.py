@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation import jsontext
 from curation.dialects import BY_NAME, DRAFT_2020_12, declared
-from curation.features import features, formats
+from curation.features import used
 from curation.measures import field_count, max_fan_out, schema_depth, text_size
 from curation.metaschemas import valid_under
 from curation.records import Record
@@ -31,6 +31,7 @@ def describe(document: Document) -> Record:
     dialect = BY_NAME[name]
     text = jsontext.write(schema)
     provenance = document.provenance
+    asked = used(schema, dialect)
     return Record(
         json_schema=text,
         unique_id=document.unique_id,
@@ -46,8 +47,8 @@ def describe(document: Document) -> Record:
         max_fan_out=max_fan_out(schema),
         depth=schema_depth(schema),
         size=text_size(text),
-        features=features(schema, dialect),
-        formats=formats(schema, dialect),
+        features=asked.features,
+        formats=asked.formats,
         lints=tuple(sorted({each.code for each in document.lints})),
         changes=tuple(dict.fromkeys(each.rule for each in document.changes)),
         sha256=jsontext.digest(schema),

@@ -8,11 +8,12 @@ draft they are known: an engine meets the word all the same.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.dialects import ANNOTATIONS, CONTAINERS, KNOWN_WORDS
-from curation.recursion import is_recursive
-from curation.schema_walk import places
+from curation.recursion import REFERRING, is_recursive
+from curation.schema_walk import subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,41 +48,56 @@ _PLAIN = (
 )
 #: Words that ask nothing beside a `$ref`.
 _SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
-_FEATURES = _PLAIN | _BOUNDS | frozenset(_GROUPS) | _COMBINING
+_OTHERS = _BOUNDS | frozenset(_GROUPS) | _COMBINING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """What a schema uses, each name once, sorted."""
+
+    features: tuple[str, ...]
+    formats: tuple[str, ...]
+
+
+def used(schema: Json, dialect: Dialect) -> Used:
+    """Return the features and the formats of a schema, in one walk."""
+    found: set[str] = set()
+    stated: set[str] = set()
+    for each in subschemas(schema, dialect):
+        words = KNOWN_WORDS.intersection(each)
+        found.update(_of(each, words))
+        if "format" in words and isinstance(each["format"], str):
+            stated.add(each["format"])
+    if not found.isdisjoint(REFERRING) and is_recursive(schema, dialect):
+        found.add("@recursiveSchemas")
+    return Used(features=tuple(sorted(found)), formats=tuple(sorted(stated)))
 
 
 def features(schema: Json, dialect: Dialect) -> tuple[str, ...]:
     """Return the names of the features that a schema uses, sorted, each once."""
-    found: set[str] = set()
-    for place in places(schema, dialect):
-        if isinstance(place.schema, dict):
-            found.update(_of(place.schema))
-    if not found.isdisjoint(("$ref", "$recursiveRef", "$dynamicRef")) and is_recursive(
-        schema, dialect
-    ):
-        found.add("@recursiveSchemas")
-    return tuple(sorted(found))
+    return used(schema, dialect).features
 
 
 def formats(schema: Json, dialect: Dialect) -> tuple[str, ...]:
     """Return the values of `format` in keyword position, sorted, each once."""
-    stated = (
-        place.schema.get("format")
-        for place in places(schema, dialect)
-        if isinstance(place.schema, dict)
-    )
-    return tuple(sorted({each for each in stated if isinstance(each, str)}))
+    return used(schema, dialect).formats
 
 
-def _of(schema: dict[str, Json]) -> Iterable[str]:
-    """Yield the features of one place."""
-    for word in _FEATURES.intersection(schema):
+def _of(schema: dict[str, Json], words: frozenset[str]) -> Iterable[str]:
+    """Yield the features of one place, given the known words in it."""
+    plain = words & _PLAIN
+    yield from plain
+    for word in words & _OTHERS:
         yield from _of_word(word, schema)
-    if len(_sorts(schema)) > 1:
+    for word in plain & _ADDITIONAL:
+        if isinstance(schema[word], dict):
+            yield f"{word}:object"
+    if len(set(map(_sort_of, words - _SILENT))) > 1:
         yield "@siblingKeys"
 
 
 def _of_word(word: str, schema: dict[str, Json]) -> Iterable[str]:
+    """Yield the feature that a word is not by its own name alone."""
     value = schema[word]
     if word in _BOUNDS:
         stated = schema.get("type")
@@ -91,21 +107,13 @@ def _of_word(word: str, schema: dict[str, Json]) -> Iterable[str]:
         yield "@minmaxInteger" if whole else "@minmaxNumber"
     elif word in _GROUPS:
         yield _GROUPS[word]
-    elif word not in _COMBINING:
-        yield word
-        if word in _ADDITIONAL and isinstance(value, dict):
-            yield f"{word}:object"
     elif not isinstance(value, list) or len(value) > 1:
         # A combination of one is that one.
         yield word
 
 
-def _sorts(schema: dict[str, Json]) -> set[str]:
-    """Return the sorts of keywords side by side: a reference, combinations, others."""
-    sorts = set()
-    for word in KNOWN_WORDS.intersection(schema) - _SILENT:
-        if word == "$ref":
-            sorts.add("reference")
-        else:
-            sorts.add("combination" if word in _COMBINING else "other")
-    return sorts
+def _sort_of(word: str) -> str:
+    """Return what a keyword is beside others: a reference, a combination, a rest."""
+    if word == "$ref":
+        return word
+    return "combination" if word in _COMBINING else "other"

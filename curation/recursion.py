@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from curation.dialects import Dialect
     from curation.documents import Json
 
-_REFERRING = ("$ref", "$recursiveRef", "$dynamicRef")
+#: Keywords whose value leads to another schema.
+REFERRING = ("$ref", "$recursiveRef", "$dynamicRef")
 _NAMING = ("$anchor", "$dynamicAnchor")
 
 
@@ -50,7 +51,7 @@ def _survey(
             continue
         referring.extend(
             (place.tokens, place.schema[word])
-            for word in _REFERRING
+            for word in REFERRING
             if isinstance(place.schema.get(word), str)
         )
         for word in _NAMING:

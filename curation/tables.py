@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from curation.dialects import ANY_DIALECT
 from curation.documents import Rejected
-from curation.features import features, formats
+from curation.features import used
 from curation.jsontext import Policy, parse
 from curation.measures import (
     fan_out_outside_arrays,
@@ -70,6 +70,7 @@ class Figure2:
 
 def sight(config: str, schema: Json) -> Sight:
     """Return what the tables want to know of a parsed schema."""
+    asked = used(schema, ANY_DIALECT)
     return Sight(
         config=config,
         measures={
@@ -79,8 +80,8 @@ def sight(config: str, schema: Json) -> Sight:
             "schema_depth": schema_depth(schema),
         },
         draft=draft_of(schema),
-        features=features(schema, ANY_DIALECT),
-        formats=formats(schema, ANY_DIALECT),
+        features=asked.features,
+        formats=asked.formats,
     )
 
 

@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 #: Drafts up to this one are concerned (`curation.dialects.Dialect.order`).
 _NEWEST = 7
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^#]*#(?P<fragment>.+)", re.DOTALL)
-#: No text that lacks this holds an absolute identifier with a fragment.
-_SIGN = re.compile(rb'"\$?id":"[A-Za-z][^"]*:[^"]*#[^"]')
+#: No text that lacks both holds an identifier.
+_SIGNS = (b'"id":"', b'"$id":"')
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
     dialect = declared(document.schema.get("$schema"))
     if dialect is None or dialect.order > _NEWEST:
         return document
-    if not _SIGN.search(searchable(document.schema)):
+    text = searchable(document.schema)
+    if not any(sign in text for sign in _SIGNS):
         return document
     for trail, each in objects(document.schema):
         for word in ("id", "$id"):

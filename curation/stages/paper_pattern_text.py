@@ -27,7 +27,7 @@ _SUSPECT = re.compile(r"\\0|\{(?!\d)|\{\d*(?![\d,}])|\[[^\]]*\[")
 
 
 #: No text that lacks both holds a pattern.
-_SIGN = re.compile(rb'"pattern":"|"patternProperties":\{')
+_SIGNS = (b'"pattern":"', b'"patternProperties":{')
 
 
 def _escaped(pattern: str) -> str:
@@ -90,7 +90,8 @@ def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
 def _apply(document: Document, _context: Context) -> Document:
     schema: Json = document.schema
     changes: list[Change] = []
-    if not _SIGN.search(searchable(schema)):
+    text = searchable(schema)
+    if not any(sign in text for sign in _SIGNS):
         return document
     for place, pattern, right in _edits(schema):
         if place[-1] == "pattern" and place[-2:-1] != ("patternProperties",):
