@@ -76,6 +76,25 @@ class Verdict:
     note: str = ""
 
 
+def pieces(pattern: str) -> Iterator[str]:
+    """Yield a pattern's atoms, groups' brackets and quantifiers; a class is one."""
+    index = 0
+    while index < len(pattern):
+        if pattern[index] == "[":
+            start, index = index, index + 1
+            index += pattern.startswith("^", index)
+            for piece in _pieces(pattern, index):
+                index += len(piece)
+                if piece == "]":
+                    break
+            yield pattern[start:index]
+            continue
+        found = _PIECE.match(pattern, index)
+        piece = found[0] if found else pattern[index]
+        index += len(piece)
+        yield piece
+
+
 class _NoRepairError(Exception):
     """A piece of a pattern whose meaning cannot be told."""
 

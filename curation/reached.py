@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from curation.documents import Json
     from curation.schema_walk import Tokens
 
+_REFERRING = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+
 
 def taking_part(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
     """Yield every schema that is an object, with where it stands, each once.
@@ -56,6 +58,8 @@ def _leaves_the_places(schema: Json, dialect: Dialect) -> bool:
 
 def leaves_the_places(schema: dict[str, Json], dialect: Dialect) -> bool:
     """Tell whether one schema's own references may lead to what is no place."""
+    if _REFERRING.isdisjoint(schema):
+        return False
     for word in referring(dialect):
         value = schema.get(word)
         if isinstance(value, str) and _outside(value, dialect):
