@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from curation.dialects import DIALECTS
 from curation.documents import ABSENT, Reason
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.documents import Json
+    from curation.outcomes import Outcome
 
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
@@ -64,36 +65,49 @@ class Report:
     problems: tuple[Problem, ...]
 
 
-def check(content: bytes) -> Report:
-    """Return the report on one text.
+class Examiner:
+    """A child process that looks at one text after another."""
 
-    Raises:
-        WorkerDidNotStart: the child process cannot be run.
-    """
-    unit = {"content": content.decode("latin-1")}
-    limits = replace(Limits(), seconds=DEADLINE)
-    with Worker(Program(file=_WORKER), limits) as worker:
-        ruled = worker.ask({**unit, "task": "rules"})
-        if ruled.ending is not Ending.OK:
-            reason = _ENDINGS.get(ruled.ending, Reason.CRASHED)
-            problem = Problem(
-                pointer="",
-                code=reason,
-                message=_joined(reason.explanation, ruled.detail),
-            )
-            found: dict[str, Json] = {}
-            problems = [problem]
-        else:
+    def __init__(self) -> None:
+        """Prepare; the process starts with the first text."""
+        limits = replace(Limits(), seconds=DEADLINE)
+        self._worker = Worker(Program(file=_WORKER), limits)
+
+    def __enter__(self) -> Self:
+        """Return the examiner."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self._worker.close()
+
+    def examine(self, content: bytes) -> Report:
+        """Return the report on one text.
+
+        Raises:
+            WorkerDidNotStart: the child process cannot be run.
+        """
+        unit = {"content": content.decode("latin-1")}
+        ruled = self._worker.ask({**unit, "task": "rules"})
+        found: dict[str, Json] = {}
+        if ruled.ending is Ending.OK:
             found = ruled.answer
-            problems = list(_problems(found))
-        verdicts = _verdicts(worker, unit)
-    return Report(
-        dialect=found.get("dialect"),
-        dialect_found=found.get("dialect_found"),
-        valid_under=tuple(found.get("valid_under", ())),
-        verdicts=verdicts,
-        problems=tuple(problems),
-    )
+            problems = tuple(_problems(found))
+        else:
+            problems = (_ended(ruled),)
+        return Report(
+            dialect=found.get("dialect"),
+            dialect_found=found.get("dialect_found"),
+            valid_under=tuple(found.get("valid_under", ())),
+            verdicts=_verdicts(self._worker, unit),
+            problems=problems,
+        )
+
+
+def _ended(ruled: Outcome) -> Problem:
+    reason = _ENDINGS.get(ruled.ending, Reason.CRASHED)
+    message = _joined(reason.explanation, ruled.detail)
+    return Problem(pointer="", code=reason, message=message)
 
 
 def _verdicts(worker: Worker, unit: Json) -> dict[str, dict[str, str]]:

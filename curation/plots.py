@@ -15,6 +15,8 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from curation.visible_text import shortened
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
@@ -51,6 +53,8 @@ _STYLE: dict[Any, Any] = {
 #: Width of a text page, in inches.
 _PAGE = 6.8
 _DPI = 220
+# Characters of a name beside a bar.
+_NAME = 28
 # A measure that stays below this is shown on a linear scale.
 _LINEAR_UP_TO = 60
 
@@ -68,6 +72,11 @@ def _count(value: float, _position: int = 0) -> str:
     return f"{value:,.0f}" if value >= 1 or value == 0 else f"{value:g}"
 
 
+def _label(name: str) -> str:
+    """Return a name that our font can draw on one line."""
+    return shortened(name.encode("ascii", "backslashreplace").decode(), _NAME)
+
+
 def _save(figure: Figure, stem: Path) -> tuple[Path, Path]:
     svg, png = stem.with_suffix(".svg"), stem.with_suffix(".png")
     nothing: dict[str, Any] = {"Date": None, "Creator": None}
@@ -79,7 +88,7 @@ def _save(figure: Figure, stem: Path) -> tuple[Path, Path]:
 def _horizontal(
     axes: Axes, counts: Sequence[tuple[str, int]], rows: int, colour: str
 ) -> None:
-    names = [name for name, _ in counts]
+    names = [_label(name) for name, _ in counts]
     values = [count for _, count in counts]
     bars = axes.barh(range(len(counts)), values, color=colour, height=0.72)
     axes.bar_label(bars, [f"{value:,}" for value in values], padding=2, fontsize=6.5)
@@ -150,7 +159,7 @@ def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
     axes.xaxis.set_major_formatter(FuncFormatter(_count))
     axes.minorticks_off()
     axes.grid(axis="x", color="#E5E5E5", lw=0.5, zorder=0)
-    axes.set_yticks(range(len(configs)), list(configs), fontsize=7)
+    axes.set_yticks(range(len(configs)), list(map(_label, configs)), fontsize=7)
     axes.set_ylim(len(configs) - 0.4, -0.6)
     axes.tick_params(axis="x", labelsize=6.5)
     axes.set_title(title, fontsize=8)
@@ -186,7 +195,7 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
         totals = [sum(each.values()) for each in counts.values()]
         for row, total in enumerate(totals):
             axes.text(101, row, f"{total:,}", va="center", fontsize=6.5)
-        axes.set_yticks(range(len(counts)), list(counts), fontsize=7)
+        axes.set_yticks(range(len(counts)), list(map(_label, counts)), fontsize=7)
         axes.set_ylim(len(counts) - 0.4, -0.6)
         axes.set_xlim(0, 100)
         axes.set_xlabel("records, per cent (their number at the right)")

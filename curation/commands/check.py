@@ -43,10 +43,11 @@ def check(
     A line is `file:pointer: code: message`. The code is a reason to reject the
     schema, a rule that would change it, or a lint. Nothing is ever fetched.
     """
-    from curation.checking import check as examine
+    from curation.checking import Examiner
 
     name, content = _read(file)
-    report = examine(content)
+    with Examiner() as examiner:
+        report = examiner.examine(content)
     if format_ is Format.JSON:
         print_json({"file": name, **asdict(report)})
     else:

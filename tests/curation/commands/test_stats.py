@@ -1,0 +1,140 @@
+"""`csbdata stats`: tables of an edition, sample rows aside, raw files where known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from curation.commands.stats import stats
+from curation.faults import CannotCreate, NoInput
+from curation.ledger import write_ledger
+from curation.raw_figures import raw_figures
+from tests.builds import write_build
+from tests.made import entry, record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+APP = typer.Typer()
+APP.command()(stats)
+SMALL = '{"$schema": "http://json-schema.org/draft-07/schema#", "minLength": 1}'
+LARGE = '{"properties": {"a": {"format": "uri", "enum": ["x"]}}, "required": ["a"]}'
+ROWS = [
+    ("Github_easy", record("o1", json_schema=SMALL)),
+    ("Github_easy", record("o2", json_schema=LARGE)),
+    ("Github_easy", record("o3", json_schema=LARGE)),
+    ("mine", record("m1", json_schema=LARGE, origin="local")),
+    ("Kubernetes", record("k1", json_schema=SMALL, origin="sample")),
+]
+
+
+def run(*arguments: str) -> str:
+    """Run the command; return its stdout."""
+    result = CliRunner().invoke(APP, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def as_json(folder: Path) -> Any:  # noqa: ANN401 - a JSON value
+    """Return the tables of a folder."""
+    return json.loads(run(str(folder), "--format", "json"))
+
+
+def test_the_tables_of_a_build(tmp_path: Path) -> None:
+    """Counts, measures, drafts and features come from the records' texts."""
+    found = as_json(write_build(tmp_path, ROWS, []))
+    assert found["table_1"] == {"Github_easy": 3, "mine": 1}
+    assert found["table_8_of"] == "records"
+    assert found["table_8"]["Github_easy"]["field_count"]["median"] == 5
+    assert found["table_9"]["Github_easy"]["draft-07"] == 1
+    assert found["table_9"]["Github_easy"]["unknown"] == 2
+    assert found["figure_2"]["features"]["@minmaxLength"] == 1
+    assert found["figure_2"]["formats"] == {"uri": 3}
+
+
+def test_sample_rows_are_left_out_where_there_are_others(tmp_path: Path) -> None:
+    """A partial build's figures are about real records; a sample's about its own."""
+    (tmp_path / "mixed").mkdir()
+    (tmp_path / "sample").mkdir()
+    assert (
+        "Kubernetes"
+        not in as_json(write_build(tmp_path / "mixed", ROWS, []))["table_1"]
+    )
+    sample = as_json(write_build(tmp_path / "sample", ROWS[-1:], []))
+    assert sample["table_1"] == {"Kubernetes": 1}
+
+
+def test_totals_count_the_ten(tmp_path: Path) -> None:
+    """What the user adds stands below the total, and is not in it."""
+    lines = run(str(write_build(tmp_path, ROWS, []))).splitlines()
+    table = lines[: next(i for i, line in enumerate(lines) if "Table 8" in line)]
+    total, mine = (
+        next(i for i, line in enumerate(table) if line.split()[:1] == [word])
+        for word in ("total", "mine")
+    )
+    assert total < mine
+    assert table[total].split() == ["total", "3"]
+
+
+def test_raw_files_are_measured_where_the_ledger_knows_them(tmp_path: Path) -> None:
+    """Table 8 is of the raw files then, and so is Table 9 for Kubernetes."""
+    folder = write_build(tmp_path, [*ROWS[:2], ("Kubernetes", ROWS[4][1])], [])
+    figures = asdict(raw_figures({"a": {"b": {"c": {}}}}))
+    entries = [
+        replace(entry(each, config), **figures)
+        for config, each in (*ROWS[:2], ("Kubernetes", record("k1")))
+    ]
+    gone = replace(entries[-1], unique_id="k2", outcome="empty", split="")
+    write_ledger([*entries, gone], folder)
+    found = as_json(folder)
+    assert found["table_8_of"] == "raw files"
+    assert found["table_8"]["Github_easy"]["schema_depth"]["most"] == 4
+    assert found["table_9"]["Kubernetes"]["unknown"] == 2
+
+
+def test_plots_are_drawn(tmp_path: Path) -> None:
+    """Three figures, each as SVG and PNG, the same bytes each time."""
+    pytest.importorskip("matplotlib")
+    folder = write_build(tmp_path / "build", ROWS, [])
+    for name in ("a", "b"):
+        run(str(folder), "--plots", str(tmp_path / name))
+    drawn = sorted(path.name for path in (tmp_path / "a").iterdir())
+    assert drawn == [
+        f"{stem}.{suffix}"
+        for stem in ("figure-2", "table-8", "table-9")
+        for suffix in ("png", "svg")
+    ]
+    for name in drawn:
+        first, second = (tmp_path / each / name for each in "ab")
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_hostile_formats_are_shown_and_drawn_harmlessly(tmp_path: Path) -> None:
+    """A format is any text: no escape reaches the terminal, no name fills the page."""
+    pytest.importorskip("matplotlib")
+    names = ["\x1b[31m", "\u202e", "x" * 10_000, "\u6f22\n$a_b$", "[bold]"]
+    rows = [
+        ("mine", record(f"m{at}", json_schema=json.dumps({"format": name})))
+        for at, name in enumerate(names)
+    ]
+    folder = write_build(tmp_path, rows, [])
+    out = run(str(folder), "--plots", str(tmp_path / "plots"))
+    assert not any(character in out for character in "\x1b\u202e")
+    assert "[bold]" in out
+    assert max(map(len, out.splitlines())) < 200
+
+
+def test_what_cannot_be_done_is_a_fault(tmp_path: Path) -> None:
+    """No schemas: exit 66. No place for the plots: exit 73."""
+    pytest.importorskip("matplotlib")
+    with pytest.raises(NoInput):
+        run(str(tmp_path))
+    folder = write_build(tmp_path / "build", ROWS, [])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CannotCreate):
+        run(str(folder), "--plots", str(tmp_path / "file" / "below"))
