@@ -77,7 +77,8 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
     schema = jsontext.parse(raw.content, rules.policy)
     if isinstance(schema, Rejected):
         return _signed(schema, "parse")
-    refused = too_many(schema, LIMITS)
+    # A JSON value takes two bytes at least, its comma or bracket included.
+    refused = too_many(schema, LIMITS) if len(raw.content) >= 2 * LIMITS.nodes else None
     if refused is not None:
         return _signed(refused, "limits")
     return Document(

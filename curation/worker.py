@@ -81,13 +81,8 @@ def _raw_of(unit: Json) -> RawDocument:
     )
 
 
-def answer_of(outcome: Outcome) -> Json:
-    """Return an outcome as a JSON value."""
-    return dataclasses.asdict(outcome)
-
-
 def outcome_of(answer: Json) -> Outcome:
-    """Return the outcome that `answer_of` wrote."""
+    """Return the outcome that a worker has answered with."""
     record, rejected, raw = answer["record"], answer["rejected"], answer["raw"]
     if record is not None:
         record = Record(**{**record, **{each: tuple(record[each]) for each in _TUPLES}})
@@ -109,7 +104,7 @@ def _context(given: Json) -> Context:
     return Context(library=PackLibrary(files, given["uris"]))
 
 
-def start(setup: Json) -> Callable[[Json], Json]:
+def start(setup: Json) -> Callable[[Json], Outcome]:
     """Open the rule set and the libraries; return the handler of units."""
     sys.path.extend(each for each in setup["sys_path"] if each not in sys.path)
     from curation.rulesets import rule_set  # noqa: PLC0415 (needs sys.path)
@@ -120,8 +115,9 @@ def start(setup: Json) -> Callable[[Json], Json]:
     # collector would only walk them again and again.
     gc.disable()
 
-    def handle(unit: Json) -> Json:
-        return answer_of(apply(_raw_of(unit), rules, contexts[unit["input"]]))
+    def handle(unit: Json) -> Outcome:
+        # orjson writes a dataclass as the object of its fields.
+        return apply(_raw_of(unit), rules, contexts[unit["input"]])
 
     return handle
 
