@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from curation.dialects import BY_NAME, DIALECTS
-from curation.documents import Json
 from curation.usage import inferred, usage
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from curation.documents import Json
 
 
 def test_only_keyword_position_counts() -> None:
@@ -72,7 +78,10 @@ def test_asserting_siblings_of_a_reference(schema: Json, *, expected: bool) -> N
         ({"items": [{}]}, "2019-09"),
         ({"additionalItems": False, "items": {}}, "2019-09"),
         ({"$recursiveAnchor": True}, "2019-09"),
-        ({"$ref": "#/definitions/a", "items": [{}], "definitions": {"a": {}}}, "2019-09"),
+        (
+            {"$ref": "#/definitions/a", "items": [{}], "definitions": {"a": {}}},
+            "2019-09",
+        ),
         ({"dependencies": {"a": ["b"]}}, "draft-07"),
         ({"dependencies": {"a": ["b"]}, "if": {}}, "draft-07"),
         ({"$id": "#anchor"}, "draft-07"),
@@ -136,7 +145,7 @@ def test_every_dialect_finds_its_own_keywords_effective() -> None:
     ],
 )
 def test_words_of_draft_03_and_of_later_ones(
-    schema: Json, old: set[str], later: set[str]
+    schema: Json, old: AbstractSet[str], later: AbstractSet[str]
 ) -> None:
     """What only draft-03 has, and what it lacks, are told apart."""
     used = usage(schema)

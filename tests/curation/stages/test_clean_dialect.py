@@ -56,8 +56,10 @@ def test_a_declaration_wins_over_what_would_fit() -> None:
         (f"{SITE}/draft-04/hyper-schema#", "draft-04", "links"),
         ("https://json-schema.org/draft-07/schema#", "draft-07", "spelling"),
         (
-            "http://iglucentral.com/schemas/com.snowplowanalytics.self-desc/schema/"
-            "jsonschema/1-0-0#",
+            (
+                "http://iglucentral.com/schemas/com.snowplowanalytics.self-desc/schema/"
+                "jsonschema/1-0-0#"
+            ),
             "draft-04",
             "vendor",
         ),
@@ -205,7 +207,12 @@ words = st.fixed_dictionaries(
     optional={
         "$schema": st.sampled_from(
             [each.uri for each in BY_NAME.values()]
-            + ["", f"{SITE}/schema#", "draft-06", "http://json-schema-org/draft-07/schema"]
+            + [
+                "",
+                f"{SITE}/schema#",
+                "draft-06",
+                "http://json-schema-org/draft-07/schema",
+            ]
         ),
         "id": st.just("http://a.example/b"),
         "$id": st.sampled_from(["http://a.example/b", "#c"]),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
 from curation.documents import Document, Json, Reason, Rejected
 from curation.stages import clean_validators_agree
 from curation.stages.clean_validators_agree import ONE_IN, RULE, chosen
 from tests.curation.stages.documents_made import CONTEXT, document
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def applied(schema: Json, dialect: str = "2020-12") -> Document | Rejected:
