@@ -35,6 +35,9 @@ __all__ = [
     "WorkerDidNotStart",
 ]
 
+#: Seconds between two looks at the memory of all.
+_SAMPLE = 0.1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
@@ -80,6 +83,7 @@ class Pool:
         self._attempts = attempts
         #: Largest resident memory seen, the parent's and the children's together.
         self.peak_rss_mb = 0.0
+        self._next_sample = 0.0
 
     def __enter__(self) -> Self:
         """Return the pool."""
@@ -155,6 +159,10 @@ class Pool:
             self._resume(worker, task)
 
     def _sample(self) -> None:
+        """Look at the memory of all, now and then."""
+        if time.monotonic() < self._next_sample:
+            return
+        self._next_sample = time.monotonic() + _SAMPLE
         total = sum(each.rss_bytes for each in self._workers)
         total += psutil.Process().memory_info().rss
         self.peak_rss_mb = max(self.peak_rss_mb, round(total / 2**20, 1))

@@ -50,7 +50,7 @@ def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         recover(path)
-        _refuse_foreign(path, marker)
+        refuse_foreign(path, marker)
         temporary.mkdir()
         yield temporary
         _flush_tree(temporary)
@@ -74,7 +74,14 @@ def recover(path: Path) -> None:
             shutil.rmtree(torso, ignore_errors=True)
 
 
-def _refuse_foreign(path: Path, marker: str) -> None:
+def refuse_foreign(path: Path, marker: str = "manifest.json") -> None:
+    """Refuse a place that holds something which we have not made.
+
+    Worth asking before long work, whose result could not be published.
+
+    Raises:
+        CannotCreate: the place is taken (exit 73).
+    """
     if not path.exists():
         return
     if path.is_dir() and ((path / marker).exists() or not any(path.iterdir())):
