@@ -47,14 +47,13 @@ FORMATS = frozenset(
 )
 #: Lower bound, upper bound, and the type that both concern.
 _BOUNDS = (
-    ("minimum", "maximum"),
-    ("exclusiveMinimum", "maximum"),
-    ("minimum", "exclusiveMaximum"),
-    ("exclusiveMinimum", "exclusiveMaximum"),
-    ("minLength", "maxLength"),
-    ("minItems", "maxItems"),
-    ("minProperties", "maxProperties"),
-    ("minContains", "maxContains"),
+    ("minimum", "maximum", "number"),
+    ("exclusiveMinimum", "maximum", "number"),
+    ("minimum", "exclusiveMaximum", "number"),
+    ("exclusiveMinimum", "exclusiveMaximum", "number"),
+    ("minLength", "maxLength", "string"),
+    ("minItems", "maxItems", "array"),
+    ("minProperties", "maxProperties", "object"),
 )
 #: Control characters, and those that change the direction of text.
 _HOSTILE = re.compile(
@@ -149,15 +148,18 @@ def _may_match(pattern: str, name: str) -> bool:
         return True
 
 
-def _crossed(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
-    if _hidden(schema, dialect):
-        return
-    for low, high in _BOUNDS:
+def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """Yield each lower bound above its upper bound, with the type they concern."""
+    for low, high, kind in _BOUNDS:
         least, most = _number(schema.get(low)), _number(schema.get(high))
         if least is not None and most is not None:
             strict = low.startswith("excl") or high.startswith("excl")
             if least > most or (strict and least == most):
-                yield (low,)
+                yield low, kind
+
+
+def _crossed(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    return [] if _hidden(schema, dialect) else [(low,) for low, _ in crossed(schema)]
 
 
 def _number(value: Json) -> float | None:
@@ -215,7 +217,7 @@ CHECKS = (
     Check(
         code="crossed-bounds",
         meaning="a lower bound above its upper bound",
-        words=frozenset(low for low, _ in _BOUNDS),
+        words=frozenset(low for low, _, _ in _BOUNDS),
         strikes=_crossed,
     ),
     Check(

@@ -1,0 +1,36 @@
+"""Drop what is proven to accept no instance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.dialects import BY_NAME
+from curation.documents import Reason, Rejected
+from curation.refutation import refute
+from curation.rules import Rule
+
+if TYPE_CHECKING:
+    from curation.documents import Document
+    from curation.rules import Context
+
+_NAME = "unsatisfiable"
+
+
+def apply(document: Document, _context: Context) -> Document | Rejected:
+    """Reject the document where a simple proof shows that nothing is accepted."""
+    proof = refute(document.schema, BY_NAME[document.dialect or "2020-12"])
+    if proof is None:
+        return document
+    return Rejected(reason=Reason.UNSATISFIABLE, detail=str(proof))
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="A schema that provably accepts no instance is dropped: `false`, no "
+    "value of the type, crossed bounds, required and forbidden, endless recursion.",
+    source="Meaning of the keywords in the validation specification; only what the "
+    "root itself demands is followed",
+    positions={"clean": 85},
+    apply=apply,
+    reasons=(Reason.UNSATISFIABLE,),
+)
