@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import jsonschema_rs
 
+from curation.json_walk import searchable
 from curation.jsontext import plain
 from curation.quick_jsonschema import Draft202012Validator, SchemaError
 from curation.schema_walk import pointer
@@ -32,6 +33,8 @@ FORMATS = ("regex", "uri", "uri-reference")
 _REMEMBERED = 65_536
 #: Longest message kept; jsonschema-rs repeats whole schemas in some.
 _SHOWN = 240
+#: A line feed at the end of a text, as JSON writes it.
+_LINE_END = b'\\n"'
 #: One key of so many is checked by both, chosen by the key's own digest.
 _RECHECKED = 512
 
@@ -122,9 +125,13 @@ def slow(schema: Json) -> Complaint | None:
 def complaint(schema: Json) -> Complaint | None:
     """Return why `check_schema` refuses a schema, or None where it accepts it."""
     try:
-        return quick(schema)
+        found = quick(schema)
     except ValueError:
         return _careful(plain(schema))
+    if found is not None and _LINE_END in searchable(schema):
+        # The `$` of Python's patterns also stands before a last line feed.
+        return slow(plain(schema))
+    return found
 
 
 def _careful(schema: Json) -> Complaint | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.documents import ABSENT, Change, Json
 from curation.json_walk import objects, searchable, tokens
 from curation.jsontext import write
 from curation.rules import Rule
-from curation.schema_walk import pointer, replaced
+from curation.schema_walk import at, pointer, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,32 +60,37 @@ def _mended(pattern: str) -> str:
     return _escaped(pattern) if _SUSPECT.search(pattern) else pattern
 
 
-def _edits(schema: Json) -> Iterator[tuple[Tokens, str, str]]:
-    """Yield where a pattern changes, and its text before and after.
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """One pattern that changes: a value under `pattern`, or a member's name."""
 
-    Innermost first, so that a renamed key never stands above a later edit.
-    """
-    found: list[tuple[Tokens, str, str]] = []
+    place: Tokens
+    before: str
+    after: str
+    is_name: bool
+
+
+def _edits(schema: Json) -> Iterator[_Edit]:
+    """Yield what changes, innermost first: a new name never stands above an edit."""
+    found: list[_Edit] = []
     for trail, each in objects(schema):
-        patterns: list[tuple[Tokens, Json]] = [(("pattern",), each.get("pattern"))]
         keyed = each.get("patternProperties")
-        if isinstance(keyed, dict):
-            patterns += [(("patternProperties", name), name) for name in keyed]
-        for place, pattern in patterns:
+        names = list(keyed) if isinstance(keyed, dict) else []
+        patterns: list[tuple[Tokens, Json, bool]]
+        patterns = [(("pattern",), each.get("pattern"), False)]
+        patterns += [(("patternProperties", name), name, True) for name in names]
+        for place, pattern, is_name in patterns:
             if isinstance(pattern, str) and (right := _mended(pattern)) != pattern:
-                found.append(((*tokens(trail), *place), pattern, right))
+                found.append(_Edit((*tokens(trail), *place), pattern, right, is_name))
     return reversed(found)
 
 
 def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
     """Return the schema with one key of an object renamed, and the member's value."""
-    *above, name = place
-    members = schema
-    for token in above:
-        members = members[int(token) if isinstance(members, list) else token]
-    value = members[name]
+    above, name = place[:-1], place[-1]
+    members = at(schema, above)
     renamed = {(right if key == name else key): each for key, each in members.items()}
-    return replaced(schema, tuple(above), renamed), value
+    return replaced(schema, above, renamed), members[name]
 
 
 def _apply(document: Document, _context: Context) -> Document:
@@ -93,14 +99,14 @@ def _apply(document: Document, _context: Context) -> Document:
     text = searchable(schema)
     if not any(sign in text for sign in _SIGNS):
         return document
-    for place, pattern, right in _edits(schema):
-        if place[-1] == "pattern" and place[-2:-1] != ("patternProperties",):
-            schema = replaced(schema, place, right)
-            steps = [(place, write(pattern), write(right))]
+    for edit in _edits(schema):
+        if edit.is_name:
+            schema, value = _renamed(schema, edit.place, edit.after)
+            new = (*edit.place[:-1], edit.after)
+            steps = [(edit.place, write(value), ABSENT), (new, ABSENT, write(value))]
         else:
-            schema, value = _renamed(schema, place, right)
-            new = (*place[:-1], right)
-            steps = [(place, write(value), ABSENT), (new, ABSENT, write(value))]
+            schema = replaced(schema, edit.place, edit.after)
+            steps = [(edit.place, write(edit.before), write(edit.after))]
         changes += [
             Change(rule=NAME, pointer=pointer(where), before=before, after=after)
             for where, before, after in steps
