@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: Config of a document whose subset is not known yet, or never will be.
 UNDIVIDED = "Github"
 LIMITS = Limits()
+#: Characters of a rejection's detail; a pointer can be as long as a document.
+LONGEST_DETAIL = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +94,11 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
 
 
 def _signed(rejected: Rejected, rule: str) -> Rejected:
-    """Return the rejection with the name of the rule that made it."""
-    return Rejected(reason=Reason(rejected.reason), detail=rejected.detail, rule=rule)
+    """Return the rejection with the name of its rule, and no longer than told."""
+    detail = rejected.detail
+    if len(detail) > LONGEST_DETAIL:
+        detail = detail[: LONGEST_DETAIL - 3] + "..."
+    return Rejected(reason=Reason(rejected.reason), detail=detail, rule=rule)
 
 
 def _divided(config: str, fields: int) -> str:
