@@ -50,13 +50,13 @@ class Refusing(Mapping[str, Callable[[str], Any]]):
 
 def verdict(text: str) -> str:
     """Return `compiles`, or the name of the exception with which it ended."""
-    import fastjsonschema  # noqa: PLC0415 (before the limits, after the fork)
+    import fastjsonschema  # noqa: PLC0415 - only the child needs it
 
     try:
         fastjsonschema.compile(json.loads(text), handlers=Refusing())
     except MemoryError:
         raise
-    except Exception as error:  # noqa: BLE001 (what is raised is the verdict)
+    except Exception as error:  # noqa: BLE001 - it is the verdict
         # `re.error` and its like mean nothing without their module.
         kind = type(error)
         short = kind.__name__

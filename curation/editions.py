@@ -71,7 +71,7 @@ def open_edition(where: str) -> Edition:
 
 def _downloaded(name: str, revision: str | None) -> Path:
     try:
-        from curation.snapshot import hub_snapshot  # noqa: PLC0415 an extra
+        from curation.snapshot import hub_snapshot  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise BadConfiguration(
             "reading from the Hub needs huggingface_hub",
