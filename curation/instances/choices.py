@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.instances import maker as making
-from curation.instances.cases import Kind, Obstacle
+from curation.instances.cases import Obstacle
 from curation.instances.denial import denials
-from curation.instances.goals import Atom, Choice, Goals, Negation
+from curation.instances.goals import Atom, Choice, Goal, Goals, Negation
 from curation.instances.heights import height
 from curation.instances.shapes import Shape, conjunction, contradiction
 from curation.instances.subject import Node
@@ -48,6 +48,7 @@ class _Search:
     def pick(self, goals: Goals, picked: frozenset[Choice]) -> Json | Nothing:
         """Pick a branch of the first open choice, or finish."""
         shape = conjunction(self.maker.subject, goals)
+        self.maker.spend(len(shape.parts) * (1 + len(shape.required)) // 64)
         why = contradiction(shape)
         if why:
             return self.maker.note(Obstacle.CONTRADICTION, why)
@@ -106,7 +107,7 @@ class _Search:
 
     def _unmet(self, shape: Shape, value: Json) -> Goals:
         """Return what the conditions that hold ask for, all at once."""
-        subject, goals = self.maker.subject, []
+        subject, goals = self.maker.subject, list[Goal]()
         for holder in shape.conditionals:
             test = subject.child(holder, ("if",))
             holds = subject.accepts(test, value)
@@ -130,7 +131,9 @@ class _Search:
         for choice in shape.choices:
             if choice.keyword != "oneOf":
                 continue
-            accepted = [each for each in choice.branches if subject.accepts(each, value)]
+            accepted = [
+                each for each in choice.branches if subject.accepts(each, value)
+            ]
             others = [each for each in accepted if each not in shape.goals]
             if len(accepted) > 1 and others:
                 return denials(subject, others[0])
@@ -138,10 +141,12 @@ class _Search:
 
     def _ways_out(self, shape: Shape, value: Json) -> list[Goals]:
         """Return how to escape conditions instead of meeting them."""
-        subject, found = self.maker.subject, []
-        for each in shape.dependencies:
-            if isinstance(value, dict) and each.name in value:
-                found.append((Atom(forbidden=(each.name,)),))
+        subject = self.maker.subject
+        found: list[Goals] = [
+            (Atom(forbidden=(each.name,)),)
+            for each in shape.dependencies
+            if isinstance(value, dict) and each.name in value
+        ]
         for holder in shape.conditionals:
             test = subject.child(holder, ("if",))
             for keyword in ("then", "else"):

@@ -115,10 +115,10 @@ def _of_scalars(schema: Json) -> Iterator[Atom]:
 
 def _of_arrays(subject: Subject, node: Node) -> Iterator[Goals]:
     prefix, rest = item_keywords(node.schema, subject)
-    places = []
+    places: list[tuple[int, tuple[str, ...]]] = []
     if prefix:
-        for index in range(len(node.schema[prefix])):
-            places.append((index, (prefix, str(index))))
+        count = len(node.schema[prefix])
+        places += [(index, (prefix, str(index))) for index in range(count)]
     if rest:
         places.append((len(places), (rest,)))
     for index, tokens in places:

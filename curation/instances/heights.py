@@ -36,9 +36,7 @@ def height(subject: Subject, node: Node) -> float:
 _Group = tuple[int, tuple["Node", ...]]
 
 
-def _height(
-    groups: list[_Group], found: dict[Node, float], subject: Subject
-) -> float:
+def _height(groups: list[_Group], found: dict[Node, float], subject: Subject) -> float:
     known = subject.heights
     highest = 0.0
     for step, places in groups:
@@ -64,14 +62,15 @@ def _groups(subject: Subject, node: Node) -> list[_Group]:
     schema = node.schema
     if not isinstance(schema, dict) or "enum" in schema or "const" in schema:
         return []
-    child, found = subject.child, []
+    child = subject.child
+    found: list[_Group] = []
     target = subject.target(node) if "$ref" in schema else None
     if target is not None:
         found.append((0, (target,)))
         if subject.dialect.ref_hides_siblings:
             return found
-    for index in range(len(_list(schema.get("allOf")))):
-        found.append((0, (child(node, ("allOf", str(index))),)))
+    count = len(_list(schema.get("allOf")))
+    found += [(0, (child(node, ("allOf", str(index))),)) for index in range(count)]
     for keyword in ("anyOf", "oneOf"):
         count = len(_list(schema.get(keyword)))
         if count:
@@ -90,9 +89,11 @@ def _inner(subject: Subject, node: Node, named: object) -> list[_Group]:
     found: list[_Group] = []
     members = schema.get("properties")
     if named in ("object", ["object"]) and isinstance(members, dict):
-        for name in _list(schema.get("required")):
-            if name in members:
-                found.append((1, (child(node, ("properties", name)),)))
+        found += [
+            (1, (child(node, ("properties", name)),))
+            for name in _list(schema.get("required"))
+            if name in members
+        ]
     least = schema.get("minItems", 0)
     if named in ("array", ["array"]) and isinstance(least, int | float) and least > 0:
         prefix, rest = item_keywords(schema, subject)

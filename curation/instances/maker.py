@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from curation.instances import arrays, choices, numbers, objects, strings
-from curation.instances.admission import admits, identity, type_of
+from curation.instances.admission import admits, identity
 from curation.instances.cases import Kind, Obstacle
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ class Nothing:
 NOTHING: Final = Nothing()
 #: Levels below which values are as small as can be, and where the search ends.
 DEEPEST = 64
+_DEEP = 12
+#: How often a place may recur below itself with optional members.
+_RECURRENCES = 2
+#: Longest string that is made.
+_LONGEST = 1_000_000
 #: Times that a value is drawn anew to be unlike its siblings.
 _REDRAWS = 24
 
@@ -49,9 +54,22 @@ class Frame:
     #: Draw at random whatever the kind.
     vary: bool = False
 
+    #: Goals of the values around it, innermost last.
+    trail: tuple[Goals, ...] = ()
+
+    def inside(self, goals: Goals) -> Frame:
+        """Return the frame once it is known what the value must meet.
+
+        What recurs, and what is deep, is made as small as can be.
+        """
+        small = len(self.path) >= _DEEP or self.trail.count(goals) >= _RECURRENCES
+        allowance = 0 if small else self.allowance
+        return replace(self, allowance=allowance, trail=(*self.trail, goals))
+
     def member(self, name: str, allowance: float) -> Frame:
         """Return the frame of a property."""
-        return Frame(path=(*self.path, name), allowance=allowance, name=name)
+        path = (*self.path, name)
+        return Frame(path=path, allowance=allowance, name=name, trail=self.trail)
 
     def element(self, index: int, allowance: float, avoid: AbstractSet[bytes]) -> Frame:
         """Return the frame of an element."""
@@ -60,6 +78,7 @@ class Frame:
             allowance=allowance,
             name=self.name,
             avoid=avoid,
+            trail=self.trail,
         )
 
 
@@ -79,9 +98,7 @@ class Maker:
 
     def varies(self, frame: Frame) -> bool:
         """Tell whether what is made there is drawn, not taken in order."""
-        return (
-            self.kind is Kind.RANDOM or frame.vary or frame.path in self.trouble
-        )
+        return self.kind is Kind.RANDOM or frame.vary or frame.path in self.trouble
 
     def note(self, obstacle: Obstacle, detail: str) -> Nothing:
         """Remember what stood in the way; the first of each kind counts."""
@@ -94,7 +111,7 @@ class Maker:
         Raises:
             ExhaustedError: the budget is spent.
         """
-        frame = frame or Frame()
+        frame = (frame or Frame()).inside(goals)
         self.spend()
         if len(frame.path) > DEEPEST:
             return self.note(Obstacle.ENDLESS, "/".join(frame.path[:8]))
@@ -109,13 +126,13 @@ class Maker:
             frame = replace(frame, allowance=max(frame.allowance, redraw), vary=True)
         return self.note(Obstacle.CONTRADICTION, "no element unlike the others")
 
-    def spend(self) -> None:
-        """Take one step of the budget.
+    def spend(self, steps: int = 1) -> None:
+        """Take steps of the budget.
 
         Raises:
             ExhaustedError: none is left.
         """
-        self.steps -= 1
+        self.steps -= steps
         if self.steps < 0:
             raise ExhaustedError
 
@@ -138,9 +155,9 @@ class Maker:
         if self.varies(frame):
             self.rng.shuffle(values)
         for each in values:
-            if not frame.avoid or identity(each) not in frame.avoid:
-                if self._passes(shape, each):
-                    return each
+            new = not frame.avoid or identity(each) not in frame.avoid
+            if new and self._passes(shape, each):
+                return each
         return self.note(Obstacle.CONTRADICTION, "no value of an enum is left")
 
     def _passes(self, shape: Shape, value: Json) -> bool:
@@ -187,8 +204,8 @@ class Maker:
             return objects.build(self, shape, frame)
         if kind == "array":
             return arrays.build(self, shape, frame)
-        for _ in range(_REDRAWS):
-            found = self._scalar(shape, kind, frame)
+        for redraw in range(_REDRAWS):
+            found = self._scalar(shape, kind, frame, redraw)
             if found is NOTHING:
                 return found
             if self._is_new(shape, found, frame):
@@ -198,27 +215,38 @@ class Maker:
     def _is_new(self, shape: Shape, value: Json, frame: Frame) -> bool:
         if frame.avoid and identity(value) in frame.avoid:
             return False
-        if shape.excluded and any(
-            identity(each) == identity(value) for each in shape.excluded
-        ):
-            return False
-        return type_of(value) in shape.types or "number" not in shape.types
+        if isinstance(value, float | int) or shape.excluded:
+            return admits(shape, value)
+        return True
 
-    def _scalar(self, shape: Shape, kind: str, frame: Frame) -> Json | Nothing:
+    def _scalar(
+        self, shape: Shape, kind: str, frame: Frame, redraw: int
+    ) -> Json | Nothing:
         if kind == "null":
             return None
         if kind == "boolean":
             return self.rng.random() < 0.5  # noqa: PLR2004 - a fair coin
         if kind == "string":
-            text = strings.choose(shape.string(name=frame.name), self.rng)
-            if text is None:
-                return self.note(Obstacle.PATTERN, str(shape.string(name=frame.name)))
-            return text
+            return self._string(shape.string(name=frame.name))
         number = shape.number(integer=kind == "integer", name=frame.name)
+        if redraw >= _REDRAWS // 2 and number.minimum is None:
+            # The usual numbers are all taken.
+            number = replace(number, minimum=self.rng.randint(0, 10**redraw))
         found = numbers.choose(number, self.rng)
         if found is None:
             return self.note(Obstacle.CONTRADICTION, str(number))
+        if isinstance(found, int) and "integer" not in shape.types:
+            return found + 0.5
         return found
+
+    def _string(self, shape: strings.StringShape) -> Json | Nothing:
+        if shape.min_length > _LONGEST:
+            detail = f"{shape.min_length} characters are required"
+            return self.note(Obstacle.TOO_LARGE, detail)
+        text = strings.choose(shape, self.rng)
+        if text is None:
+            return self.note(Obstacle.PATTERN, str(shape))
+        return text
 
 
 def _inferred(shape: Shape) -> list[str]:

@@ -123,9 +123,11 @@ class Shape:
         nodes: list[Node] = []
         if name in _object(schema, "properties"):
             nodes.append(child(part, ("properties", name)))
-        for pattern in _object(schema, "patternProperties"):
-            if matches(StringShape(patterns=(pattern,)), name):
-                nodes.append(child(part, ("patternProperties", pattern)))
+        nodes += [
+            child(part, ("patternProperties", pattern))
+            for pattern in _object(schema, "patternProperties")
+            if matches(StringShape(patterns=(pattern,)), name)
+        ]
         if nodes:
             return nodes, True
         if "additionalProperties" in schema:
@@ -137,11 +139,12 @@ class Shape:
         for holder in self.unevaluated:
             if "unevaluatedProperties" not in holder.schema:
                 continue
-            if not any(
+            evaluated = any(
                 self._of_property(part, name)[1]
-                for part in self.parts
-                if isinstance(part, Node) and self.is_inside(part, holder)
-            ):
+                for part in self.places()
+                if self.is_inside(part, holder)
+            )
+            if not evaluated:
                 found.append(self.subject.child(holder, ("unevaluatedProperties",)))
         return found
 
@@ -167,11 +170,12 @@ class Shape:
             else:
                 goals.extend(self.of_item(part, index))
         for holder in self.unevaluated:
-            if "unevaluatedItems" in holder.schema and not any(
+            evaluated = "unevaluatedItems" not in holder.schema or any(
                 self.of_item(part, index)
-                for part in self.parts
-                if isinstance(part, Node) and self.is_inside(part, holder)
-            ):
+                for part in self.places()
+                if self.is_inside(part, holder)
+            )
+            if not evaluated:
                 goals.append(self.subject.child(holder, ("unevaluatedItems",)))
         return _without_true(goals)
 
@@ -273,10 +277,9 @@ def _included(subject: Subject, node: Node) -> list[Node]:
     schema = node.schema
     found = []
     for keyword in _JUMPS:
-        if keyword in schema:
-            target = subject.target(node, keyword)
-            if target is not None:
-                found.append(target)
+        target = subject.target(node, keyword) if keyword in schema else None
+        if target is not None:
+            found.append(target)
     if "$ref" in schema and subject.dialect.ref_hides_siblings:
         return found
     members = schema.get("allOf")

@@ -59,48 +59,71 @@ def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witn
     obstacles: dict[Obstacle, str] = {}
     plan = [(Kind.MINIMAL, 0.0), (Kind.FULL, budget.full)]
     plan += [(Kind.RANDOM, budget.random)] * budget.randoms
+    steps = budget.steps
     for number, (kind, allowance) in enumerate(plan):
         rng = random.Random(base + bytes([number]))  # noqa: S311 - no secret
-        value = _one(subject, rng, kind, Frame(allowance=allowance), budget, obstacles)
+        search = _Search(subject, rng, kind, allowance, budget.repairs)
+        value = search.run(steps)
         if value is not NOTHING:
             found.setdefault(identity(value), Witness(kind=kind, value=value))
+        elif Obstacle.EXHAUSTED in search.obstacles:
+            steps //= 4
+        obstacles = {**search.obstacles, **obstacles}
     if found:
         return Witnesses(found=tuple(found.values()))
     obstacle = next((each for each in _ORDER if each in obstacles), Obstacle.EXHAUSTED)
     return Witnesses(found=(), obstacle=obstacle, detail=obstacles.get(obstacle, ""))
 
 
-def _one(
-    subject: Subject,
-    rng: random.Random,
-    kind: Kind,
-    frame: Frame,
-    budget: Budget,
-    obstacles: dict[Obstacle, str],
-) -> Json | Nothing:
-    """Return one value that the validator accepts, repaired where it must be."""
-    trouble: dict[tuple[str, ...], int] = {}
-    steps = budget.steps
-    for _ in range(budget.repairs):
-        maker = Maker(subject=subject, rng=rng, kind=kind, steps=steps)
-        maker.trouble = trouble
+class _Search:
+    """One witness: made, judged, and repaired where the validator complains."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        rng: random.Random,
+        kind: Kind,
+        allowance: float,
+        repairs: int,
+    ) -> None:
+        self.subject, self.rng, self.kind = subject, rng, kind
+        self.frame, self.repairs = Frame(allowance=allowance), repairs
+        self.trouble: dict[tuple[str, ...], int] = {}
+        self.obstacles: dict[Obstacle, str] = {}
+
+    def run(self, steps: int) -> Json | Nothing:
+        """Return a value that the validator accepts, or NOTHING."""
+        left = steps
+        for _ in range(self.repairs):
+            maker = Maker(
+                subject=self.subject,
+                rng=self.rng,
+                kind=self.kind,
+                steps=left,
+                trouble=self.trouble,
+            )
+            value = self._make(maker, steps)
+            self.obstacles = {**maker.obstacles, **self.obstacles}
+            if value is NOTHING or self.subject.is_valid(value):
+                return value
+            self._complain(value)
+            left = maker.steps
+        return NOTHING
+
+    def _make(self, maker: Maker, steps: int) -> Json | Nothing:
         try:
-            value = maker.value((subject.root,), frame)
+            return maker.value((self.subject.root,), self.frame)
         except (ExhaustedError, RecursionError):
-            maker.note(Obstacle.EXHAUSTED, f"{budget.steps} steps")
-            value = NOTHING
-        steps = maker.steps
-        for each, detail in maker.obstacles.items():
-            obstacles.setdefault(each, detail)
-        if value is NOTHING or subject.is_valid(value):
-            return value
-        errors = subject.errors(value)
-        obstacles.setdefault(
-            Obstacle.REFUSED,
-            f"{errors[0].keyword} at {errors[0].schema_pointer} for "
-            f"{errors[0].instance_pointer or '/'}",
+            return maker.note(Obstacle.EXHAUSTED, f"{steps} steps")
+
+    def _complain(self, value: Json) -> None:
+        """Remember where the validator found fault."""
+        errors = self.subject.errors(value)
+        for each in errors:
+            path = tokens_of(each.instance_pointer)
+            self.trouble[path] = self.trouble.get(path, 0) + 1
+        first = errors[0]
+        self.obstacles[Obstacle.REFUSED] = (
+            f"{first.keyword} at {first.schema_pointer or '/'} "
+            f"for {first.instance_pointer or '/'}"
         )
-        for error in errors:
-            path = tokens_of(error.instance_pointer)
-            trouble[path] = trouble.get(path, 0) + 1
-    return NOTHING
