@@ -54,5 +54,5 @@ def test_the_wheel_builds_the_sample_from_another_folder(tmp_path: Path) -> None
     golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
     wanted = Counter(config for config, *_ in golden["kept"])
     kept = {name: each["kept"] for name, each in report["configs"].items()}
-    assert kept == {config: wanted[config] for config in CONFIGS}
+    assert {each for each in CONFIGS if kept[each] != wanted[each]} == set()
     assert (elsewhere / "build" / "JSONSchemaBench" / "manifest.json").is_file()
