@@ -100,8 +100,9 @@ class _Upgrade:
         ]
         if not names:
             return schema
+        needed = set(names)
         kept = {
-            name: _without_required(each) if name in set(names) else each
+            name: _without_required(each) if name in needed else each
             for name, each in members.items()
         }
         for name in names:

@@ -338,6 +338,12 @@ SIZES: Mapping[str, Json] = {
         }
         | {"d5000": {"type": "null"}},
     },
+    "draft-03": {
+        "$schema": "http://json-schema.org/draft-03/schema#",
+        **_object(
+            **{f"p{n}": {"type": "string", "required": True} for n in range(20_000)}
+        ),
+    },
     "library": {"definitions": {f"d{n}": {"type": "null"} for n in range(10_000)}},
     "numbers": _object(
         a={"multipleOf": 5e-324, "maximum": 10**4000, "minimum": -(10**4000)},
