@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from curation.dialects import DRAFT_04
 from curation.documents import Reason, Rejected
 from curation.metaschemas import is_valid
+from curation.porting import CannotPortError, ported
 from curation.references import Reference, Scan, SchemaDocument, Spot, join, scan
 from curation.schema_uris import statement
 from curation.schema_walk import pointer
@@ -84,7 +86,10 @@ class Closure:
         root = self.record.root
         first = Region(document=self.record, spot=root, scan=self.record.scanned)
         self._regions[first.key] = first
-        waiting = [first]
+        self._follow_all([first])
+        self._settle_dynamic()
+
+    def _follow_all(self, waiting: list[Region]) -> None:
         while waiting:
             waiting = [new for each in waiting for new in self._follow(each)]
 
@@ -113,18 +118,58 @@ class Closure:
             document, spot = target.document, target.spot
             if document is self.record and spot.is_place:
                 continue
-            if (id(document), spot.tokens) in self._regions:
-                continue
-            if len(self._regions) >= MOST_REGIONS:
-                detail = f"refers to more than {MOST_REGIONS} schemas"
-                raise NotResolvedError(Reason.TOO_LARGE, detail)
-            new = Region(
-                document=document,
-                spot=spot,
-                scan=scan(spot.value, document.dialect, spot.outer, spot.tokens),
-            )
-            self._regions[new.key] = new
-            yield new
+            if (id(document), spot.tokens) not in self._regions:
+                yield self._reach(target)
+
+    def _reach(self, target: Target) -> Region:
+        if len(self._regions) >= MOST_REGIONS:
+            detail = f"refers to more than {MOST_REGIONS} schemas"
+            raise NotResolvedError(Reason.TOO_LARGE, detail)
+        document, spot = target.document, target.spot
+        new = Region(
+            document=document,
+            spot=spot,
+            scan=scan(spot.value, document.dialect, spot.outer, spot.tokens),
+        )
+        self._regions[new.key] = new
+        return new
+
+    def _settle_dynamic(self) -> None:
+        """Let dynamic references in other documents lead where they always lead.
+
+        A dynamic reference leads to the outermost schema in scope that bears the
+        anchor. If all references from documents without the anchor into those with
+        it enter one document, that one is always outermost.
+        """
+        for region in self.outside_regions():
+            for index, lead in enumerate(region.leads):
+                name = anchor_name(lead)
+                if name is None:
+                    continue
+                entry = self._entry(name, lead)
+                region.leads[index] = Lead(lead.reference, entry)
+                if (id(entry.document), entry.spot.tokens) not in self._regions:
+                    self._follow_all([self._reach(entry)])
+                if self._entry(name, lead) != entry:
+                    raise _ambiguous(lead)
+
+    def _entry(self, name: str, dynamic: Lead) -> Target:
+        family = {
+            id(each.document): bearer
+            for each in self.regions()
+            if (bearer := bearer_of(name, each.document)) is not None
+        }
+        entries = {
+            id(lead.target.document): lead.target.document
+            for region in self.regions()
+            if id(region.document) not in family
+            for lead in region.leads
+            if id(lead.target.document) in family
+        }
+        if id(self.record) in family or len(entries) != 1:
+            raise _ambiguous(dynamic)
+        document = next(iter(entries.values()))
+        return Target(document, family[id(document)])
 
     def _target(self, reference: Reference, document: SchemaDocument) -> Target:
         try:
@@ -143,10 +188,7 @@ class Closure:
                 Reason.REMOTE_REFERENCE,
                 _complaint(reference, "leads out of the source"),
             )
-        value, dialect = found.spot.value, found.document.dialect
-        if not found.spot.is_place and not (
-            isinstance(value, dict | bool) and is_valid(value, dialect)
-        ):
+        if not _is_schema(found):
             raise NotResolvedError(
                 Reason.UNRESOLVED_REFERENCE, _complaint(reference, "leads to no schema")
             )
@@ -177,11 +219,63 @@ class Closure:
         return known
 
     def _read(self, schema: Json, uri: str) -> SchemaDocument:
-        dialect = statement(schema).dialect or self.record.dialect
-        if dialect is not self.record.dialect:
-            detail = f"{uri} is {dialect.name}, the record {self.record.dialect.name}"
-            raise NotResolvedError(Reason.UNRESOLVED_REFERENCE, detail)
-        return SchemaDocument(schema=schema, dialect=dialect, uri=uri)
+        own = self.record.dialect
+        dialect = statement(schema).dialect or own
+        if dialect is not own:
+            try:
+                schema = ported(schema, dialect, own)
+            except CannotPortError as error:
+                detail = (
+                    f"{uri} is {dialect.name}, which {own.name} cannot say: {error}"
+                )
+                raise NotResolvedError(Reason.UNRESOLVED_REFERENCE, detail) from None
+        return SchemaDocument(schema=schema, dialect=own, uri=uri)
+
+
+def _is_schema(target: Target) -> bool:
+    """Tell whether what is reached can be read as a schema."""
+    value, dialect = target.spot.value, target.document.dialect
+    if isinstance(value, bool):
+        return dialect is not DRAFT_04
+    if not isinstance(value, dict):
+        return False
+    return target.spot.is_place or is_valid(value, dialect)
+
+
+def anchor_name(lead: Lead) -> str | None:
+    """Return the dynamic anchor that a reference really looks for, or None.
+
+    `$recursiveRef` looks for the empty name.
+    """
+    value = lead.target.spot.value
+    if not isinstance(value, dict):
+        return None
+    if lead.reference.keyword == "$recursiveRef":
+        return "" if value.get("$recursiveAnchor") is True else None
+    if lead.reference.keyword == "$dynamicRef":
+        name = str(lead.reference.value).partition("#")[2]
+        return name if name and value.get("$dynamicAnchor") == name else None
+    return None
+
+
+def bearer_of(name: str, document: SchemaDocument) -> Spot | None:
+    """Return the schema of a document that bears a dynamic anchor, or None."""
+    if not isinstance(document.schema, dict):
+        return None
+    if not name:
+        recursive = document.schema.get("$recursiveAnchor") is True
+        return document.root if recursive else None
+    spot = document.scanned.anchors.get((document.base, name))
+    if spot is None or spot.value.get("$dynamicAnchor") != name:
+        return None
+    return spot
+
+
+def _ambiguous(lead: Lead) -> NotResolvedError:
+    return NotResolvedError(
+        Reason.UNRESOLVED_REFERENCE,
+        _complaint(lead.reference, "leads to different places in different scopes"),
+    )
 
 
 def _complaint(reference: Reference, what: str) -> str:

@@ -36,21 +36,29 @@ def apply(document: Document, context: Context) -> Document | Rejected:
         word in each for each in subschemas(document.schema, dialect) for word in words
     ):
         return document
-    try:
-        closure = Closure(document.schema, dialect, "", NoLibrary())
-    except NotResolvedError as alone:
-        if alone.rejected.reason is not Reason.REMOTE_REFERENCE:
-            return alone.rejected
+    closure = _alone(document, dialect)
+    if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
+        return closure
+    if isinstance(closure, Rejected) or closure.outside_regions():
         bundled = _bundled(document, dialect, context)
         if isinstance(bundled, Rejected):
             return bundled
-        document = bundled
-        closure = Closure(document.schema, dialect, "", NoLibrary())
+        document, closure = bundled, _alone(bundled, dialect)
+        if isinstance(closure, Rejected):
+            return closure
     loop = endless(closure)
     if loop is not None:
         detail = f"{pointer(loop)}: the reference leads back to itself without end"
         return Rejected(reason=Reason.UNRESOLVED_REFERENCE, detail=detail)
     return _legal(document, closure)
+
+
+def _alone(document: Document, dialect: Dialect) -> Closure | Rejected:
+    """Return what the record refers to without its source, the metaschemas aside."""
+    try:
+        return Closure(document.schema, dialect, "", NoLibrary())
+    except NotResolvedError as error:
+        return error.rejected
 
 
 def _bundled(
