@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,9 @@ from curation.tables import (
     table_9,
 )
 
+if TYPE_CHECKING:
+    from curation.documents import Json
+
 ROWS = [
     ("B", json.dumps({"$schema": "http://json-schema.org/draft-04/schema#"})),
     ("A", json.dumps({"pattern": "x", "format": "date"})),
@@ -28,6 +32,10 @@ ROWS = [
     ("A", "not JSON"),
     ("A", json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema"})),
 ]
+
+
+#: Schemas that declare nothing.
+NO_OBJECTS: list[Json] = [True, {}, []]
 
 
 def test_table_1_counts_what_can_be_read() -> None:
@@ -94,7 +102,7 @@ def test_a_draft_is_a_part_of_the_roots_declaration(uri: object, draft: str) -> 
 
 def test_a_schema_that_is_no_object_has_no_draft() -> None:
     """Nor one that declares none."""
-    assert [draft_of(each) for each in (True, {}, [])] == ["unknown"] * 3
+    assert [draft_of(each) for each in NO_OBJECTS] == ["unknown"] * 3
 
 
 def test_figure_2_ranks_by_schemas() -> None:
