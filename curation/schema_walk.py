@@ -126,11 +126,26 @@ def places(schema: Json, dialect: Dialect) -> Iterator[Place]:
         stack.extend(reversed(inner))
 
 
-def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
-    """Yield every place that is an object, in no promised order.
+#: Dialect name to the last schema walked under it, and its subschemas. Several
+#: rules walk one schema in turn; JSON values never change, so what was found
+#: holds as long as it is the same object.
+_LAST: dict[str, tuple[Json, tuple[dict[str, Json], ...]]] = {}
+
+
+def subschemas(schema: Json, dialect: Dialect) -> tuple[dict[str, Json], ...]:
+    """Return every place that is an object, in no promised order.
 
     The quick walk, for rules that ask first whether they concern a schema at all.
     """
+    last = _LAST.get(dialect.name)
+    if last is not None and last[0] is schema:
+        return last[1]
+    found = tuple(_subschemas(schema, dialect))
+    _LAST[dialect.name] = (schema, found)
+    return found
+
+
+def _subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
     applicators = dialect.applicators
     stack: list[Json] = [schema]
     while stack:
