@@ -157,7 +157,9 @@ def _print(built: Built, shown_out: Path) -> None:
     )
     if manifest["partial"]:
         say(f"The build is partial. {' '.join(manifest['partial'])}", style="yellow")
-    say(f"Why a document is not in it: csbdata explain --reason REASON --in {shown_out}")
+    say(
+        f"Why a document is not in it: csbdata explain --reason REASON --in {shown_out}"
+    )
     say(f"Next: csbdata stats {shown_out}")
 
 

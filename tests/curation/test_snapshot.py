@@ -1,0 +1,84 @@
+"""A Hub dataset as a folder: what is asked for, and how each refusal ends."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.editions import open_edition
+from curation.faults import (
+    BadConfiguration,
+    Fault,
+    NoInput,
+    NotPermitted,
+    Unavailable,
+)
+from tests.builds import KEPT_ROWS, write_build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+hub = pytest.importorskip("huggingface_hub")
+errors = pytest.importorskip("huggingface_hub.errors")
+
+
+def _made(kind: type[Exception]) -> Exception:
+    """Return an error of the Hub's without the answer that it would carry."""
+    return kind.__new__(kind)
+
+
+def test_a_hub_dataset_is_read_at_its_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Owner, name and revision are asked for; the folder is read like a build."""
+    asked: list[tuple[str, str | None, str]] = []
+
+    def download(
+        name: str, *, repo_type: str, revision: str | None, allow_patterns: list[str]
+    ) -> str:
+        assert "*.parquet" in allow_patterns
+        asked.append((name, revision, repo_type))
+        return str(folder)
+
+    folder = write_build(tmp_path)
+    monkeypatch.setattr(hub, "snapshot_download", download)
+    for where in ("owner/name@v1.0", "hf://datasets/owner/name"):
+        assert open_edition(where).rows.height == len(KEPT_ROWS)
+    assert asked == [("owner/name", "v1.0", "dataset"), ("owner/name", None, "dataset")]
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (_made(errors.GatedRepoError), NotPermitted),
+        (_made(errors.RepositoryNotFoundError), NoInput),
+        (_made(errors.RevisionNotFoundError), NoInput),
+        (errors.HFValidationError("name"), NoInput),
+        (errors.LocalEntryNotFoundError("offline"), Unavailable),
+        (_made(errors.HfHubHTTPError), Unavailable),
+        (ConnectionResetError("reset"), Unavailable),
+    ],
+)
+def test_every_refusal_is_a_fault(
+    error: Exception, fault: type[Fault], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Gated is 77, not there 66, and unreachable 69."""
+
+    def refuse(*_: object, **__: object) -> str:
+        raise error
+
+    monkeypatch.setattr(hub, "snapshot_download", refuse)
+    with pytest.raises(fault, match="owner/name"):
+        open_edition("owner/name")
+
+
+def test_without_the_extra_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without huggingface_hub the fault names the extra: exit 78."""
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    monkeypatch.delitem(sys.modules, "curation.snapshot", raising=False)
+    with pytest.raises(BadConfiguration, match=r"pip install 'csbdata\[hub\]'"):
+        open_edition("owner/name")
