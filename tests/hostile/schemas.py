@@ -47,6 +47,17 @@ def _nested(keyword: str, levels: int) -> Json:
     return {"type": "object", "properties": {"a": schema}}
 
 
+def identifiers_inside_identifiers(levels: int) -> Json:
+    """Return a small schema that takes jsonschema-rs many seconds to build."""
+    schema: Json = {"type": "string"}
+    for level in range(levels):
+        schema = {
+            "$id": f"http://a/{level}/",
+            "properties": {"a": schema, "b": {"$ref": "#/properties/a"}},
+        }
+    return {"$schema": DRAFT_07, "type": "object", "properties": {"a": schema}}
+
+
 _SCHEMA_URIS: tuple[Json, ...] = (
     7,
     None,

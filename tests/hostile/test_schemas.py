@@ -50,13 +50,15 @@ def _unit(name: str, content: bytes) -> Json:
     return worker.unit_of(raw, 0)
 
 
-def _judged(rules: str, named: Mapping[str, bytes]) -> dict[str, Outcome]:
+def _judged(
+    rules: str, named: Mapping[str, bytes], limits: Limits = LIMITS
+) -> dict[str, Outcome]:
     """Return what the worker of a build makes of each document."""
     setup = {"rules": rules, "sys_path": [], "libraries": [{"files": "", "uris": {}}]}
     program = Program(file=Path(worker.__file__), setup=setup)
     units = [_unit(name, content) for name, content in named.items()]
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]
-    with Pool(program, jobs=2, limits=LIMITS, attempts=1) as pool:
+    with Pool(program, jobs=2, limits=limits, attempts=1) as pool:
         results = sorted(pool.run_batches(batches), key=lambda each: each.index)
     outcomes = [each for result in results for each in result.outcomes]
     return dict(zip(named, outcomes, strict=True))
@@ -143,6 +145,18 @@ def test_f17_large_integers_come_through_a_build_exactly(rules: str) -> None:
     named = {"a": b'{"type": "object", "properties": {"a": %b}}' % integers}
     (outcome,) = _judged(rules, named).values()
     assert integers.decode() in outcome.answer["record"]["json_schema"]
+
+
+@pytest.mark.parametrize("rules", RULES)
+def test_what_a_validator_cannot_do_in_time_costs_one_document(rules: str) -> None:
+    """jsonschema-rs takes cubic time for identifiers inside identifiers."""
+    named = {
+        "slow": schemas.text(schemas.identifiers_inside_identifiers(120)),
+        "next": b'{"type": "object", "properties": {"a": {"type": "string"}}}',
+    }
+    outcomes = _judged(rules, named, Limits(seconds=2))
+    assert outcomes["slow"].ending is Ending.TIMEOUT
+    assert _reason(outcomes["next"]) is None
 
 
 @pytest.mark.parametrize("rules", RULES)
