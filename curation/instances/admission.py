@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from curation.instances.strings import matches
@@ -64,4 +65,41 @@ def _in_bounds(shape: Shape, value: float) -> bool:
         and (shape.maximum is None or value <= shape.maximum)
         and (shape.exclusive_minimum is None or value > shape.exclusive_minimum)
         and (shape.exclusive_maximum is None or value < shape.exclusive_maximum)
+        and not any(is_multiple(value, each) for each in shape.not_multiples)
     )
+
+
+def is_multiple(value: float, step: float) -> bool:
+    """Tell whether a number is a multiple, as decimal numbers."""
+    return Fraction(str(value)) % Fraction(str(step)) == 0
+
+
+def conflict(shape: Shape, kind: str) -> bool:
+    """Tell whether nothing of one type can meet the plain assertions."""
+    if kind == "object":
+        return _object_conflict(shape)
+    if kind == "array":
+        return shape.max_items is not None and shape.max_items < shape.min_items
+    if kind == "string":
+        return shape.max_length is not None and shape.max_length < shape.min_length
+    if kind in ("integer", "number"):
+        return _is_empty_range(shape)
+    return False
+
+
+def _object_conflict(shape: Shape) -> bool:
+    least = max(shape.min_properties, len(shape.required))
+    if shape.max_properties is not None and least > shape.max_properties:
+        return True
+    return any(shape.property_nodes(name) is None for name in shape.required)
+
+
+def _is_empty_range(shape: Shape) -> bool:
+    lows = (shape.minimum, shape.exclusive_minimum)
+    highs = (shape.maximum, shape.exclusive_maximum)
+    known = [each for each in lows if each is not None]
+    bounds = [each for each in highs if each is not None]
+    if not known or not bounds:
+        return False
+    low, high = max(known), min(bounds)
+    return low > high or (low == high and (lows[1] == low or highs[1] == high))

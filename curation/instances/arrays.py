@@ -40,7 +40,7 @@ class _Building:
 
     def run(self) -> Json | Nothing:
         shape = self.shape
-        least = max(int(shape.min_items), len(self.needed))
+        least = max(int(shape.min_items), len(self.needed), 2 * shape.duplicate)
         count = self._count(least)
         start = self.maker.made
         index = 0
@@ -80,6 +80,9 @@ class _Building:
         goals = self.shape.item_nodes(index)
         if goals is None:
             return False
+        if index == 1 and self.shape.duplicate:
+            self.items.append(self.items[0])
+            return True
         frame = self.frame.element(index, allowance, self.seen)
         found: Json | Nothing = making.NOTHING
         for extra in self._extras():

@@ -7,7 +7,7 @@ to the goals, and the value is made anew.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from curation.instances import maker as making
@@ -15,21 +15,32 @@ from curation.instances.cases import Obstacle
 from curation.instances.denial import denials
 from curation.instances.goals import Atom, Choice, Goal, Goals, Negation
 from curation.instances.heights import height
-from curation.instances.shapes import Shape, conjunction, contradiction
+from curation.instances.shapes import Shape, conjunction, contradiction, is_trivial
 from curation.instances.subject import Node
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from curation.documents import Json
     from curation.instances.maker import Frame, Maker, Nothing
 
 #: Values made for one place before it is given up, by depth.
 _ATTEMPTS = (60, 40, 24, 16)
 _FEWEST = 8
+#: Times that the same goals are met anew, drawn at random.
+_REBUILDS = 3
 
 
 @dataclass(slots=True)
 class _Attempts:
     left: int
+    #: Where the branch at hand must stop.
+    least: int = 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether the branch at hand has had its share."""
+        return self.left <= self.least
 
 
 def solve(maker: Maker, goals: Goals, frame: Frame) -> Json | Nothing:
@@ -56,14 +67,33 @@ class _Search:
         if choice is None:
             return self._finish(shape, goals, picked)
         self.maker.spend()
-        for branch in self._ordered(choice):
-            found = self.pick((*goals, branch), picked | {choice})
-            if found is not making.NOTHING or self.attempts.left <= 0:
+        ways = [(each,) for each in self._ordered(choice)]
+        return self._first(ways, goals, picked | {choice})
+
+    def _first(
+        self, ways: Sequence[Goals], goals: Goals, picked: frozenset[Choice]
+    ) -> Json | Nothing:
+        """Return what the first way that works leads to; half the rest each."""
+        attempts = self.attempts
+        least = attempts.least
+        for each in ways:
+            room = attempts.left - least
+            if room <= 0:
+                break
+            if set(each) <= set(goals):
+                continue
+            attempts.least = attempts.left - max(_FEWEST, room // 2)
+            found = self.pick((*goals, *each), picked)
+            attempts.least = least
+            if found is not making.NOTHING:
                 return found
         return making.NOTHING
 
     def _ordered(self, choice: Choice) -> list[Node]:
         branches = list(choice.branches)
+        if choice.keyword == "oneOf":
+            trivial = [each for each in branches if is_trivial(each.schema)]
+            branches = trivial or branches
         maker, frame = self.maker, self.frame
         if maker.varies(frame):
             maker.rng.shuffle(branches)
@@ -74,21 +104,20 @@ class _Search:
     def _finish(
         self, shape: Shape, goals: Goals, picked: frozenset[Choice]
     ) -> Json | Nothing:
-        self.attempts.left -= 1
-        value = self.maker.build(shape, self.frame)
-        if value is making.NOTHING:
-            return value
-        amendments = self._amendments(shape, value)
-        if amendments is None:
-            return value
-        for each in amendments:
-            if self.attempts.left <= 0:
-                break
-            if each and set(each) <= set(goals):
-                continue
-            found = self.pick((*goals, *each), picked)
-            if found is not making.NOTHING:
-                return found
+        frame = self.frame
+        for _ in range(_REBUILDS):
+            for value in self.maker.candidates(shape, frame):
+                self.maker.spend()
+                self.attempts.left -= 1
+                amendments = self._amendments(shape, value)
+                if amendments is None:
+                    return value
+                found = self._first(amendments, goals, picked)
+                if found is not making.NOTHING or self.attempts.spent:
+                    return found
+            if not shape.risky and not shape.negations:
+                return making.NOTHING
+            frame = replace(frame, vary=True)
         return self.maker.note(Obstacle.CONTRADICTION, _where(shape))
 
     def _amendments(self, shape: Shape, value: Json) -> list[Goals] | None:
@@ -96,14 +125,14 @@ class _Search:
         subject = self.maker.subject
         for each in shape.negations:
             if subject.accepts(each.node, value):
-                return [*denials(subject, each.node), ()]
+                return denials(subject, each.node)
         if all(subject.accepts(each, value) for each in shape.risky):
             return None
         together = self._unmet(shape, value)
         found = [together] if together else []
         found += self._overlaps(shape, value)
         found += self._ways_out(shape, value)
-        return [*found, ()]
+        return found
 
     def _unmet(self, shape: Shape, value: Json) -> Goals:
         """Return what the conditions that hold ask for, all at once."""

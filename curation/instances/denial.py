@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.instances.goals import Atom, Goals, Negation
 from curation.instances.merging import ALL_TYPES, is_number
-from curation.instances.shapes import item_keywords
+from curation.instances.shapes import is_trivial, item_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,9 +54,11 @@ def _ways(subject: Subject, node: Node) -> Iterator[Goals]:
         return
     for each in _of_objects(subject, node):
         yield (each,)
+    yield from _of_dependencies(subject, node)
     for each in _of_scalars(schema):
         yield (each,)
-    yield from _of_arrays(subject, node)
+    for each in _of_arrays(subject, node):
+        yield (each,)
     yield from _of_choices(subject, node)
     if "type" in schema:
         names = schema["type"]
@@ -72,7 +74,7 @@ def _of_objects(subject: Subject, node: Node) -> Iterator[Atom]:
         yield Atom(types=("object",), forbidden=(name,))
     members = schema.get("properties")
     for name in members if isinstance(members, dict) else ():
-        if members[name] in (True, {}):
+        if is_trivial(members[name]):
             continue
         place = subject.child(node, ("properties", name))
         yield Atom(
@@ -80,7 +82,7 @@ def _of_objects(subject: Subject, node: Node) -> Iterator[Atom]:
             schema={"required": [name]},
             members={name: (Negation(place),)},
         )
-    if "additionalProperties" in schema:
+    if not is_trivial(schema.get("additionalProperties", True)):
         name = next(each for each in _EXTRA_NAMES if each not in (members or ()))
         place = subject.child(node, ("additionalProperties",))
         yield Atom(
@@ -88,6 +90,30 @@ def _of_objects(subject: Subject, node: Node) -> Iterator[Atom]:
             schema={"required": [name]},
             members={name: (Negation(place),)},
         )
+
+    if "unevaluatedProperties" in schema:
+        place = subject.child(node, ("unevaluatedProperties",))
+        name = "unevaluated"
+        yield Atom(
+            types=("object",),
+            schema={"required": [name]},
+            members={name: (Negation(place),)},
+        )
+    if "propertyNames" in schema:
+        place = subject.child(node, ("propertyNames",))
+        yield Atom(types=("object",), extra_name=(Negation(place),))
+
+
+def _of_dependencies(subject: Subject, node: Node) -> Iterator[Goals]:
+    for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
+        entries = node.schema.get(keyword)
+        for name, needs in entries.items() if isinstance(entries, dict) else ():
+            there = Atom(types=("object",), schema={"required": [name]})
+            if isinstance(needs, list):
+                for each in needs:
+                    yield there, Atom(forbidden=(each,))
+            else:
+                yield there, Negation(subject.child(node, (keyword, name)))
 
 
 def _names(value: Json) -> list[str]:
@@ -109,11 +135,13 @@ def _of_scalars(schema: Json) -> Iterator[Atom]:
     ):
         if is_number(schema.get(keyword)):
             yield Atom(types=_NUMBERS, schema={opposite: schema[keyword]})
+    if is_number(schema.get("multipleOf")):
+        yield Atom(types=_NUMBERS, not_multiples=(schema["multipleOf"],))
     if isinstance(schema.get("pattern"), str):
         yield Atom(types=("string",), not_patterns=(schema["pattern"],))
 
 
-def _of_arrays(subject: Subject, node: Node) -> Iterator[Goals]:
+def _of_arrays(subject: Subject, node: Node) -> Iterator[Atom]:
     prefix, rest = item_keywords(node.schema, subject)
     places: list[tuple[int, tuple[str, ...]]] = []
     if prefix:
@@ -123,14 +151,20 @@ def _of_arrays(subject: Subject, node: Node) -> Iterator[Goals]:
         places.append((len(places), (rest,)))
     for index, tokens in places:
         place = subject.child(node, tokens)
-        if place.schema not in (True, {}):
-            yield (
-                Atom(
-                    types=("array",),
-                    schema={"minItems": index + 1},
-                    elements={index: (Negation(place),)},
-                ),
+        if not is_trivial(place.schema):
+            yield Atom(
+                types=("array",),
+                schema={"minItems": index + 1},
+                elements={index: (Negation(place),)},
             )
+    if node.schema.get("uniqueItems") is True:
+        yield Atom(types=("array",), duplicate=True)
+    if "contains" in node.schema:
+        place = subject.child(node, ("contains",))
+        yield Atom(types=("array",), every=(Negation(place),))
+        most = node.schema.get("maxContains")
+        if is_number(most):
+            yield Atom(types=("array",), schema={"minItems": most + 1}, every=(place,))
 
 
 def _of_choices(subject: Subject, node: Node) -> Iterator[Goals]:

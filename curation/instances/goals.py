@@ -32,6 +32,14 @@ class Atom:
     forbidden: tuple[str, ...] = ()
     #: Values that it must not be.
     excluded: tuple[Json, ...] = ()
+    #: Numbers that it must not be a multiple of.
+    not_multiples: tuple[float, ...] = ()
+    #: Whether two elements must be equal.
+    duplicate: bool = False
+    #: What the name of one more property must meet; empty if none is needed.
+    extra_name: tuple[Goal, ...] = ()
+    #: What every element must meet besides.
+    every: tuple[Goal, ...] = ()
     #: Patterns that the string must not match.
     not_patterns: tuple[str, ...] = ()
     #: What single properties must meet besides.

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from curation.instances import arrays, choices, numbers, objects, strings
-from curation.instances.admission import admits, identity
+from curation.instances.admission import admits, identity, is_multiple
 from curation.instances.cases import Kind, Obstacle
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
     from curation.documents import Json
@@ -136,33 +137,33 @@ class Maker:
         if self.steps < 0:
             raise ExhaustedError
 
-    def build(self, shape: Shape, frame: Frame) -> Json | Nothing:
-        """Return a value of a shape whose choices are made."""
+    def candidates(self, shape: Shape, frame: Frame) -> Iterator[Json]:
+        """Yield values of a shape whose choices are made, as long as asked."""
         if shape.values is not None:
-            return self._listed(shape, frame)
+            yield from self._listed(shape, frame)
+            return
         if frame.allowance >= 1:
             found = self._given(shape, frame)
             if found is not NOTHING:
-                return found
+                yield found
         for kind in self._types(shape, frame):
             found = self._of_type(shape, kind, frame)
             if found is not NOTHING:
-                return found
-        return NOTHING
+                yield found
 
-    def _listed(self, shape: Shape, frame: Frame) -> Json | Nothing:
+    def _listed(self, shape: Shape, frame: Frame) -> Iterator[Json]:
         values = list(shape.values or ())
         if self.varies(frame):
             self.rng.shuffle(values)
         for each in values:
             new = not frame.avoid or identity(each) not in frame.avoid
             if new and self._passes(shape, each):
-                return each
-        return self.note(Obstacle.CONTRADICTION, "no value of an enum is left")
+                yield each
+        self.note(Obstacle.CONTRADICTION, "no value of an enum is left")
 
     def _passes(self, shape: Shape, value: Json) -> bool:
         """Ask the validator about values that `admits` sees from outside only."""
-        if not isinstance(value, dict | list) and not shape.risky:
+        if not isinstance(value, dict | list):
             return True
         accepts = self.subject.accepts
         return all(accepts(each, value) for each in shape.places())
@@ -237,6 +238,9 @@ class Maker:
             return self.note(Obstacle.CONTRADICTION, str(number))
         if isinstance(found, int) and "integer" not in shape.types:
             return found + 0.5
+        for each in shape.not_multiples:
+            if kind == "number" and is_multiple(found, each):
+                return found + each / 2
         return found
 
     def _string(self, shape: strings.StringShape) -> Json | Nothing:

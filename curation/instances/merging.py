@@ -47,6 +47,10 @@ def merge(shape: Shape, part: Node | Atom) -> None:
         shape.forbidden.update(part.forbidden)
         shape.excluded.extend(part.excluded)
         shape.not_patterns.extend(part.not_patterns)
+        shape.not_multiples.extend(part.not_multiples)
+        shape.duplicate = shape.duplicate or part.duplicate
+        if part.extra_name:
+            shape.extra_names.append(part.extra_name)
     else:
         _values(shape, schema)
         _decisions(shape, part)

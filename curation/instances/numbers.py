@@ -45,8 +45,12 @@ def choose(shape: NumberShape, rng: random.Random) -> Number | None:
                 math.lcm(step.numerator, each.numerator),
                 math.gcd(step.denominator, each.denominator),
             )
-    lows = [_exact(e) for e in (shape.minimum, shape.exclusive_minimum) if e is not None]
-    highs = [_exact(e) for e in (shape.maximum, shape.exclusive_maximum) if e is not None]
+    lows = [
+        _exact(e) for e in (shape.minimum, shape.exclusive_minimum) if e is not None
+    ]
+    highs = [
+        _exact(e) for e in (shape.maximum, shape.exclusive_maximum) if e is not None
+    ]
     low = max(lows) if lows else (min(highs) - 100 * step if highs else Fraction(0))
     high = min(highs) if highs else low + 100 * step
     if not steps and high - low < 2 * step:

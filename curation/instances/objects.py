@@ -21,6 +21,7 @@ MOST_PROPERTIES = 10_000
 _NAMES = ("key", "item", "entry", "name", "value", "other")
 #: Names drawn for one more property.
 _DRAWS = 12
+_A_STRING = Atom(types=("string",))
 
 
 def build(maker: Maker, shape: Shape, frame: Frame) -> Json | Nothing:
@@ -47,6 +48,9 @@ class _Building:
             spent = self.maker.made - start
             share = (self.frame.allowance - spent) / (count - index) - 1
             if not self._add(name, max(share, 0)) and name in self.shape.required:
+                return making.NOTHING
+        for goals in self.shape.extra_names:
+            if not self._add_named(goals):
                 return making.NOTHING
         if self.frame.allowance >= 1:
             self._decorate()
@@ -130,6 +134,17 @@ class _Building:
                     return True
         return False
 
+    def _add_named(self, goals: Goals) -> bool:
+        """Add a property whose name meets goals."""
+        place = self.frame.member("", 0)
+        for _ in range(_DRAWS):
+            name = self.maker.value((*goals, _A_STRING), place)
+            if name is making.NOTHING:
+                return False
+            if isinstance(name, str) and self._add(name, 0):
+                return True
+        return False
+
     def _new_name(self, pattern: str, draw: int) -> str | None:
         patterns = [pattern] if pattern else []
         goals = tuple(self.shape.name_nodes)
@@ -137,8 +152,7 @@ class _Building:
             stem = _NAMES[(len(self.members) + draw) % len(_NAMES)]
             return stem if draw == 0 else f"{stem}{len(self.members) + draw}"
         if goals:
-            string = Atom(types=("string",), schema={})
-            names = conjunction(self.maker.subject, (*goals, string))
+            names = conjunction(self.maker.subject, (*goals, _A_STRING))
             if names.values is not None:
                 left = [
                     each

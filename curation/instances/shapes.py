@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.dialects import DRAFT_2020_12
-from curation.instances.admission import admits
+from curation.instances.admission import admits, conflict
 from curation.instances.goals import (
     Atom,
     Choice,
@@ -77,6 +77,9 @@ class Shape:
     referrers: dict[Node, list[Node]] = field(default_factory=dict)
     #: Why nothing can meet it; empty where nothing is known against it.
     impossible: str = ""
+    not_multiples: list[float] = field(default_factory=list)
+    duplicate: bool = False
+    extra_names: list[Goals] = field(default_factory=list)
     #: What looking ahead has found, by depth.
     looked: dict[int, str] = field(default_factory=dict)
 
@@ -167,6 +170,7 @@ class Shape:
         for part in self.parts:
             if isinstance(part, Atom):
                 goals.extend(part.elements.get(index, ()))
+                goals.extend(part.every)
             else:
                 goals.extend(self.of_item(part, index))
         for holder in self.unevaluated:
@@ -218,6 +222,11 @@ def item_keywords(schema: Json, subject: Subject) -> tuple[str, str]:
     return "", "items" if "items" in schema else ""
 
 
+def is_trivial(schema: Json) -> bool:
+    """Tell whether a schema plainly accepts everything."""
+    return schema is True or schema == {}
+
+
 def _object(schema: Json, keyword: str) -> dict[str, Json]:
     value = schema.get(keyword)
     return value if isinstance(value, dict) else {}
@@ -229,7 +238,7 @@ def _without_true(goals: list[Goal]) -> Goals | None:
         schema = each.schema if isinstance(each, Node) else {"": None}
         if schema is False:
             return None
-        if schema is not True and schema != {}:
+        if not is_trivial(schema):
             kept[each] = None
     return tuple(kept)
 
@@ -258,6 +267,8 @@ def _flatten(shape: Shape) -> None:
         seen.add(each)
         if isinstance(each, Negation):
             shape.negations.append(each)
+            if is_trivial(each.node.schema):
+                shape.impossible = f"{each.node.pointer} accepts everything"
         elif isinstance(each, Atom):
             shape.parts.append(each)
         elif not isinstance(each.schema, dict):
@@ -291,7 +302,8 @@ def _included(subject: Subject, node: Node) -> list[Node]:
 
 
 def _settle(shape: Shape) -> None:
-    """Say what plainly contradicts itself."""
+    """Drop the types and values that plainly contradict the rest."""
+    shape.types = tuple(each for each in shape.types if not conflict(shape, each))
     if shape.values is not None:
         shape.values = [each for each in shape.values if admits(shape, each)]
     if shape.impossible:
@@ -300,18 +312,6 @@ def _settle(shape: Shape) -> None:
         shape.impossible = "no type is left"
     elif shape.values is not None and not shape.values:
         shape.impossible = "no value of enum or const is left"
-    elif shape.types == ("object",):
-        shape.impossible = _object_conflict(shape)
-
-
-def _object_conflict(shape: Shape) -> str:
-    least = max(shape.min_properties, len(shape.required))
-    if shape.max_properties is not None and least > shape.max_properties:
-        return "more properties are required than may be there"
-    for name in shape.required:
-        if shape.property_nodes(name) is None:
-            return f"the required property {name!r} must not be there"
-    return ""
 
 
 def contradiction(shape: Shape, depth: int = _LOOK_AHEAD) -> str:
