@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from curation.benchmark import DEFAULT
 from curation.documents import Origin
 from curation.faults import BadConfiguration, NoInput
 from curation.folders import FolderFiles, SingleFile, open_files
@@ -105,6 +106,7 @@ def choose(
     """
     found: list[Input] = []
     missing: list[Missing] = []
+    _distinct(extras)
     ten = [each for each in sources().values() if not each.extra]
     wanted = [(each, Extra(source=each.name)) for each in ten]
     wanted += [(_extra(each), each) for each in extras]
@@ -121,6 +123,23 @@ def choose(
         else:
             missing.append(chosen)
     return found, missing
+
+
+def _distinct(extras: Sequence[Extra]) -> None:
+    """Refuse a config name that the user chose and that is taken.
+
+    Raises:
+        BadConfiguration: naming the config.
+    """
+    taken = {DEFAULT}.union(*(each.configs for each in sources().values()))
+    for name in (each.config for each in extras if each.config is not None):
+        if name in taken:
+            raise BadConfiguration(
+                "there is a config of this name already",
+                name,
+                f"choose another: --with local:NAME={name}",
+            )
+        taken.add(name)
 
 
 def _extra(extra: Extra) -> Source:
@@ -189,7 +208,7 @@ def _pinned(
     """Return the source from the best of its archives, else from the sample."""
     pins = load_pins()
     whys: list[str] = []
-    for name in source.archives[rules]:
+    for name in source.archives.get(rules, ()):
         got = acquire(pins[name], settings, say)
         if not isinstance(got, Unavailable):
             if name == LIVE_ARCHIVE and rules != "paper":
@@ -234,7 +253,7 @@ def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> Input:
 def _sampled(source: Source, rules: str) -> Input | Missing:
     """Return the source as the embedded sample has it, in an archive's layout."""
     sample = raw_folder() / "sample"
-    for name in source.archives[rules]:
+    for name in source.archives.get(rules, ()):
         if (sample / name).is_dir():
             return _of_sample(source, rules, name, sample)
     return Missing(source=source, why=f"the sample has nothing of {source.name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars
 import pytest
@@ -16,9 +16,6 @@ from curation.faults import BadConfiguration, NoInput, Unavailable
 from curation.inputs import Extra
 from curation.origins import FetchSettings
 from curation.progress import Quiet
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def request_for(folder: Path) -> Request:
@@ -116,11 +113,13 @@ def test_an_extra_leaves_the_ten_as_they_are(built: Built, tmp_path: Path) -> No
         (Extra(source="cloudfromation"), BadConfiguration),
         (Extra(source="github"), BadConfiguration),
         (Extra(source="local"), NoInput),
+        (Extra(source="local", path=Path("x"), config="Snowplow"), BadConfiguration),
+        (Extra(source="local", path=Path("x"), config="default"), BadConfiguration),
     ],
 )
 def test_an_extra_that_makes_no_sense_is_refused(
     extra: Extra, fault: type[Exception], tmp_path: Path
 ) -> None:
-    """An unknown source, one of the ten, and `local` without a path are refused."""
+    """So are unknown sources, one of the ten, no path, and a name that is taken."""
     with pytest.raises(fault):
         build(replace(request_for(tmp_path), extras=(extra,)), Quiet())
