@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 #: Reject reasons named in the summary's table before the rest is added up.
 _FEW = 4
-_EPILOG = """Examples:
-
-  csbdata build --mirror ~/archives
-
-  csbdata build --sample --out /tmp/small
-
-  csbdata build --with cloudformation --with local:Acme=schemas/
-"""
 
 
 def build(  # noqa: PLR0913 (one parameter an option)
@@ -80,12 +72,31 @@ def build(  # noqa: PLR0913 (one parameter an option)
     ] = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
-    """Build the benchmark: fetch what is missing, apply the rules, write the folder."""
+    """Build the benchmark: fetch what is missing, apply the rules, write the folder.
+
+    The folder appears whole or not at all; the same command, run again after any
+    end, goes on from there. Exits with 65 if a content is not what is pinned, 69
+    if a source cannot be had, 73 if the folder cannot be written, 75 if another
+    build is at work in it.
+
+    \b
+    Examples:
+      csbdata build
+      csbdata build --mirror ~/archives
+      csbdata build --sample --out /tmp/small
+      csbdata build --rules paper --allow-partial --out build/paper
+      csbdata build --with cloudformation --with local:Acme=schemas/
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.build import Request
     from curation.build import build as build_folder
     from curation.origins import FetchSettings
     from curation.progress import Quiet, Shown
+    from curation.rulesets import NAMES
 
+    if rules not in NAMES:
+        raise typer.BadParameter(
+            f"there is no rule set {rules!r}: {' or '.join(NAMES)}"
+        )
     request = Request(
         out=out.absolute(),
         rules=rules,
