@@ -151,10 +151,10 @@ def test_f17_large_integers_come_through_a_build_exactly(rules: str) -> None:
 def test_what_a_validator_cannot_do_in_time_costs_one_document(rules: str) -> None:
     """jsonschema-rs takes cubic time for identifiers inside identifiers."""
     named = {
-        "slow": schemas.text(schemas.identifiers_inside_identifiers(120)),
+        "slow": schemas.text(schemas.identifiers_inside_identifiers()),
         "next": b'{"type": "object", "properties": {"a": {"type": "string"}}}',
     }
-    outcomes = _judged(rules, named, Limits(seconds=2))
+    outcomes = _judged(rules, named, Limits(seconds=5))
     assert outcomes["slow"].ending is Ending.TIMEOUT
     assert _reason(outcomes["next"]) is None
 
