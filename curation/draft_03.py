@@ -107,7 +107,7 @@ class _Upgrade:
         }
         for name in names:
             gone = (*tokens, "properties", name, "required")
-            self._record(gone, True, ABSENT, "required of draft-03")  # noqa: FBT003
+            self._record(gone, True, ABSENT, "required of draft-03")  # noqa: FBT003 (a JSON value)
         note = "required of its properties"
         self._record((*tokens, "required"), ABSENT, names, note)
         return {**schema, "properties": kept, "required": names}

@@ -68,7 +68,7 @@ class _Building:
             if maker.kind is Kind.RANDOM:
                 wanted = least + maker.rng.randint(0, 2)
             elif not shape.prefix_length():
-                wanted = max(wanted, 2 if self.frame.allowance >= 8 else 1)  # noqa: PLR2004
+                wanted = max(wanted, 2 if self.frame.allowance >= 8 else 1)  # noqa: PLR2004 (room for two)
             count = wanted
         if shape.max_items is not None:
             count = min(count, int(shape.max_items))

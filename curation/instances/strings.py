@@ -52,7 +52,7 @@ class StringShape:
 
 
 @lru_cache(maxsize=4096)
-def _regex(pattern: str) -> Any:  # noqa: ANN401
+def _regex(pattern: str) -> Any:  # noqa: ANN401 (a strategy)
     try:
         return regress.Regex(pattern, "u")
     except regress.RegressError:
@@ -60,7 +60,7 @@ def _regex(pattern: str) -> Any:  # noqa: ANN401
 
 
 @lru_cache(maxsize=256)
-def _format(name: str) -> Any:  # noqa: ANN401
+def _format(name: str) -> Any:  # noqa: ANN401 (a strategy)
     return jsonschema_rs.Draft7Validator(
         {"type": "string", "format": name}, validate_formats=True
     )
