@@ -49,8 +49,8 @@ _SLOW = {
 }
 #: Frames that the slow check may take for the deepest document that is read.
 _FRAMES = 20_000
-#: Integers of this size and beyond leave the range of a 64-bit word.
-_WORD = 2**63
+#: From here on a double no longer tells every integer from the next.
+_EXACT = 2**53
 #: Keywords whose text the metaschemas hold against a pattern.
 _IDENTIFIERS = frozenset(
     {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"}
@@ -137,11 +137,11 @@ def doubtful(schema: Json, dialect: Dialect) -> bool:
 
     From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a
     Python pattern stands before it too); in draft-04, whose `enum` has no equal
-    members, integers beyond 64 bits there.
+    members, floats too large to tell one integer from the next.
     """
     if dialect is DRAFT_04:
         return any(
-            "enum" in each and _holds_big(each["enum"])
+            "enum" in each and _holds_large_float(each["enum"])
             for each in subschemas(schema, ANY_DIALECT)
         )
     if dialect.order < DRAFT_2019_09.order:
@@ -153,12 +153,12 @@ def doubtful(schema: Json, dialect: Dialect) -> bool:
     )
 
 
-def _holds_big(value: Json) -> bool:
+def _holds_large_float(value: Json) -> bool:
     if isinstance(value, list):
-        return any(map(_holds_big, value))
+        return any(map(_holds_large_float, value))
     if isinstance(value, dict):
-        return any(map(_holds_big, value.values()))
-    return isinstance(value, int | float) and abs(value) >= _WORD
+        return any(map(_holds_large_float, value.values()))
+    return isinstance(value, float) and abs(value) >= _EXACT
 
 
 def _cut(text: str, length: int) -> str:

@@ -14,7 +14,7 @@ from curation.dialects import (
     KNOWN_WORDS,
     Dialect,
 )
-from curation.metaschemas import is_valid
+from curation.metaschemas import valid_under
 from curation.schema_walk import subschemas
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ def inferred(schema: Json, used: Usage) -> Inferred | None:
     A draft fits where the schema is valid and every keyword in use has effect;
     where none fits, the newest is taken in which the schema is valid.
     """
-    valid = [each for each in reversed(DIALECTS) if is_valid(schema, each)]
+    names = valid_under(schema)
+    valid = [each for each in reversed(DIALECTS) if each.name in names]
     for each in valid:
         if used.all_effective(each):
             return Inferred(dialect=each, mixed=False)

@@ -20,7 +20,6 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
 from curation.check_schema import refuse
-from curation.dialects import ANY_DIALECT
 from curation.jsontext import plain
 from curation.metaschemas import MASK, VALIDATORS, cause, recheck
 from curation.schema_walk import children, pointer, subschemas
@@ -76,17 +75,25 @@ def of_jsonschema_rs(schema: Json, dialect: Dialect) -> Verdict:
     return Verdict(validator=name)
 
 
-def of_jsonschema(schema: Json, dialect: Dialect, *, thorough: bool) -> Verdict:
+def refers(text: bytes) -> bool:
+    """Tell whether a schema, by its JSON text, may hold a reference at all."""
+    return any(b'"%s"' % word.encode() in text for word in _REFERRING)
+
+
+def of_jsonschema(
+    schema: Json, dialect: Dialect, *, thorough: bool, follow: bool = True
+) -> Verdict:
     """Return whether jsonschema can read the schema and find every reference.
 
     With `thorough`, its own `check_schema` runs again; without, the schema is
-    known to be valid under its metaschema (`curation.metaschemas`).
+    known to be valid under its metaschema (`curation.metaschemas`). Without
+    `follow`, it is known to hold no reference.
     """
     name = "jsonschema"
     complaint = recheck(schema, dialect) if thorough else None
     if complaint is not None:
         return Verdict(validator=name, error=f"refuses it: {complaint}")
-    lost = _lost_reference(schema, dialect)
+    lost = _lost_reference(schema, dialect) if follow else None
     if lost is not None:
         error = f"does not find {lost}"
         return Verdict(validator=name, error=error, lost_reference=True)
@@ -100,38 +107,22 @@ def _line(message: str) -> str:
 
 def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
     """Return the first reference that `referencing` cannot follow, or None."""
-    refs, one_resource = _references(schema, dialect)
-    if not refs:
-        return None
     specification = specification_with(dialect.uri)
     resource = specification.create_resource(schema)
     uri = resource.id() or ""
     registry = REGISTRY.with_resource(uri, resource)
     search = _Search(dialect=dialect, specification=specification)
-    if one_resource and all(map(_POINTER.match, refs)):
-        search.walk_one_resource(schema, registry.resolver(uri))
+    if search.walk_one_resource(schema, registry.resolver(uri)):
         return search.lost
     try:
         registry = registry.crawl()
     except _LIBRARY_FAILS as error:
         return f"any reference: its library fails with {type(error).__name__}"
+    search = _Search(dialect=dialect, specification=specification)
     search.targets.append((schema, registry.resolver(uri)))
     while search.targets and search.lost is None:
         search.walk(*search.targets.pop())
     return search.lost
-
-
-def _references(schema: Json, dialect: Dialect) -> tuple[set[str], bool]:
-    """Return what a schema refers to, and whether its base never changes."""
-    refs: set[str] = set()
-    one_resource = True
-    for each in subschemas(schema, ANY_DIALECT):
-        for word in _REFERRING & each.keys():
-            if isinstance(each[word], str):
-                refs.add(each[word])
-        if each is not schema and isinstance(each.get(dialect.id_keyword), str):
-            one_resource = False
-    return refs, one_resource
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,20 +135,31 @@ class _Search:
     targets: list[tuple[Json, Resolver[Json]]] = field(default_factory=list)
     lost: str | None = None
 
-    def walk_one_resource(self, schema: Json, resolver: Resolver[Json]) -> None:
-        """Follow every pointer of a schema in which the base never changes."""
+    def walk_one_resource(self, schema: Json, resolver: Resolver[Json]) -> bool:
+        """Follow every pointer, unless the base changes or a name is referred to.
+
+        Returns whether that was all there was to follow.
+        """
         followed: set[str] = set()
         self.targets.append((schema, resolver))
         while self.targets and self.lost is None:
+            refs: set[str] = set()
             for each in subschemas(self.targets.pop()[0], self.dialect):
                 if id(each) in self.seen:
                     continue
                 self.seen.add(id(each))
+                inner = each.get(self.dialect.id_keyword)
+                if isinstance(inner, str) and each is not schema:
+                    return False
                 for word in _REFERRING & each.keys():
-                    ref = each[word]
-                    if isinstance(ref, str) and ref not in followed:
-                        followed.add(ref)
-                        self._follow(ref, resolver)
+                    if isinstance(each[word], str):
+                        refs.add(each[word])
+            if not all(map(_POINTER.match, refs)):
+                return False
+            for ref in sorted(refs - followed):
+                self._follow(ref, resolver)
+            followed |= refs
+        return True
 
     def walk(self, start: Json, at: Resolver[Json]) -> None:
         """Follow every reference below a schema that was not met before."""

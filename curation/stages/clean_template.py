@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import orjson
+
 from curation.dialects import ANNOTATIONS, ANY_DIALECT, Shape
 from curation.documents import Document, Reason, Rejected
 from curation.rules import Rule
@@ -72,9 +74,17 @@ def _in_place(place: Place) -> Iterator[Tokens]:
             yield from _own(value, tokens)
 
 
+def _marked(schema: Json) -> bool:
+    """Tell whether a mark stands anywhere at all."""
+    try:
+        return _MARK.encode() in orjson.dumps(schema)
+    except orjson.JSONEncodeError:
+        return _MARK in json.dumps(schema, ensure_ascii=False)
+
+
 def apply(document: Document, _context: Context) -> Document | Rejected:
     """Reject a document with a mark that decides the meaning, naming the first."""
-    if _MARK not in json.dumps(document.schema, ensure_ascii=False):
+    if not _marked(document.schema):
         return document
     for place in places(document.schema, ANY_DIALECT):
         for tokens in _in_place(place):
