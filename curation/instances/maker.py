@@ -64,8 +64,14 @@ class Frame:
         What recurs, and what is deep, is made as small as can be.
         """
         small = len(self.path) >= _DEEP or self.trail.count(goals) >= _RECURRENCES
-        allowance = 0 if small else self.allowance
-        return replace(self, allowance=allowance, trail=(*self.trail, goals))
+        return Frame(
+            path=self.path,
+            allowance=0 if small else self.allowance,
+            name=self.name,
+            avoid=self.avoid,
+            vary=self.vary,
+            trail=(*self.trail, goals),
+        )
 
     def member(self, name: str, allowance: float) -> Frame:
         """Return the frame of a property."""
@@ -169,7 +175,10 @@ class Maker:
         return all(accepts(each, value) for each in shape.places())
 
     def _given(self, shape: Shape, frame: Frame) -> Json | Nothing:
-        """Return a scalar that the schema itself gives as default or example."""
+        """Return a value that the schema itself gives as default or example.
+
+        Objects and arrays only where anything may stand: `full` wants them whole.
+        """
         if frame.path in self.trouble:
             return NOTHING
         for part in shape.parts:
@@ -179,10 +188,11 @@ class Maker:
                 given.append(part.schema["default"])
             for each in given:
                 if (
-                    each not in (None, "")
-                    and not isinstance(each, dict | list)
+                    each not in (None, "", [], {})
+                    and (self.kind is Kind.RANDOM or not isinstance(each, dict | list))
                     and admits(shape, each)
                     and identity(each) not in frame.avoid
+                    and self._passes(shape, each)
                 ):
                     return each
         return NOTHING

@@ -29,6 +29,23 @@ _LEAST = {
     "maxItems": "max_items",
     "maxProperties": "max_properties",
 }
+_BOUNDS = frozenset({*_MOST, *_LEAST, "multipleOf", "uniqueItems"})
+#: Keywords that leave something to decide or to ask about.
+_DECISIONS = frozenset(
+    {
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "dependencies",
+        "dependentRequired",
+        "dependentSchemas",
+        "contains",
+        "propertyNames",
+        "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)
 
 
 def merge(shape: Shape, part: Node | Atom) -> None:
@@ -53,7 +70,8 @@ def merge(shape: Shape, part: Node | Atom) -> None:
             shape.extra_names.append(part.extra_name)
     else:
         _values(shape, schema)
-        _decisions(shape, part)
+        if not _DECISIONS.isdisjoint(schema):
+            _decisions(shape, part)
 
 
 def _types(shape: Shape, schema: Json) -> None:
@@ -69,6 +87,8 @@ def _types(shape: Shape, schema: Json) -> None:
 
 
 def _bounds(shape: Shape, schema: Json) -> None:
+    if _BOUNDS.isdisjoint(schema):
+        return
     flagged = _flagged(schema)
     for names, tighter in ((_MOST, max), (_LEAST, min)):
         for keyword, name in names.items():

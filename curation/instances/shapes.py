@@ -80,6 +80,8 @@ class Shape:
     not_multiples: list[float] = field(default_factory=list)
     duplicate: bool = False
     extra_names: list[Goals] = field(default_factory=list)
+    #: What each property must meet, as far as asked.
+    members: dict[str, Goals | None] = field(default_factory=dict)
     #: What looking ahead has found, by depth.
     looked: dict[int, str] = field(default_factory=dict)
 
@@ -109,6 +111,11 @@ class Shape:
 
     def property_nodes(self, name: str) -> Goals | None:
         """Return what a property of that name must meet; None if it must not be."""
+        if name not in self.members:
+            self.members[name] = self._property_nodes(name)
+        return self.members[name]
+
+    def _property_nodes(self, name: str) -> Goals | None:
         if name in self.forbidden:
             return None
         goals: list[Goal] = []
@@ -267,8 +274,6 @@ def _flatten(shape: Shape) -> None:
         seen.add(each)
         if isinstance(each, Negation):
             shape.negations.append(each)
-            if is_trivial(each.node.schema):
-                shape.impossible = f"{each.node.pointer} accepts everything"
         elif isinstance(each, Atom):
             shape.parts.append(each)
         elif not isinstance(each.schema, dict):
@@ -306,6 +311,9 @@ def _settle(shape: Shape) -> None:
     shape.types = tuple(each for each in shape.types if not conflict(shape, each))
     if shape.values is not None:
         shape.values = [each for each in shape.values if admits(shape, each)]
+    for each in shape.negations:
+        if is_trivial(each.node.schema):
+            shape.impossible = f"{each.node.pointer} accepts everything"
     if shape.impossible:
         return
     if not shape.types:
