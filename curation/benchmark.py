@@ -26,6 +26,8 @@ CONFIGS = (
 )
 #: The config that holds the rows of all ten.
 DEFAULT = "default"
+#: What the name of a config of instances ends with.
+_INSTANCES = "_instances"
 #: The splits, in the order in which they are listed.
 SPLITS = ("train", "val", "test")
 # Sixty, ten and thirty of a hundred parts; the last split takes the rest.
@@ -59,6 +61,16 @@ def natural_key(text: str) -> tuple[tuple[int, str | int], ...]:
         elif part:
             key.append((1, part))
     return tuple(key)
+
+
+def instances_config(config: str) -> str:
+    """Return the name of the config that holds the instances of a config."""
+    return config + _INSTANCES
+
+
+def holds_instances(config: str) -> bool:
+    """Tell whether a config, by its name, holds instances and no schemas."""
+    return config.endswith(_INSTANCES)
 
 
 def in_benchmark_order(configs: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ from curation.documents import Origin
 from curation.faults import Unavailable
 from curation.gather import Reader, work
 from curation.inputs import Extra, Input, Missing, choose
+from curation.instances.step import Step, tasks_of
 from curation.isolation import Pool, Program
 from curation.limits import Limits
 from curation.origins import FetchSettings
@@ -64,6 +65,8 @@ class Request:
     allow_partial: bool = False
     #: Try fastjsonschema on every record.
     fastjsonschema: bool = False
+    #: Make witnesses and near misses of every record.
+    instances: bool = False
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
     fetch: FetchSettings = field(default_factory=FetchSettings)
 
@@ -131,9 +134,15 @@ def build(request: Request, progress: Progress) -> Built:
             )
             compiled = _compiled(request, settled, progress)
             clock.lap("fastjsonschema")
+            made = _instances(request, settled, run, progress)
+            summary = replace(summary, instances=made.counts())
+            clock.lap("instances")
+            peak = max(peak, made.peak_rss_mb)
             progress.say(f"Writing {request.out}")
             with atomic_folder(request.out) as folder:
-                manifest = write_folder(folder, summary, settled, compiled)
+                manifest = write_folder(
+                    folder, summary, settled, compiled, made.products()
+                )
             remember(request.out, run)
             clock.lap("write")
         else:
@@ -187,6 +196,7 @@ def _identity(
         versions=versions(),
         rules=request.rules,
         fastjsonschema=request.fastjsonschema,
+        instances=request.instances,
         limits=asdict(Limits()),
         inputs=[
             [each.source.name, each.reading.archive, each.digest, each.configs]
@@ -235,6 +245,17 @@ def _compiled(
             records, request.fetch.cache, jobs=request.jobs, progress=advance
         )
     return {each.sha256: each.fastjsonschema or "" for each in tried_records}
+
+
+def _instances(
+    request: Request, settled: Sequence[Settled], run: Run, progress: Progress
+) -> Step:
+    """Return the instances of every record; of none where they are not asked for."""
+    step = Step(tasks_of(settled) if request.instances else (), run)
+    if request.instances:
+        with progress.bar("Making instances") as advance:
+            step.work(jobs=request.jobs, progress=advance)
+    return step
 
 
 def _summary(

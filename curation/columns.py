@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 
 def _arrow_type(annotation: object) -> pa.DataType:
-    plain: dict[object, pa.DataType] = {str: pa.string(), int: pa.int64()}
+    plain: dict[object, pa.DataType] = {
+        str: pa.string(),
+        int: pa.int64(),
+        bool: pa.bool_(),
+    }
     if annotation in plain:
         return plain[annotation]
     arguments = get_args(annotation)
@@ -34,7 +38,7 @@ def _arrow_type(annotation: object) -> pa.DataType:
 
 
 def columns_of(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.Schema:
-    """Return the columns of a dataclass: text, integers, and tuples of them.
+    """Return the columns of a dataclass: text, integers, truth and tuples.
 
     Fields named in `without` are left out.
 

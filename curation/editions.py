@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.benchmark import DEFAULT, in_benchmark_order, natural_key
+from curation.benchmark import (
+    DEFAULT,
+    holds_instances,
+    in_benchmark_order,
+    natural_key,
+)
 from curation.documents import Rejected
 from curation.faults import BadConfiguration, BadData, NoInput
 from curation.jsontext import parse, write
@@ -97,7 +102,10 @@ def _configs(folder: Path) -> list[str]:
     names = [
         each.name
         for each in folder.iterdir()
-        if each.is_dir() and each.name not in _NO_CONFIGS and each.name[0] != "."
+        if each.is_dir()
+        and each.name not in _NO_CONFIGS
+        and each.name[0] != "."
+        and not holds_instances(each.name)
     ]
     return in_benchmark_order(names)
 

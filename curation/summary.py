@@ -6,7 +6,7 @@ Everything is counted from the ledger's entries, so that no two of them differ.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.benchmark import SPLITS, in_benchmark_order
@@ -81,6 +81,8 @@ class Summary:
     #: Configs outside the ten and outside `default`.
     extras: frozenset[str] = frozenset()
     pins: tuple[Pin, ...] = ()
+    #: Config to split to instances; empty where none were made.
+    instances: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: One plain sentence for each reason why the build is partial.
     partial: tuple[str, ...] = ()
 

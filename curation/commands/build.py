@@ -67,6 +67,13 @@ def build(  # noqa: PLR0913 (one parameter an option)
             "--fastjsonschema", help="Also try fastjsonschema on every record (slow)."
         ),
     ] = False,
+    instances: Annotated[
+        bool,
+        typer.Option(
+            "--instances",
+            help="Also make witnesses and near misses of every record (minutes).",
+        ),
+    ] = False,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Worker processes [default: all cores].")
     ] = None,
@@ -82,6 +89,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
     \b
     Examples:
       csbdata build
+      csbdata build --instances
       csbdata build --mirror ~/archives
       csbdata build --sample --out /tmp/small
       csbdata build --rules paper --allow-partial --out build/paper
@@ -105,6 +113,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
         strict=strict,
         allow_partial=allow_partial,
         fastjsonschema=fastjsonschema,
+        instances=instances,
         jobs=jobs or os.cpu_count() or 1,
         fetch=FetchSettings(mirror=mirror, offline=offline),
     )

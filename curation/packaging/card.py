@@ -16,7 +16,7 @@ import yaml
 from jinja2 import StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
-from curation.benchmark import DEFAULT, SPLITS
+from curation.benchmark import DEFAULT, SPLITS, instances_config
 from curation.documents import Origin, Reason
 from curation.packaging.parquet import COLUMNS, file_name
 from curation.records import Record
@@ -115,7 +115,23 @@ def _configs(summary: Summary) -> list[Json]:
         {"config_name": name, "data_files": _data_files(summary, [name])}
         for name in names
     ]
-    return listed
+    return listed + _configs_of_instances(summary)
+
+
+def _configs_of_instances(summary: Summary) -> list[Json]:
+    """Return the configs of instances: outside `default`, one beside each config."""
+    return [
+        {
+            "config_name": instances_config(config),
+            "data_files": [
+                {"split": split, "path": [file_name(instances_config(config), split)]}
+                for split in SPLITS
+                if splits.get(split)
+            ],
+        }
+        for config, splits in summary.instances.items()
+        if any(splits.values())
+    ]
 
 
 def _size(rows: int) -> str:
@@ -186,6 +202,10 @@ def card(summary: Summary) -> str:
             examples=_examples(known["configs"]),
             reasons=tuple(Reason),
             columns=columns(),
+            instances={
+                instances_config(config): splits
+                for config, splits in summary.instances.items()
+            },
         )
     )
     head = yaml.safe_dump(known, sort_keys=False, width=88)

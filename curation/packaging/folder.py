@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from curation.benchmark import SPLITS, split_of
+from curation.instances.package import write_instances
 from curation.ledger import write_ledger
 from curation.packaging.card import write_card
 from curation.packaging.manifest import FILE, write_manifest
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.documents import Json
+    from curation.instances.step import Product
     from curation.records import Record
     from curation.settle import Settled
     from curation.summary import Summary
@@ -29,11 +31,12 @@ def write_folder(
     summary: Summary,
     settled: Sequence[Settled],
     compiled: Mapping[str, str],
+    products: Iterable[Product] = (),
 ) -> Mapping[str, Json]:
     """Write a build into an empty folder; return its manifest.
 
     `settled` is in benchmark order; `compiled` maps the digests that fastjsonschema
-    was asked about to its verdict.
+    was asked about to its verdict; `products` are the instances, if any were made.
 
     Raises:
         OSError: a file cannot be written.
@@ -43,6 +46,8 @@ def write_folder(
         records = (_compiled(each.record(), compiled) for each in members)
         write_config(folder, config, _by_split(records))
     write_ledger((each.entry() for each in settled), folder)
+    if summary.instances:
+        write_instances(folder, products)
     write_card(summary, folder)
     write_manifest(summary, folder)
     manifest: Mapping[str, Json] = orjson.loads((folder / FILE).read_bytes())

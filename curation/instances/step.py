@@ -1,0 +1,191 @@
+"""The step of a build that makes the instances of every kept record.
+
+Schemas go to worker processes in batches; a finished batch is stored in the run
+folder, and the same build, started again after any end, takes it from there. What
+a schema's instances are does not depend on the number of workers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from curation.benchmark import SPLITS, split_of
+from curation.instances.made import Answer, Made
+from curation.isolation import Ending, Pool, Program
+from curation.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from curation.documents import Json
+    from curation.isolation import BatchResult, Outcome
+    from curation.runs import Run
+    from curation.settle import Settled
+
+_WORKER = Path(__file__).with_name("instance_worker.py")
+#: Seconds for one schema.
+DEADLINE = 5.0
+#: MiB that a worker may take above what it holds when it is ready.
+MEMORY_MB = 512
+#: A batch is closed at so many schemas or characters, whichever comes first.
+BATCH_SCHEMAS = 32
+BATCH_LENGTH = 2**19
+_REASONS = {
+    Ending.TIMEOUT: "timed_out",
+    Ending.OUT_OF_MEMORY: "out_of_memory",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One schema whose instances are to be made."""
+
+    config: str
+    unique_id: str
+    split: str
+    schema: str
+    dialect: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """What came of one task, and how long it took by the wall clock."""
+
+    task: Task
+    made: Made
+    seconds: float
+
+
+def program(seed: int = 0) -> Program:
+    """Return what a worker runs."""
+    return Program(file=_WORKER, setup={"seed": seed})
+
+
+def limits() -> Limits:
+    """Return what one schema may cost."""
+    return replace(Limits(), seconds=DEADLINE, memory_mb=MEMORY_MB)
+
+
+def unit_of(task: Task) -> Json:
+    """Return a task as the worker takes it."""
+    return {"schema": task.schema, "dialect": task.dialect}
+
+
+def made_of(outcome: Outcome) -> Made:
+    """Return what came of a schema, be it the end of its process."""
+    if outcome.ending is Ending.OK:
+        return Made.from_json(outcome.answer)
+    reason = _REASONS.get(outcome.ending, "crashed")
+    return Made(answer=Answer.UNKNOWN, reason=reason, detail=outcome.detail)
+
+
+class Step:
+    """The instances of all records: made once, then read batch by batch.
+
+    They are read from the run folder, so that memory holds one batch at a time.
+    """
+
+    def __init__(self, tasks: Sequence[Task], run: Run, *, seed: int = 0) -> None:
+        """Say what is to be made, and where finished batches are kept."""
+        self._batches = list(_cut(tasks))
+        self._run = run
+        self._seed = seed
+        #: Most memory held at once by this process and its workers, in MiB.
+        self.peak_rss_mb = 0.0
+
+    def work(self, *, jobs: int, progress: Callable[[int], None]) -> None:
+        """Make what is not there yet; `progress` is told how many more are done.
+
+        Raises:
+            WorkerDidNotStart: a worker cannot be started.
+            CannotCreate: the run folder cannot be written.
+        """
+        missing = [
+            number
+            for number in range(len(self._batches))
+            if self._run.done(_name(number)) is None
+        ]
+        there = set(range(len(self._batches))).difference(missing)
+        progress(sum(len(self._batches[number]) for number in there))
+        if not missing:
+            return
+        units = ([unit_of(each) for each in self._batches[each]] for each in missing)
+        with Pool(program(self._seed), jobs=jobs, limits=limits()) as pool:
+            for result in pool.run_batches(units):
+                number = missing[result.index]
+                self._run.store(_name(number), _stored(result))
+                progress(len(result.outcomes))
+            self.peak_rss_mb = pool.peak_rss_mb
+
+    def products(self) -> Iterator[Product]:
+        """Yield what came of each task, in the order of the tasks.
+
+        Raises:
+            LookupError: a batch has not been made.
+        """
+        for number, batch in enumerate(self._batches):
+            stored = self._run.done(_name(number))
+            if stored is None:
+                raise LookupError(_name(number))
+            for task, each in zip(batch, orjson.loads(stored), strict=True):
+                made = Made.from_json(each["made"])
+                yield Product(task=task, made=made, seconds=each["seconds"])
+
+    def counts(self) -> Mapping[str, Mapping[str, int]]:
+        """Return how many instances each config has in each split."""
+        counted: dict[str, Counter[str]] = {}
+        for each in self.products():
+            own = counted.setdefault(each.task.config, Counter())
+            own[each.task.split] += len(each.made.instances)
+        return {
+            config: {split: own[split] for split in SPLITS}
+            for config, own in counted.items()
+        }
+
+
+def tasks_of(settled: Iterable[Settled]) -> list[Task]:
+    """Return the task of every record, in the order of the build."""
+    tasks = []
+    for each in settled:
+        record = each.outcome.record
+        if each.kept and record is not None:
+            task = Task(
+                config=each.outcome.config,
+                unique_id=each.seen.unique_id,
+                split=split_of(record.skeleton_sha256),
+                schema=record.json_schema,
+                dialect=record.dialect,
+            )
+            tasks.append(task)
+    return tasks
+
+
+def _cut(tasks: Sequence[Task]) -> Iterator[list[Task]]:
+    batch: list[Task] = []
+    length = 0
+    for each in tasks:
+        batch.append(each)
+        length += len(each.schema)
+        if len(batch) >= BATCH_SCHEMAS or length >= BATCH_LENGTH:
+            yield batch
+            batch, length = [], 0
+    if batch:
+        yield batch
+
+
+def _name(number: int) -> str:
+    return f"instances-{number:05}"
+
+
+def _stored(result: BatchResult) -> bytes:
+    return orjson.dumps(
+        [
+            {"made": made_of(each).to_json(), "seconds": round(each.seconds, 4)}
+            for each in result.outcomes
+        ]
+    )

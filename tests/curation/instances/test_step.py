@@ -1,0 +1,167 @@
+"""The step of a build that makes instances: packaged, loadable, the same bytes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from curation.benchmark import CONFIGS, SPLITS, instances_config
+from curation.build import Built, Request, build
+from curation.editions import open_edition
+from curation.instances.cases import Instance, Kind
+from curation.instances.package import COLUMNS, STANDINGS
+from curation.instances.step import Step, Task
+from curation.origins import FetchSettings
+from curation.progress import Quiet
+from curation.runs import Run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SCHEMAS = {
+    "easy": '{"type": "object", "properties": {"b": {"type": "integer"}, "a": '
+    '{"enum": ["x", "y"]}}, "required": ["a"], "additionalProperties": false}',
+    "array": '{"type": "array", "items": {"type": "string"}, "minItems": 2}',
+    "none": '{"type": "string", "minLength": 3, "maxLength": 1}',
+    "endless": '{"type": "object", "properties": {"a": {"$ref": "#"}}, '
+    '"required": ["a"]}',
+}
+TASKS = [
+    Task(
+        config="Github_easy",
+        unique_id=name,
+        split="train",
+        schema=schema,
+        dialect="2020-12",
+    )
+    for name, schema in _SCHEMAS.items()
+]
+
+
+def _built(folder: Path, jobs: int) -> Built:
+    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+    request = Request(
+        out=folder / "out", sample=True, instances=True, jobs=jobs, fetch=settings
+    )
+    return build(request, Quiet())
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Build the sample with its instances once."""
+    return _built(tmp_path_factory.mktemp("instances"), jobs=2)
+
+
+def test_instances_stand_in_the_split_of_their_schema(built: Built) -> None:
+    """Every id in a config of instances is an id of that split of the schemas."""
+    for config in CONFIGS:
+        for split in SPLITS:
+            name = f"{split}-00000-of-00001.parquet"
+            rows = pl.read_parquet(built.request.out / instances_config(config) / name)
+            schemas = pl.read_parquet(built.request.out / config / name)
+            assert set(rows["unique_id"]) <= set(schemas["unique_id"])
+            assert rows.columns == COLUMNS.names
+
+
+def test_a_config_of_instances_loads(
+    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`datasets` opens it by name, offline; `default` does not hold its rows."""
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
+    folder, cache = str(built.request.out), str(tmp_path / "cache")
+    loaded = datasets.load_dataset(
+        folder, "Github_easy_instances", split="train", cache_dir=cache
+    )
+    assert len(loaded) > 0
+    assert all(json.loads(each["text"]) is not ... for each in loaded)
+    whole = datasets.load_dataset(folder, split="train", cache_dir=cache)
+    assert "json_schema" in whole.column_names
+
+
+def test_every_record_has_a_standing(built: Built) -> None:
+    """The ledger tells of each record whether it has a witness, or why not."""
+    rows = pl.read_parquet(built.request.out / STANDINGS)
+    kept = sum(each["kept"] for each in built.manifest["configs"].values())
+    assert len(rows) == kept
+    satisfiable = rows["answer"] == "satisfiable"
+    assert (rows.filter(satisfiable)["witnesses"] > 0).all()
+    assert (rows.filter(~satisfiable)["reason"] != "").all()
+
+
+def test_an_edition_has_no_rows_of_instances(built: Built) -> None:
+    """What reads schemas leaves the configs of instances aside."""
+    assert set(open_edition(str(built.request.out)).rows["config"]) == set(CONFIGS)
+
+
+def test_the_number_of_jobs_changes_no_byte(built: Built, tmp_path: Path) -> None:
+    """One worker and two give the same files, and so the same manifest."""
+    assert _built(tmp_path, jobs=1).manifest == built.manifest
+
+
+def test_without_the_option_there_are_no_instances(
+    built: Built, tmp_path: Path
+) -> None:
+    """The default build has none, and is another build than that with them."""
+    request = replace(built.request, out=tmp_path / "out", instances=False)
+    files = build(request, Quiet()).manifest["files"]
+    assert not any("instances" in name for name in files)
+
+
+def _rows(step: Step) -> dict[str, tuple[Instance, ...]]:
+    return {each.task.unique_id: each.made.instances for each in step.products()}
+
+
+def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
+    """A refuted schema has its proof, an endless one the word for it."""
+    with Run.open(tmp_path, "one") as run:
+        step = Step(TASKS, run)
+        step.work(jobs=1, progress=lambda _done: None)
+        made = {each.task.unique_id: each.made for each in step.products()}
+    assert made["none"].answer == "unsatisfiable"
+    assert made["none"].reason == "proof"
+    assert made["endless"].answer in {"unknown", "unsatisfiable"}
+    assert made["easy"].instances[0].kind == Kind.MINIMAL
+    assert json.loads(made["easy"].instances[0].text).keys() == {"a"}
+
+
+def test_keys_come_in_the_order_of_properties(tmp_path: Path) -> None:
+    """`b` stands before `a` in the schema, and so in every instance."""
+    with Run.open(tmp_path, "one") as run:
+        step = Step(TASKS, run)
+        step.work(jobs=1, progress=lambda _done: None)
+        rows = _rows(step)["easy"]
+    texts = [each.text for each in rows if "b" in json.loads(each.text) and each.valid]
+    assert texts
+    for text in texts:
+        assert list(json.loads(text)) == ["b", "a"]
+
+
+def test_a_killed_step_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batches that are done are not made again, and the result is the same."""
+    monkeypatch.setattr("curation.instances.step.BATCH_SCHEMAS", 1)
+    told: list[int] = []
+
+    def stop_after_two(_done: int) -> None:
+        told.append(_done)
+        if sum(told) == 2:
+            raise KeyboardInterrupt
+
+    with Run.open(tmp_path, "one") as run:
+        whole = Step(TASKS, run)
+        whole.work(jobs=1, progress=lambda _done: None)
+        expected = _rows(whole)
+    with Run.open(tmp_path, "two") as run, pytest.raises(KeyboardInterrupt):
+        Step(TASKS, run).work(jobs=1, progress=stop_after_two)
+    with Run.open(tmp_path, "two") as run:
+        told.clear()
+        again = Step(TASKS, run)
+        again.work(jobs=1, progress=told.append)
+        assert told[0] == 2
+        assert _rows(again) == expected
