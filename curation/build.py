@@ -27,6 +27,7 @@ from curation.isolation import Pool, Program
 from curation.limits import Limits
 from curation.origins import FetchSettings
 from curation.packaging.folder import write_folder
+from curation.publish import refuse_foreign
 from curation.rulesets import RuleSet, rule_set
 from curation.runs import (
     Run,
@@ -112,6 +113,7 @@ def build(request: Request, progress: Progress) -> Built:
             or another run is busy with it.
     """
     clock = _Clock()
+    refuse_foreign(request.out)
     rules = rule_set(request.rules)
     inputs, missing = choose(
         rules.name,
