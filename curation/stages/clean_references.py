@@ -17,6 +17,7 @@ from curation.references import legal, referring
 from curation.rewriting import Put, rewritten
 from curation.rules import Rule
 from curation.schema_walk import pointer, subschemas
+from curation.second_opinion import disputed
 
 if TYPE_CHECKING:
     from curation.dialects import Dialect
@@ -49,6 +50,10 @@ def apply(document: Document, context: Context) -> Document | Rejected:
     loop = endless(closure)
     if loop is not None:
         detail = f"{pointer(loop)}: the reference leads back to itself without end"
+        return Rejected(reason=Reason.UNRESOLVED_REFERENCE, detail=detail)
+    elsewhere = disputed(closure)
+    if elsewhere is not None:
+        detail = f"{pointer(elsewhere)}: jsonschema does not find what it refers to"
         return Rejected(reason=Reason.UNRESOLVED_REFERENCE, detail=detail)
     return _legal(document, closure)
 

@@ -497,7 +497,7 @@ _INSTANCES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(_documents(), _documents(), _documents(), st.lists(_INSTANCES, min_size=4))
 def test_bringing_documents_in_does_not_change_what_is_accepted(
     me: Json, a: Json, b: Json, instances: list[Json]
