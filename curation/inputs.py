@@ -152,7 +152,9 @@ def _extra(extra: Extra) -> Source:
     try:
         source = source_named(extra.source)
     except UnknownSourceError as error:
-        raise BadConfiguration(str(error), "--with", "csbdata sources") from error
+        raise BadConfiguration(
+            str(error), "--with", "`csbdata sources` lists them"
+        ) from error
     if not source.extra:
         raise BadConfiguration("is part of every build", f"--with {source.name}")
     if not source.configs and extra.path is None:

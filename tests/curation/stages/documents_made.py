@@ -32,7 +32,7 @@ def document(schema: Json, **given: Json) -> Document:
             path="schemas/made1.json",
             commit="0",
             licence="Apache-2.0",
-            origin=Origin.LOCAL,
+            origin=Origin.UPSTREAM,
         ),
         schema=schema,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from curation.documents import Document
+from curation.documents import ABSENT, Document, Origin
 from curation.stages.clean_dead_keywords import RULE
 from tests.curation.stages.documents_made import CONTEXT, document
 
@@ -68,12 +68,23 @@ def test_a_property_of_that_name_is_no_keyword() -> None:
 
 
 def test_a_living_keyword_is_never_overwritten() -> None:
-    """Where the living name is taken, the dead one stays."""
-    schema = {"_format": "a", "format": "b"}
-    assert applied(schema).schema is schema
+    """Where the living name is taken, the dead one goes."""
+    result = applied({"_format": "a", "format": "b"})
+    assert result.schema == {"format": "b"}
+    (change,) = result.changes
+    assert (change.pointer, change.after) == ("/_format", ABSENT)
 
 
-def test_only_edited_copies_are_changed() -> None:
-    """Anywhere else `_id` is the author's own word."""
+def test_elsewhere_the_words_go() -> None:
+    """Of an author's own, which do nothing, none is left and each is recorded."""
+    result = RULE.apply(document({"_id": 7, "_format": "date", "type": "x"}), CONTEXT)
+    assert isinstance(result, Document)
+    assert result.schema == {"type": "x"}
+    assert [each.before for each in result.changes] == ["7", '"date"']
+
+
+def test_the_user_s_own_schemas_are_left_alone() -> None:
+    """A company's `_id` is its own business."""
     given = document({"_id": "x", "_format": "date"})
-    assert RULE.apply(given, CONTEXT) is given
+    own = replace(given, provenance=replace(given.provenance, origin=Origin.LOCAL))
+    assert RULE.apply(own, CONTEXT) is own
