@@ -7,7 +7,7 @@ to the goals, and the value is made anew.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.instances import maker as making
@@ -45,6 +45,9 @@ class _Attempts:
 
 def solve(maker: Maker, goals: Goals, frame: Frame) -> Json | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
+    shape = conjunction(maker.subject, goals)
+    if shape.is_settled and not contradiction(shape):
+        return next(maker.candidates(shape, frame), making.NOTHING)
     depth = len(frame.path)
     left = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
     return _Search(maker, frame, _Attempts(left)).pick(goals, frozenset())
@@ -117,7 +120,7 @@ class _Search:
                     return found
             if not shape.risky and not shape.negations:
                 return making.NOTHING
-            frame = replace(frame, vary=True)
+            frame = frame._replace(vary=True)
         return self.maker.note(Obstacle.CONTRADICTION, _where(shape))
 
     def _amendments(self, shape: Shape, value: Json) -> list[Goals] | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.instances import arrays, choices, numbers, objects, strings
-from curation.instances.admission import admits, identity, is_multiple
+from curation.instances import arrays, choices, objects, scalars
+from curation.instances.admission import identity
 from curation.instances.cases import Kind, Obstacle
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from curation.documents import Json
@@ -30,18 +30,17 @@ DEEPEST = 64
 _DEEP = 12
 #: How often a place may recur below itself with optional members.
 _RECURRENCES = 2
-#: Longest string that is made.
-_LONGEST = 1_000_000
+#: How often a `random` value takes what the schema gives as default or example.
+_GIVEN = 0.3
 #: Times that a value is drawn anew to be unlike its siblings.
-_REDRAWS = 24
+REDRAWS = 24
 
 
 class ExhaustedError(Exception):
     """The budget of steps is spent; caught by `witnesses`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class Frame(NamedTuple):
     """Where in the instance a value is made, and how much there may be of it."""
 
     #: Reference tokens of the place in the instance.
@@ -54,7 +53,6 @@ class Frame:
     avoid: AbstractSet[bytes] = frozenset()
     #: Draw at random whatever the kind.
     vary: bool = False
-
     #: Goals of the values around it, innermost last.
     trail: tuple[Goals, ...] = ()
 
@@ -65,12 +63,12 @@ class Frame:
         """
         small = len(self.path) >= _DEEP or self.trail.count(goals) >= _RECURRENCES
         return Frame(
-            path=self.path,
-            allowance=0 if small else self.allowance,
-            name=self.name,
-            avoid=self.avoid,
-            vary=self.vary,
-            trail=(*self.trail, goals),
+            self.path,
+            0 if small else self.allowance,
+            self.name,
+            self.avoid,
+            self.vary,
+            (*self.trail, goals),
         )
 
     def member(self, name: str, allowance: float) -> Frame:
@@ -122,7 +120,7 @@ class Maker:
         self.spend()
         if len(frame.path) > DEEPEST:
             return self.note(Obstacle.ENDLESS, "/".join(frame.path[:8]))
-        for redraw in range(_REDRAWS):
+        for redraw in range(REDRAWS):
             found = choices.solve(self, goals, frame)
             if found is NOTHING:
                 return found
@@ -130,8 +128,13 @@ class Maker:
                 self.made += 1
                 return found
             # What is optional may differ where what is required does not.
-            frame = replace(frame, allowance=max(frame.allowance, redraw), vary=True)
+            more = max(frame.allowance, redraw)
+            frame = frame._replace(allowance=more, vary=True)
         return self.note(Obstacle.CONTRADICTION, "no element unlike the others")
+
+    def coin(self) -> bool:
+        """Return true or false, equally often."""
+        return self.rng.random() < 0.5  # noqa: PLR2004 - what makes it fair
 
     def spend(self, steps: int = 1) -> None:
         """Take steps of the budget.
@@ -179,117 +182,31 @@ class Maker:
 
         Objects and arrays only where anything may stand: `full` wants them whole.
         """
-        if frame.path in self.trouble:
+        given = shape.given
+        if not given or frame.path in self.trouble:
             return NOTHING
-        for part in shape.parts:
-            examples = part.schema.get("examples")
-            given = list(examples) if isinstance(examples, list) else []
-            if "default" in part.schema:
-                given.append(part.schema["default"])
-            for each in given:
-                if (
-                    each not in (None, "", [], {})
-                    and (self.kind is Kind.RANDOM or not isinstance(each, dict | list))
-                    and admits(shape, each)
-                    and identity(each) not in frame.avoid
-                    and self._passes(shape, each)
-                ):
-                    return each
+        if self.varies(frame):
+            if self.rng.random() > _GIVEN:
+                return NOTHING
+            given = [self.rng.choice(given)]
+        for each in given:
+            if (
+                (self.kind is Kind.RANDOM or not isinstance(each, dict | list))
+                and identity(each) not in frame.avoid
+                and self._passes(shape, each)
+            ):
+                return each
         return NOTHING
 
-    def _types(self, shape: Shape, frame: Frame) -> list[str]:
-        if not shape.typed:
-            return _inferred(shape)
-        types = list(shape.types)
-        if "integer" in types and "number" in types:
-            types.remove("integer")
-        if self.varies(frame):
-            self.rng.shuffle(types)
-        if len(types) > 1 and "null" in types:
-            types.remove("null")
-            types.append("null")
-        return types
+    def _types(self, shape: Shape, frame: Frame) -> Sequence[str]:
+        types = shape.likely
+        if len(types) == 1 or not self.varies(frame):
+            return types
+        return self.rng.sample(types, len(types))
 
     def _of_type(self, shape: Shape, kind: str, frame: Frame) -> Json | Nothing:
         if kind == "object":
             return objects.build(self, shape, frame)
         if kind == "array":
             return arrays.build(self, shape, frame)
-        for redraw in range(_REDRAWS):
-            found = self._scalar(shape, kind, frame, redraw)
-            if found is NOTHING:
-                return found
-            if self._is_new(shape, found, frame):
-                return found
-        return self.note(Obstacle.CONTRADICTION, f"no {kind} unlike the others")
-
-    def _is_new(self, shape: Shape, value: Json, frame: Frame) -> bool:
-        if frame.avoid and identity(value) in frame.avoid:
-            return False
-        if isinstance(value, float | int) or shape.excluded:
-            return admits(shape, value)
-        return True
-
-    def _scalar(
-        self, shape: Shape, kind: str, frame: Frame, redraw: int
-    ) -> Json | Nothing:
-        if kind == "null":
-            return None
-        if kind == "boolean":
-            return self.rng.random() < 0.5  # noqa: PLR2004 - a fair coin
-        if kind == "string":
-            return self._string(shape.string(name=frame.name))
-        number = shape.number(integer=kind == "integer", name=frame.name)
-        if redraw >= _REDRAWS // 2 and number.minimum is None:
-            # The usual numbers are all taken.
-            number = replace(number, minimum=self.rng.randint(0, 10**redraw))
-        found = numbers.choose(number, self.rng)
-        if found is None:
-            return self.note(Obstacle.CONTRADICTION, str(number))
-        if isinstance(found, int) and "integer" not in shape.types:
-            return found + 0.5
-        for each in shape.not_multiples:
-            if kind == "number" and is_multiple(found, each):
-                return found + each / 2
-        return found
-
-    def _string(self, shape: strings.StringShape) -> Json | Nothing:
-        if shape.min_length > _LONGEST:
-            detail = f"{shape.min_length} characters are required"
-            return self.note(Obstacle.TOO_LARGE, detail)
-        text = strings.choose(shape, self.rng)
-        if text is None:
-            return self.note(Obstacle.PATTERN, str(shape))
-        return text
-
-
-def _inferred(shape: Shape) -> list[str]:
-    """Return the types to try where no part names one."""
-    hints = {
-        "object": bool(
-            shape.required
-            or shape.min_properties
-            or any("properties" in each.schema for each in shape.parts)
-            or any("patternProperties" in each.schema for each in shape.parts)
-            or any("additionalProperties" in each.schema for each in shape.parts)
-            or shape.dependencies
-        ),
-        "array": bool(
-            shape.min_items
-            or shape.contains
-            or shape.unique
-            or any(item in each.schema for each in shape.parts for item in _ITEMS)
-        ),
-        "number": bool(
-            shape.multiples or shape.minimum is not None or shape.maximum is not None
-        ),
-    }
-    likely = [kind for kind, hinted in hints.items() if hinted]
-    return [
-        each
-        for each in (*likely, "string", "object", "array", "number", "boolean", "null")
-        if each in shape.types or (each == "number" and "integer" in shape.types)
-    ]
-
-
-_ITEMS = ("items", "prefixItems")
+        return scalars.build(self, shape, kind, frame)

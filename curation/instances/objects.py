@@ -65,7 +65,7 @@ class _Building:
             return []
         names = [each for each in self.declared if each not in shape.required]
         if maker.varies(frame):
-            names = [each for each in names if maker.rng.random() < 0.5]  # noqa: PLR2004 (a coin)
+            names = [each for each in names if maker.coin()]
         names = [each for each in names if (*frame.path, each) not in maker.trouble]
         if frame.path:
             names = names[: int(frame.allowance)]
@@ -100,7 +100,7 @@ class _Building:
     def _decorate(self) -> None:
         """Add a property for what is open: patterns, additional properties."""
         maker = self.maker
-        if maker.kind is Kind.RANDOM and maker.rng.random() < 0.5:  # noqa: PLR2004 (a coin)
+        if maker.kind is Kind.RANDOM and maker.coin():
             return
         for pattern in _patterns(self.shape):
             if self._room(len(self.members)) > 0:

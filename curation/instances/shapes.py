@@ -20,6 +20,7 @@ from curation.instances.goals import (
     Goals,
     Negation,
 )
+from curation.instances.likely import likely_types
 from curation.instances.merging import ALL_TYPES, merge
 from curation.instances.numbers import NumberShape
 from curation.instances.strings import StringShape, matches
@@ -82,32 +83,64 @@ class Shape:
     extra_names: list[Goals] = field(default_factory=list)
     #: What each property must meet, as far as asked.
     members: dict[str, Goals | None] = field(default_factory=dict)
+    #: What is asked for again and again.
+    leaves: dict[tuple[bool | None, str], NumberShape | StringShape] = field(
+        default_factory=dict
+    )
+    order: tuple[str, ...] | None = None
+    examples: list[Json] | None = None
     #: What looking ahead has found, by depth.
     looked: dict[int, str] = field(default_factory=dict)
 
+    @property
+    def likely(self) -> tuple[str, ...]:
+        """The types to try, the likely ones first."""
+        if self.order is None:
+            self.order = likely_types(self)
+        return self.order
+
+    @property
+    def given(self) -> list[Json]:
+        """What the schema gives as examples and defaults, as far as admitted."""
+        if self.examples is None:
+            found = [each for part in self.parts for each in _examples(part.schema)]
+            self.examples = [each for each in found if admits(self, each)]
+        return self.examples
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is left to decide, and a value need not be judged."""
+        return not (self.choices or self.negations or self.risky or self.impossible)
+
     def number(self, *, integer: bool, name: str) -> NumberShape:
         """Return what a number must meet."""
-        return NumberShape(
-            integer=integer,
-            minimum=self.minimum,
-            maximum=self.maximum,
-            exclusive_minimum=self.exclusive_minimum,
-            exclusive_maximum=self.exclusive_maximum,
-            multiples=tuple(self.multiples),
-            name=name,
-            format=self.formats[0] if self.formats else "",
-        )
+        found = self.leaves.get((integer, name))
+        if not isinstance(found, NumberShape):
+            found = self.leaves[integer, name] = NumberShape(
+                integer=integer,
+                minimum=self.minimum,
+                maximum=self.maximum,
+                exclusive_minimum=self.exclusive_minimum,
+                exclusive_maximum=self.exclusive_maximum,
+                multiples=tuple(self.multiples),
+                name=name,
+                format=self.formats[0] if self.formats else "",
+            )
+        return found
 
     def string(self, *, name: str) -> StringShape:
         """Return what a string must meet."""
-        return StringShape(
-            min_length=self.min_length,
-            max_length=self.max_length,
-            patterns=tuple(self.patterns),
-            formats=tuple(self.formats),
-            not_patterns=tuple(self.not_patterns),
-            name=name,
-        )
+        found = self.leaves.get((None, name))
+        if not isinstance(found, StringShape):
+            found = self.leaves[None, name] = StringShape(
+                min_length=self.min_length,
+                max_length=self.max_length,
+                patterns=tuple(self.patterns),
+                formats=tuple(self.formats),
+                not_patterns=tuple(self.not_patterns),
+                name=name,
+            )
+        return found
 
     def property_nodes(self, name: str) -> Goals | None:
         """Return what a property of that name must meet; None if it must not be."""
@@ -227,6 +260,13 @@ def item_keywords(schema: Json, subject: Subject) -> tuple[str, str]:
     if isinstance(schema.get("items"), list):
         return "items", "additionalItems" if "additionalItems" in schema else ""
     return "", "items" if "items" in schema else ""
+
+
+def _examples(schema: Json) -> list[Json]:
+    examples = schema.get("examples")
+    found = list(examples) if isinstance(examples, list) else []
+    found.append(schema.get("default"))
+    return [each for each in found if each not in (None, "", [], {})]
 
 
 def is_trivial(schema: Json) -> bool:

@@ -69,6 +69,8 @@ class Error:
     #: Where the keyword stands in the record, references followed.
     schema_pointer: str
     instance_pointer: str
+    #: The keywords passed through, references not followed, from the root.
+    evaluation_path: Tokens = ()
     #: The errors of each branch of an `anyOf` or `oneOf` that failed.
     inner: tuple[tuple[Error, ...], ...] = ()
 
@@ -218,6 +220,7 @@ class Subject:
             keyword=str(error.evaluation_path[-1]) if error.evaluation_path else "",
             schema_pointer=pointer(self._location(error)),
             instance_pointer=pointer(tuple(map(str, error.instance_path))),
+            evaluation_path=tuple(map(str, error.evaluation_path)),
             inner=tuple(tuple(map(self._error, branch)) for branch in branches),
         )
 
