@@ -101,7 +101,10 @@ class _Refuter:
         if types is not None:
             kinds &= _plain(types)
         kinds &= self._listed(tokens, schema)
-        kinds &= self._combined(tokens, schema)
+        left = kinds & self._combined(tokens, schema)
+        if kinds and not left and self._why is None:
+            self._nothing(tokens, "no type is allowed by all that is asked")
+        kinds = left
         for low, kind in crossed(schema):
             if kind in kinds:
                 self._nothing((*tokens, low), "the bounds leave no value")
