@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from curation.instances.admission import identity
@@ -14,10 +15,12 @@ from curation.jsontext import canonical
 from curation.schema_walk import tokens_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from curation.documents import Json
     from curation.instances.subject import Subject
 
-__all__ = ["NOTHING", "Budget", "Maker", "witnesses"]
+__all__ = ["NOTHING", "Budget", "Maker", "stream", "witnesses"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,8 @@ class Budget:
 
 
 _PLENTY = Budget()
+#: Searches in a row without a value, after which a stream ends.
+_FAILURES = 4
 #: Which obstacle is told where several were met.
 _ORDER = (
     Obstacle.TOO_LARGE,
@@ -54,7 +59,7 @@ def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witn
     except ValueError as error:
         detail = str(error).splitlines()[0][:200]
         return Witnesses(found=(), obstacle=Obstacle.UNUSABLE, detail=detail)
-    base = hashlib.sha256(canonical(subject.schema) + str(seed).encode()).digest()
+    base = _digest(subject, seed)
     found: dict[bytes, Witness] = {}
     obstacles: dict[Obstacle, str] = {}
     plan = [(Kind.MINIMAL, 0.0), (Kind.FULL, budget.full)]
@@ -73,6 +78,32 @@ def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witn
         return Witnesses(found=tuple(found.values()))
     obstacle = next((each for each in _ORDER if each in obstacles), Obstacle.EXHAUSTED)
     return Witnesses(found=(), obstacle=obstacle, detail=obstacles.get(obstacle, ""))
+
+
+def stream(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Iterator[Json]:
+    """Yield values without end, not judged: first small, then full, then drawn.
+
+    Ends where the search finds nothing several times in a row.
+    """
+    rng = random.Random(_digest(subject, seed))  # noqa: S311 - no secret
+    plan = chain([(Kind.MINIMAL, 0.0), (Kind.FULL, budget.full)], repeat(None))
+    failures = 0
+    for step in plan:
+        kind, allowance = step or (Kind.RANDOM, rng.random() * budget.random)
+        maker = Maker(subject=subject, rng=rng, kind=kind, steps=budget.steps)
+        try:
+            value = maker.value((subject.root,), Frame(allowance=allowance))
+        except (ExhaustedError, RecursionError):
+            value = NOTHING
+        failures = failures + 1 if value is NOTHING else 0
+        if value is not NOTHING:
+            yield value
+        elif failures >= _FAILURES:
+            return
+
+
+def _digest(subject: Subject, seed: int) -> bytes:
+    return hashlib.sha256(canonical(subject.schema) + str(seed).encode()).digest()
 
 
 class _Search:

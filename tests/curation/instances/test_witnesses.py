@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from curation.dialects import DIALECTS
 from curation.instances.cases import Kind, Obstacle
 from curation.instances.subject import Subject
-from curation.instances.witnesses import Budget, witnesses
+from curation.instances.witnesses import Budget, stream, witnesses
 from tests.curation.instances.keywords import SILENT, cases
 
 if TYPE_CHECKING:
@@ -161,6 +162,18 @@ def test_names_the_obstacle(schema: Json, obstacle: Obstacle) -> None:
     assert found.found == ()
     assert found.obstacle is obstacle
     assert found.obstacle.explanation
+
+
+def test_a_stream_goes_on() -> None:
+    """A stream yields as many values as are asked for, mostly distinct."""
+    subject = Subject.of(_PERSON, "draft-07")
+    values = [str(each) for each in islice(stream(subject), 50)]
+    assert len(set(values)) > 25
+
+
+def test_a_stream_ends_where_there_is_nothing() -> None:
+    """Of a schema that nothing meets the stream is empty."""
+    assert list(stream(Subject.of(False, "draft-07"))) == []  # noqa: FBT003
 
 
 def test_a_small_budget_is_kept() -> None:
