@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances import arrays, choices, objects, scalars
 from curation.instances.admission import identity
 from curation.instances.cases import Kind, Obstacle
+from curation.instances.heights import height
+from curation.instances.subject import Node
 
 if TYPE_CHECKING:
     import random
@@ -119,7 +122,7 @@ class Maker:
         frame = (frame or Frame()).inside(goals)
         self.spend()
         if len(frame.path) > DEEPEST:
-            return self.note(Obstacle.ENDLESS, "/".join(frame.path[:8]))
+            return self._too_deep(goals, frame)
         for redraw in range(REDRAWS):
             found = choices.solve(self, goals, frame)
             if found is NOTHING:
@@ -131,6 +134,12 @@ class Maker:
             more = max(frame.allowance, redraw)
             frame = frame._replace(allowance=more, vary=True)
         return self.note(Obstacle.CONTRADICTION, "no element unlike the others")
+
+    def _too_deep(self, goals: Goals, frame: Frame) -> Nothing:
+        places = [each for each in goals if isinstance(each, Node)]
+        endless = any(math.isinf(height(self.subject, each)) for each in places)
+        obstacle = Obstacle.ENDLESS if endless else Obstacle.TOO_LARGE
+        return self.note(obstacle, f"deeper than {DEEPEST}: {'/'.join(frame.path[:8])}")
 
     def coin(self) -> bool:
         """Return true or false, equally often."""

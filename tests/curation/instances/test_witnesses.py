@@ -183,6 +183,15 @@ def test_a_small_budget_is_kept() -> None:
     assert found.obstacle is Obstacle.EXHAUSTED
 
 
+def test_deep_is_not_endless() -> None:
+    """What nests deeply, but ends, is called too large."""
+    schema: Json = {"type": "null"}
+    for _ in range(90):
+        schema = {"type": "object", "required": ["a"], "properties": {"a": schema}}
+    found = witnesses(Subject.of(schema, "draft-07"))
+    assert found.obstacle is Obstacle.TOO_LARGE
+
+
 _NAMES = st.sampled_from(["b", "a", "d", "c"])
 _LEAVES = st.sampled_from(
     [
