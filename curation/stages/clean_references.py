@@ -13,7 +13,7 @@ from curation.limits import Limits, too_many
 from curation.metaschemas import complaint
 from curation.reference_closure import Closure, NotResolvedError
 from curation.reference_loops import endless
-from curation.references import legal, referring
+from curation.references import Reference, join, legal, referring
 from curation.rewriting import Put, rewritten
 from curation.rules import Rule
 from curation.schema_walk import pointer, subschemas
@@ -55,7 +55,7 @@ def apply(document: Document, context: Context) -> Document | Rejected:
     if elsewhere is not None:
         detail = f"{pointer(elsewhere)}: jsonschema does not find what it refers to"
         return Rejected(reason=Reason.UNRESOLVED_REFERENCE, detail=detail)
-    return _legal(document, closure)
+    return _written(document, closure)
 
 
 def _alone(document: Document, dialect: Dialect) -> Closure | Rejected:
@@ -86,14 +86,25 @@ def _bundled(
     return document.changed(bundle.schema, bundle.changes)
 
 
-def _legal(document: Document, closure: Closure) -> Document:
-    """Escape the characters that no URI reference may hold (RFC 3986)."""
+def _local(reference: Reference) -> str:
+    """Return a reference to its own document as the mere fragment that it means.
+
+    RFC 3986, section 4.4: what is equal to the base URI but for its fragment
+    refers to the same document.
+    """
+    uri, fragment = join(reference.base, reference.value)
+    same = bool(reference.base) and uri == reference.base
+    return f"#{fragment}" if same else reference.value
+
+
+def _written(document: Document, closure: Closure) -> Document:
+    """Write each reference as short as it can be, without stray characters."""
     edits: dict[Tokens, Put] = {}
     changes: list[Change] = []
     for region in closure.own_regions():
         for lead in region.leads:
             before = lead.reference.value
-            after = legal(before)
+            after = legal(_local(lead.reference))
             if after != before:
                 tokens = (*lead.reference.tokens, lead.reference.keyword)
                 edits[tokens] = Put(after)
@@ -103,7 +114,7 @@ def _legal(document: Document, closure: Closure) -> Document:
                         pointer=pointer(tokens),
                         before=write(before),
                         after=write(after),
-                        note="escaped; it leads to the same place",
+                        note="it leads to the same place",
                     )
                 )
     if not edits:

@@ -72,7 +72,6 @@ def _reason(
             "properties": {"a": {"$ref": "#name"}},
             "definitions": {"x": {"$id": "#name"}},
         },
-        {"$id": SITE + "me", "items": {"$ref": SITE + "me#/x"}, "x": {"type": "null"}},
         {"items": {"$ref": "#/types/a"}, "types": {"a": {"type": "string"}}},
         {"properties": {"$ref": {"type": "string"}}},
         {"enum": [{"$ref": "#/nowhere"}]},
@@ -82,6 +81,20 @@ def test_what_stands_alone_is_left_as_it_is(schema: Json) -> None:
     """References that resolve inside the record are not touched."""
     made = document(schema, dialect="draft-07")
     assert RULE.apply(made, CONTEXT) is made
+
+
+def test_a_reference_to_its_own_document_becomes_a_fragment() -> None:
+    """However it is spelled, what leads to the same document needs no address."""
+    schema = {
+        "$id": SITE + "me",
+        "items": {"$ref": SITE + "me#/x"},
+        "contains": {"$ref": "me"},
+        "x": {"type": "null"},
+    }
+    result = RULE.apply(document(schema, dialect="draft-07"), CONTEXT)
+    assert isinstance(result, Document)
+    assert result.schema["items"] == {"$ref": "#/x"}
+    assert result.schema["contains"] == {"$ref": "#"}
 
 
 @pytest.mark.parametrize(
@@ -518,3 +531,23 @@ def test_bringing_documents_in_does_not_change_what_is_accepted(
     again = RULE.apply(result, CONTEXT)
     assert isinstance(again, Document)
     assert again.schema == result.schema
+
+
+def test_a_circle_that_nothing_reaches_does_no_harm() -> None:
+    """A definition that no one uses may be what it likes."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/definitions/fine"}},
+        "definitions": {"fine": {}, "mad": {"$ref": "#/definitions/mad"}},
+    }
+    assert _kept(schema) == schema
+
+
+def test_jsonschema_must_find_the_same_place() -> None:
+    """A relative identifier of the root is joined to itself there, and gets lost."""
+    schema = {
+        "$id": "sub/",
+        "allOf": [{"$ref": "#name"}],
+        "definitions": {"named": {"$id": "#name", "type": "string"}},
+    }
+    assert _reason(schema) is Reason.UNRESOLVED_REFERENCE
