@@ -1,0 +1,272 @@
+"""Near misses: a witness with one place edited, so that one keyword fails."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.admission import identity
+from curation.instances.cases import Kind, NearMiss, Witness
+from curation.instances.edit_table import EDITS
+from curation.instances.edits import Spot
+from curation.instances.goals import Atom, Goals
+from curation.instances.labels import FALSE, MIXED, near_miss
+from curation.instances.loosened import Loosened
+from curation.instances.maker import NOTHING, ExhaustedError, Frame, Maker, Nothing
+from curation.instances.reach import Context, Pair, Reach, reach
+from curation.instances.shapes import conjunction
+from curation.instances.sites import Site, edited, forbidden, holding, sites
+from curation.jsontext import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curation.documents import Json
+    from curation.instances.subject import Subject
+
+#: What an engine meets token by token comes first; the rest in the schema's order.
+PRIORITY: Final = (
+    "additionalProperties",
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "maxItems",
+    "maxLength",
+    "required",
+    "pattern",
+    "format",
+    "minItems",
+    "minLength",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How much one schema may cost; counts, not seconds, so that runs are equal."""
+
+    #: Edited values that the validator is asked about, weighted by their size.
+    verdicts: int = 900
+    #: Edits tried for one keyword at one site.
+    tries: int = 24
+    #: Sites tried for one keyword.
+    sites: int = 3
+    #: Searches without the keyword, and the steps of each.
+    searches: int = 24
+    steps: int = 400
+    #: Witnesses made to reach what the given ones do not.
+    witnesses: int = 24
+
+
+_USUAL: Final = Effort()
+
+
+def near_misses(
+    subject: Subject,
+    witnesses: Sequence[Witness],
+    seed: int = 0,
+    most: int = 24,
+    effort: Effort = _USUAL,
+) -> list[NearMiss]:
+    """Return distinct near misses, at most so many, no two for one pair.
+
+    Each is labelled by jsonschema-rs and fails a single keyword. First every
+    keyword of the record is served, then every place, the outermost first.
+    """
+    if not witnesses:
+        return []
+    text = canonical(subject.schema) + b"near" + str(seed).encode()
+    rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
+    return _Making(subject, witnesses, rng, most, effort).run()
+
+
+@dataclass(slots=True)
+class _Left:
+    verdicts: float
+    searches: int
+    witnesses: int
+
+
+class _Making:
+    def __init__(
+        self,
+        subject: Subject,
+        witnesses: Sequence[Witness],
+        rng: random.Random,
+        most: int,
+        effort: Effort,
+    ) -> None:
+        self.subject, self.rng = subject, rng
+        self.most, self.effort = most, effort
+        self.reach: Reach = reach(subject)
+        self.found: dict[str, NearMiss] = {}
+        self.seen: set[bytes] = set()
+        self.left = _Left(effort.verdicts, effort.searches, effort.witnesses)
+        self.sites: dict[Pair, list[Site]] = {}
+        self.loosened: dict[Pair, Loosened] = {}
+        self.sizes: dict[int, float] = {}
+        ordered = sorted(witnesses, key=lambda each: len(canonical(each.value)))
+        for each in ordered:
+            self._add_witness(each.value)
+
+    def _add_witness(self, value: Json) -> None:
+        self.sizes[id(value)] = 1 + len(canonical(value)) / 4_000
+        for site in sites(self.subject, value):
+            for pair in site.pairs:
+                known = self.sites.setdefault(pair, [])
+                if len(known) < self.effort.sites:
+                    known.append(site)
+            for pair, name in forbidden(self.subject, site):
+                path = (*site.path, name)
+                place = Site(
+                    witness=value, path=path, value=None, goals=(), pairs=(pair,)
+                )
+                self.sites.setdefault(pair, []).append(place)
+
+    def run(self) -> list[NearMiss]:
+        by_keyword: dict[str, list[Pair]] = {}
+        for pair in self.reach.contexts:
+            by_keyword.setdefault(pair.keyword, []).append(pair)
+        order = sorted(by_keyword, key=_rank)
+        for keyword in order:
+            for pair in by_keyword[keyword]:
+                if self._serve(pair):
+                    break
+        pending = [list(by_keyword[keyword]) for keyword in order]
+        while any(pending) and len(self.found) < self.most:
+            for pairs in pending:
+                while pairs and len(self.found) < self.most:
+                    if self._serve(pairs.pop(0)):
+                        break
+        return sorted(self.found.values(), key=_order)[: self.most]
+
+    def _serve(self, pair: Pair) -> bool:
+        """Find a near miss for a pair that has none; tell whether one was found."""
+        if pair.pointer in self.found or pair in self.loosened:
+            return False
+        if pair not in self.sites and self.left.witnesses > 0:
+            self.left.witnesses -= 1
+            self._reach(pair)
+        here = self.sites.get(pair, [])
+        return any(self._edit(pair, each) for each in here) or any(
+            self._search(pair, each) for each in here[:2]
+        )
+
+    def _edit(self, pair: Pair, site: Site) -> bool:
+        for new in islice(self._edits(pair, site), self.effort.tries):
+            if self.left.verdicts <= 0:
+                break
+            if self._judge(pair, site, new):
+                return True
+        return False
+
+    def _edits(self, pair: Pair, site: Site) -> Iterator[Json]:
+        if pair.keyword == FALSE:
+            yield from (7, "text", None)
+            return
+        spot = Spot(
+            value=site.value,
+            schema=pair.node.schema,
+            keyword=pair.keyword,
+            shape=conjunction(self.subject, site.goals),
+            rng=self.rng,
+            fill=self._fill,
+        )
+        for new in EDITS[pair.keyword](spot):
+            if _is_whole(new):
+                yield new
+
+    def _fill(self, goals: Goals) -> Json | Nothing:
+        return self._make(goals, Frame())
+
+    def _make(self, goals: Goals, frame: Frame) -> Json | Nothing:
+        maker = Maker(
+            subject=self.subject,
+            rng=self.rng,
+            kind=Kind.MINIMAL,
+            steps=self.effort.steps,
+        )
+        try:
+            return maker.value(goals, frame)
+        except (ExhaustedError, RecursionError):
+            return NOTHING
+
+    def _judge(self, pair: Pair, site: Site, new: Json) -> bool:
+        value = edited(site.witness, site.path, new)
+        self.left.verdicts -= self.sizes[id(site.witness)]
+        case = near_miss(self.subject, value)
+        if case is None or case.keyword == MIXED:
+            return False
+        pointers = [each[1] for each in case.keywords] or [case.schema_pointer]
+        known = identity(value)
+        if known in self.seen or not any(each not in self.found for each in pointers):
+            return False
+        self.seen.add(known)
+        for each in pointers:
+            self.found.setdefault(each, case)
+        return pair.pointer in pointers
+
+    def _search(self, pair: Pair, site: Site) -> bool:
+        if self.left.searches <= 0 or pair.keyword == FALSE:
+            return False
+        self.left.searches -= 1
+        if pair not in self.loosened:
+            self.loosened[pair] = Loosened(self.subject, pair)
+        loose = self.loosened[pair]
+        for goals in (site.goals, holding(self.subject, site.witness, site.path)):
+            new = loose.value(goals, self.rng, self.effort.steps)
+            if new is not NOTHING and self._judge(pair, site, new):
+                return True
+        return False
+
+    def _reach(self, pair: Pair) -> None:
+        """Make a witness in which the keyword applies to some value."""
+        for context in self.reach.contexts[pair][:2]:
+            value = self._make((self.subject.root, *_forced(context)), Frame())
+            if value is not NOTHING and self.subject.is_valid(value):
+                self._add_witness(value)
+                if pair in self.sites:
+                    return
+
+
+def _forced(context: Context) -> Goals:
+    """Return goals that make a value stand at the path of a context."""
+    goals: Goals = ()
+    for step in reversed(context.path):
+        if isinstance(step, int):
+            atom = Atom(
+                types=("array",),
+                schema={"minItems": step + 1},
+                elements={step: goals},
+            )
+        else:
+            atom = Atom(
+                types=("object",),
+                schema={"required": [step]},
+                members={step: goals},
+            )
+        goals = (atom,)
+    return goals
+
+
+def _is_whole(value: Json | Nothing) -> bool:
+    """Tell whether everything that an edit wanted made was made."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return not any(isinstance(each, Nothing) for each in value)
+    return not isinstance(value, Nothing)
+
+
+def _rank(keyword: str) -> int:
+    return PRIORITY.index(keyword) if keyword in PRIORITY else len(PRIORITY)
+
+
+def _order(case: NearMiss) -> tuple[int, int]:
+    return _rank(case.keyword), case.instance_pointer.count("/")
