@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.instances import maker as making
+from curation.instances.admission import admits
 from curation.instances.cases import Obstacle
 from curation.instances.denial import denials
 from curation.instances.goals import Atom, Choice, Goal, Goals, Negation
@@ -118,7 +119,7 @@ class _Search:
                 found = self._first(amendments, goals, picked)
                 if found is not making.NOTHING or self.attempts.spent:
                     return found
-            if not shape.risky and not shape.negations:
+            if not (shape.risky or shape.negations or shape.excluded):
                 return making.NOTHING
             frame = frame._replace(vary=True)
         return self.maker.note(Obstacle.CONTRADICTION, _where(shape))
@@ -126,6 +127,8 @@ class _Search:
     def _amendments(self, shape: Shape, value: Json) -> list[Goals] | None:
         """Return goals of which one may mend the value; None if nothing is wrong."""
         subject = self.maker.subject
+        if shape.excluded and not admits(shape, value):
+            return []
         for each in shape.negations:
             if subject.accepts(each.node, value):
                 return denials(subject, each.node)

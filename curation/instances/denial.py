@@ -26,7 +26,8 @@ _OPPOSITES = {
     "minProperties": ("maxProperties", -1, ("object",)),
     "maxProperties": ("minProperties", 1, ("object",)),
 }
-_EXTRA_NAMES = ("extra", "additional", "other")
+#: The second is short, where names must be.
+_EXTRA_NAMES = ("extra", "x")
 
 
 def denials(subject: Subject, node: Node) -> list[Goals]:
@@ -76,32 +77,28 @@ def _of_objects(subject: Subject, node: Node) -> Iterator[Atom]:
     for name in members if isinstance(members, dict) else ():
         if is_trivial(members[name]):
             continue
-        place = subject.child(node, ("properties", name))
-        yield Atom(
-            types=("object",),
-            schema={"required": [name]},
-            members={name: (Negation(place),)},
-        )
+        yield _with_member(name, subject.child(node, ("properties", name)))
     if not is_trivial(schema.get("additionalProperties", True)):
-        name = next(each for each in _EXTRA_NAMES if each not in (members or ()))
         place = subject.child(node, ("additionalProperties",))
-        yield Atom(
-            types=("object",),
-            schema={"required": [name]},
-            members={name: (Negation(place),)},
-        )
+        for name in _EXTRA_NAMES:
+            if name not in (members or ()):
+                yield _with_member(name, place)
 
     if "unevaluatedProperties" in schema:
         place = subject.child(node, ("unevaluatedProperties",))
-        name = "unevaluated"
-        yield Atom(
-            types=("object",),
-            schema={"required": [name]},
-            members={name: (Negation(place),)},
-        )
+        yield _with_member("unevaluated", place)
     if "propertyNames" in schema:
         place = subject.child(node, ("propertyNames",))
         yield Atom(types=("object",), extra_name=(Negation(place),))
+
+
+def _with_member(name: str, place: Node) -> Atom:
+    """Return the demand for a property that a place refuses."""
+    return Atom(
+        types=("object",),
+        schema={"required": [name]},
+        members={name: (Negation(place),)},
+    )
 
 
 def _of_dependencies(subject: Subject, node: Node) -> Iterator[Goals]:
@@ -121,10 +118,14 @@ def _names(value: Json) -> list[str]:
 
 
 def _of_scalars(schema: Json) -> Iterator[Atom]:
-    if isinstance(schema.get("enum"), list):
-        yield Atom(excluded=tuple(schema["enum"]))
+    values = list(schema["enum"]) if isinstance(schema.get("enum"), list) else []
     if "const" in schema:
-        yield Atom(excluded=(schema["const"],))
+        values.append(schema["const"])
+    if {} in values or [] in values:
+        least = {"minProperties": 1, "minItems": 1}
+        yield Atom(excluded=tuple(values), schema=least)
+    if values:
+        yield Atom(excluded=tuple(values))
     for keyword, (opposite, step, types) in _OPPOSITES.items():
         value = schema.get(keyword)
         if is_number(value) and (step == 0 or value + step >= 0):

@@ -138,7 +138,8 @@ class _Building:
         """Add a property whose name meets goals."""
         place = self.frame.member("", 0)
         for _ in range(_DRAWS):
-            name = self.maker.value((*goals, _A_STRING), place)
+            wanted = (*goals, *self.shape.name_nodes, _A_STRING)
+            name = self.maker.value(wanted, place)
             if name is making.NOTHING:
                 return False
             if isinstance(name, str) and self._add(name, 0):

@@ -110,7 +110,13 @@ class Shape:
     @property
     def is_settled(self) -> bool:
         """Whether nothing is left to decide, and a value need not be judged."""
-        return not (self.choices or self.negations or self.risky or self.impossible)
+        return not (
+            self.choices
+            or self.negations
+            or self.risky
+            or self.excluded
+            or self.impossible
+        )
 
     def number(self, *, integer: bool, name: str) -> NumberShape:
         """Return what a number must meet."""
