@@ -517,7 +517,7 @@ def test_bringing_documents_in_does_not_change_what_is_accepted(
 ) -> None:
     """The bundle is judged by jsonschema as the documents are side by side."""
     me, a, b = (
-        {"$id": SITE + n, **e}
+        {**e, "$id": SITE + n}
         for n, e in (("me.json", me), ("a.json", a), ("b.json", b))
     )
     documents = {SITE + "a.json": a, SITE + "b.json": b}
