@@ -95,7 +95,9 @@ def _applies(word: str, value: Json) -> bool:
     """Tell whether an applicator's value is of its shape and restricts something."""
     shape = ANY_DIALECT.applicators[word]
     if word == "properties":
-        return isinstance(value, dict) and any(map(_is_schema, value.values()))
+        return isinstance(value, dict) and (
+            not value or any(map(_is_schema, value.values()))
+        )
     if shape is Shape.SCHEMA:
         return value is False or (isinstance(value, dict) and bool(value))
     if isinstance(value, dict):
