@@ -110,6 +110,8 @@ def nearest(word: str) -> str | None:
     A slip is a letter too many, too few, wrong or in the wrong order, or letters
     in the wrong case.
     """
+    if word in KNOWN_WORDS:
+        return None
     return _SLIPS.get(word) or _SLIPS.get(word.lower())
 
 
@@ -133,13 +135,11 @@ def _neighbourhood() -> Mapping[str, str]:
         if len(keyword) < _SHORTEST:
             continue
         for slip in _slips(keyword):
-            if slip not in KNOWN_WORDS and slip not in _OWN_WORDS:
+            if slip not in KNOWN_WORDS:
                 found.setdefault(slip, keyword)
     return found
 
 
-#: Words near a keyword that authors use in their own right.
-_OWN_WORDS = frozenset({"itemss", "option", "pattern1", "items1"})
 _SLIPS = _neighbourhood()
 
 

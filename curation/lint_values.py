@@ -174,7 +174,8 @@ def _format(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
 
 
 def _format_type(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
-    known = schema.get("format") in FORMATS
+    value = schema.get("format")
+    known = isinstance(value, str) and value in FORMATS
     return [("format",)] if known and not allows(schema, "string") else []
 
 
