@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from curation import jsontext
 from curation.dialects import BY_NAME, DRAFT_2020_12, declared
 from curation.features import used
-from curation.measures import field_count, max_fan_out, schema_depth, text_size
+from curation.measures import max_fan_out, nesting, text_size
 from curation.metaschemas import valid_under
 from curation.records import Record
 from curation.skeleton import skeleton_digest
@@ -31,7 +31,7 @@ def describe(document: Document) -> Record:
     dialect = BY_NAME[name]
     text = jsontext.write(schema)
     provenance = document.provenance
-    asked = used(schema, dialect)
+    asked, nested = used(schema, dialect), nesting(schema)
     return Record(
         json_schema=text,
         unique_id=document.unique_id,
@@ -43,9 +43,9 @@ def describe(document: Document) -> Record:
         dialect=name,
         dialect_found=found or "",
         valid_under=valid_under(schema),
-        field_count=field_count(schema),
+        field_count=nested.field_count,
         max_fan_out=max_fan_out(schema),
-        depth=schema_depth(schema),
+        depth=nested.depth,
         size=text_size(text),
         features=asked.features,
         formats=asked.formats,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.jsontext import write
 
@@ -34,14 +34,36 @@ class Measures:
     depth: int
 
 
+class Nesting(NamedTuple):
+    """What one walk over the objects of a value counts, arrays never entered."""
+
+    #: Keys of all objects.
+    field_count: int
+    #: Levels of objects.
+    depth: int
+    #: Most keys of one object.
+    fan_out: int
+
+
+def nesting(value: Json) -> Nesting:
+    """Return the three figures of a value's nested objects; of a scalar all are 0."""
+    level = [value] if isinstance(value, dict) else []
+    count = deepest = most = 0
+    while level:
+        deepest += 1
+        inner = []
+        for members in level:
+            keys = len(members)
+            count += keys
+            most = max(most, keys)
+            inner += [each for each in members.values() if type(each) is dict]
+        level = inner
+    return Nesting(count, deepest, most)
+
+
 def field_count(value: Json) -> int:
     """Return the number of keys of all nested objects, arrays never entered."""
-    count, stack = 0, [value] if isinstance(value, dict) else []
-    while stack:
-        members = stack.pop()
-        count += len(members)
-        stack.extend(each for each in members.values() if isinstance(each, dict))
-    return count
+    return nesting(value).field_count
 
 
 def max_fan_out(value: Json) -> int:
@@ -63,26 +85,12 @@ def fan_out_outside_arrays(value: Json) -> int:
     This is what the paper's Table 8 prints: on its raw files it gives every
     figure of that column, `max_fan_out` larger ones for three GitHub subsets.
     """
-    most, stack = 0, [value] if isinstance(value, dict) else []
-    while stack:
-        members = stack.pop()
-        most = max(most, len(members))
-        stack.extend(each for each in members.values() if isinstance(each, dict))
-    return most
+    return nesting(value).fan_out
 
 
 def schema_depth(value: Json) -> int:
     """Return how deep objects nest, arrays never entered; a scalar has depth 0."""
-    level, deepest = [value] if isinstance(value, dict) else [], 0
-    while level:
-        deepest += 1
-        level = [
-            each
-            for members in level
-            for each in members.values()
-            if isinstance(each, dict)
-        ]
-    return deepest
+    return nesting(value).depth
 
 
 def size_bytes(value: Json) -> int:
@@ -114,9 +122,10 @@ def size_kb(value: Json) -> float:
 
 def measures(value: Json) -> Measures:
     """Return all four measures of a value."""
+    nested = nesting(value)
     return Measures(
         size=size_bytes(value),
-        field_count=field_count(value),
+        field_count=nested.field_count,
         max_fan_out=max_fan_out(value),
-        depth=schema_depth(value),
+        depth=nested.depth,
     )

@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.measures import (
-    fan_out_outside_arrays,
-    field_count,
-    schema_depth,
-    size_bytes,
-)
+from curation.measures import nesting, size_bytes
 from curation.tables import draft_of
 
 if TYPE_CHECKING:
@@ -36,10 +31,11 @@ class RawFigures:
 
 def raw_figures(schema: Json) -> RawFigures:
     """Return the figures of a parsed raw file."""
+    nested = nesting(schema)
     return RawFigures(
         raw_size=size_bytes(schema),
-        raw_field_count=field_count(schema),
-        raw_fan_out=fan_out_outside_arrays(schema),
-        raw_depth=schema_depth(schema),
+        raw_field_count=nested.field_count,
+        raw_fan_out=nested.fan_out,
+        raw_depth=nested.depth,
         raw_draft=draft_of(schema),
     )
