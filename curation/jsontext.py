@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 MAX_DEPTH = 256
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-# A number with a point or an exponent in text without spaces; some strings match.
-_MAY_BE_FLOAT = re.compile(rb"(?:^|[:,\[])-?[0-9]+[.eE]")
 _NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
 #: Decimal arithmetic ends at exponents of 18 digits.
 _HUGE_EXPONENT = re.compile(r"[eE][-+]?\d{10}")
@@ -287,13 +285,12 @@ def _unspelled(number: float) -> Json:
 
 def canonical(value: Json) -> bytes:
     """Return the canonical form: equal schemas, and only they, have equal bytes."""
-    # Without floats orjson writes the same bytes, much faster; it gives up on
-    # integers over 64 bits, on spelled floats and on deep nesting.
-    with suppress(orjson.JSONEncodeError):
-        written = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-        if not _MAY_BE_FLOAT.search(written):
-            return written
     kinds = {type(each) for each in _floats(value)}
+    if not kinds:
+        # Without floats orjson writes the same bytes, much faster; it gives up
+        # on integers over 64 bits and on deep nesting.
+        with suppress(orjson.JSONEncodeError):
+            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     unspelled = _map_numbers(value, _unspelled) if kinds else value
     if SpelledFloat in kinds:
         return _render(unspelled, _CANONICAL).encode()
