@@ -19,6 +19,7 @@ from curation.commands.check import check
 from curation.commands.diff import diff
 from curation.commands.explain import explain
 from curation.commands.fetch import fetch, sources
+from curation.commands.instances import instances
 from curation.commands.rules import rules
 from curation.commands.stats import stats
 from curation.faults import Fault
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (build, fetch, sources, rules, explain, stats, diff, check):
+for _command in (build, fetch, sources, rules, explain, stats, diff, check, instances):
     app.command()(_command)
 
 

@@ -1,6 +1,8 @@
-"""The worker process that makes the instances of one schema after another.
+"""The worker process of instances: it makes them, or grades someone else's.
 
-Run by path (`curation.isolation`).
+Run by path (`curation.isolation`). A unit is a JSON object: the schema's text, its
+dialect (empty: to be decided), and, to be graded, the texts of instances. With
+`lean` a schema costs less, and has no near misses.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from curation.instances.grading import grade
 from curation.instances.made import make
 from curation.worker_protocol import serve
 
@@ -20,13 +23,18 @@ if TYPE_CHECKING:
 
 
 def start(setup: Json) -> Callable[[Json], Json]:
-    """Take the seed; return the handler of one schema's text and dialect."""
+    """Take the seed; return the handler of one unit."""
     seed = setup["seed"]
 
     def handle(unit: Json) -> Json:
-        made = make(unit["schema"], unit["dialect"], seed)
+        schema, dialect = unit["schema"], unit["dialect"]
+        instances = unit.get("instances")
+        if instances is not None:
+            return grade(schema, dialect, instances).to_json()
+        lean = bool(unit.get("lean"))
+        answer = make(schema, dialect, seed, lean=lean).to_json()
         gc.collect(0)
-        return made.to_json()
+        return answer
 
     return handle
 

@@ -11,17 +11,23 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
-from curation.dialects import BY_NAME
 from curation.documents import Rejected
-from curation.instances.cases import Instance, Obstacle
-from curation.instances.subject import Subject
+from curation.instances.cases import Instance, Kind
+from curation.instances.judge import verdicts
+from curation.instances.near_misses import near_misses
+from curation.instances.reading import read_schema
 from curation.instances.witnesses import witnesses
-from curation.jsontext import parse
 from curation.refutation import refute
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from curation.documents import Json
-    from curation.instances.cases import Witness
+    from curation.instances.cases import NearMiss, Witness, Witnesses
+    from curation.instances.subject import Subject
+
+#: The reason beside the answer `unsatisfiable`.
+PROOF = "proof"
 
 
 class Answer(StrEnum):
@@ -36,15 +42,36 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Covered:
+    """How many pairs of a place and a keyword have a near miss; see `coverage`."""
+
+    pairs: int = 0
+    covered: int = 0
+    implied: int = 0
+    #: Name of the proof to pairs that it shows to be implied.
+    proofs: dict[str, int]
+    #: Keyword and pointer of the pairs that are neither.
+    missing: tuple[tuple[str, str], ...] = ()
+    #: The same, a keyword counting once for the whole schema.
+    keywords: int = 0
+    keywords_covered: int = 0
+    keywords_implied: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
     """What came of one schema."""
 
     answer: Answer
+    #: The dialect it was read in; empty where it was not read.
+    dialect: str = ""
     #: An `Obstacle`, `proof`, or how the process ended; empty where satisfiable.
     reason: str = ""
     detail: str = ""
     #: Without the record's id, which the packaging knows.
     instances: tuple[Instance, ...] = ()
+    #: None where near misses were not asked for, or there is no witness.
+    coverage: Covered | None = None
 
     def to_json(self) -> Json:
         """Return it as a JSON value."""
@@ -53,9 +80,18 @@ class Made:
     @classmethod
     def from_json(cls, given: Json) -> Self:
         """Read what `to_json` has written."""
-        instances = tuple(Instance(**each) for each in given["instances"])
-        answer = Answer(given["answer"])
-        return cls(**{**given, "answer": answer, "instances": instances})
+        covered = given["coverage"]
+        if covered is not None:
+            missing = tuple((each[0], each[1]) for each in covered["missing"])
+            covered = Covered(**{**covered, "missing": missing})
+        return cls(
+            answer=Answer(given["answer"]),
+            dialect=given["dialect"],
+            reason=given["reason"],
+            detail=given["detail"],
+            instances=tuple(Instance(**each) for each in given["instances"]),
+            coverage=covered,
+        )
 
 
 def text_of(value: Json) -> str:
@@ -76,49 +112,85 @@ def text_of(value: Json) -> str:
     return text
 
 
-def make(text: str, dialect: str, seed: int = 0) -> Made:
+def make(text: str, dialect: str = "", seed: int = 0, *, lean: bool = False) -> Made:
     """Return the instances of a schema, or why there are none.
 
-    Raises:
-        ValueError: the text is no JSON.
+    An empty dialect is decided here. With `lean` only witnesses are made, and only
+    jsonschema-rs judges them: for schemas that cost too much otherwise.
     """
-    schema = parse(text.encode("utf-8", "surrogatepass"))
-    if isinstance(schema, Rejected):
-        raise ValueError(schema.detail)  # noqa: TRY004 - the text is at fault
-    subject = Subject.of(schema, dialect)
+    subject = read_schema(text, dialect)
+    if isinstance(subject, Rejected):
+        reason = str(subject.reason)
+        return Made(answer=Answer.UNKNOWN, reason=reason, detail=subject.detail)
     found = witnesses(subject, seed)
     if not found.found:
-        return _without(subject, found.obstacle, found.detail)
-    rows = [
-        _witness_row(number, witness, subject)
-        for number, witness in enumerate(found.found)
-    ]
-    return Made(answer=Answer.SATISFIABLE, instances=tuple(rows))
-
-
-def _without(subject: Subject, obstacle: Obstacle | None, detail: str) -> Made:
-    proof = refute(subject.schema, BY_NAME[subject.dialect.name])
-    if proof is not None:
-        return Made(answer=Answer.UNSATISFIABLE, reason="proof", detail=str(proof))
-    reason = "" if obstacle is None else obstacle.value
-    return Made(answer=Answer.UNKNOWN, reason=reason, detail=detail)
-
-
-def _witness_row(number: int, witness: Witness, subject: Subject) -> Instance:
-    valid = bool(subject.rs.is_valid(witness.value))
-    off = bool(subject.rs_plain.is_valid(witness.value))
-    verdicts = {
-        "jsonschema-rs": {"formats_on": valid, "formats_off": off},
-        "jsonschema": None,
-    }
-    return Instance(
-        unique_id="",
-        number=number,
-        text=text_of(witness.value),
-        valid=valid,
-        kind=witness.kind.value,
-        keyword="",
-        schema_pointer="",
-        instance_pointer="",
-        verdicts=json.dumps(verdicts),
+        return _without(subject, found)
+    rows = [_of_witness(subject, each, lean=lean) for each in found.found]
+    if not lean:
+        missed = near_misses(subject, found.found, seed)
+        rows += _of_near_misses(subject, missed)
+    return Made(
+        answer=Answer.SATISFIABLE,
+        dialect=subject.dialect.name,
+        instances=tuple(_numbered(rows)),
     )
+
+
+def _without(subject: Subject, found: Witnesses) -> Made:
+    dialect = subject.dialect
+    proof = refute(subject.schema, dialect)
+    if proof is not None:
+        return Made(
+            answer=Answer.UNSATISFIABLE,
+            dialect=dialect.name,
+            reason=PROOF,
+            detail=str(proof),
+        )
+    return Made(
+        answer=Answer.UNKNOWN,
+        dialect=dialect.name,
+        reason=found.obstacle or "",
+        detail=found.detail,
+    )
+
+
+def _of_witness(subject: Subject, witness: Witness, *, lean: bool) -> Json:
+    said = verdicts(subject, witness.value, ask_jsonschema=not lean)
+    return {
+        "text": text_of(witness.value),
+        "valid": said.jsonschema_rs is True,
+        "kind": witness.kind.value,
+        "keyword": "",
+        "schema_pointer": "",
+        "instance_pointer": "",
+        "verdicts": said.text,
+    }
+
+
+def _of_near_misses(subject: Subject, missed: Sequence[NearMiss]) -> list[Json]:
+    """Return the rows of near misses; jsonschema judges one for each keyword."""
+    rows: list[Json] = []
+    asked: set[str] = set()
+    for each in missed:
+        first = each.keyword not in asked
+        asked.add(each.keyword)
+        said = verdicts(subject, each.value, ask_jsonschema=first)
+        rows.append(
+            {
+                "text": text_of(each.value),
+                "valid": said.jsonschema_rs is True,
+                "kind": Kind.NEAR_MISS.value,
+                "keyword": each.keyword,
+                "schema_pointer": each.schema_pointer,
+                "instance_pointer": each.instance_pointer,
+                "verdicts": said.text,
+            }
+        )
+    return rows
+
+
+def _numbered(rows: Sequence[Json]) -> list[Instance]:
+    return [
+        Instance(unique_id="", number=number, **each)
+        for number, each in enumerate(rows)
+    ]

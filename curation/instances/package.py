@@ -50,6 +50,19 @@ class Standing:
     #: Witnesses that both validators accept with formats on.
     agreed: int
     near_misses: int
+    #: Instances that both validators judged, and those on which they differ.
+    judged_by_both: int
+    disputed: int
+    #: Pairs of a place and an assertion keyword that some instance can meet; those
+    #: with a near miss that fails that keyword alone; those with a proof that the
+    #: keyword cannot fail alone. Null where no near misses were made.
+    pairs: int | None
+    pairs_covered: int | None
+    pairs_implied: int | None
+    #: The same, a keyword counting once for the whole schema.
+    keywords: int | None
+    keywords_covered: int | None
+    keywords_implied: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +87,8 @@ def standing(product: Product) -> Standing:
     """Return the row of a record."""
     task, made = product.task, product.made
     witnesses = [each for each in made.instances if each.kind != Kind.NEAR_MISS]
+    judged = [each for each in made.instances if _other(each) is not None]
+    covered = made.coverage
     return Standing(
         config=task.config,
         unique_id=task.unique_id,
@@ -82,23 +97,31 @@ def standing(product: Product) -> Standing:
         reason=made.reason,
         detail=made.detail,
         witnesses=len(witnesses),
-        agreed=sum(_both_accept(each) for each in witnesses),
+        agreed=sum(each.valid and _other(each) is True for each in witnesses),
         near_misses=len(made.instances) - len(witnesses),
+        judged_by_both=len(judged),
+        disputed=sum(_other(each) != each.valid for each in judged),
+        pairs=None if covered is None else covered.pairs,
+        pairs_covered=None if covered is None else covered.covered,
+        pairs_implied=None if covered is None else covered.implied,
+        keywords=None if covered is None else covered.keywords,
+        keywords_covered=None if covered is None else covered.keywords_covered,
+        keywords_implied=None if covered is None else covered.keywords_implied,
     )
 
 
-def _both_accept(instance: Instance) -> bool:
-    verdicts = json.loads(instance.verdicts)
-    other = verdicts["jsonschema"]
-    return instance.valid and (other is None or other["formats_on"] is True)
+def _other(instance: Instance) -> bool | None:
+    """Return jsonschema's verdict with formats on; None where it has none."""
+    said: bool | None = json.loads(instance.verdicts)["jsonschema"][0]
+    return said
 
 
 def disagreements(product: Product) -> Iterator[Disagreement]:
     """Yield the record's instances on which the two validators differ."""
     task = product.task
     for each in product.made.instances:
-        other = json.loads(each.verdicts)["jsonschema"]
-        if other is not None and other["formats_on"] not in (None, each.valid):
+        other = _other(each)
+        if other not in (None, each.valid):
             yield Disagreement(
                 config=task.config,
                 unique_id=task.unique_id,
@@ -107,7 +130,7 @@ def disagreements(product: Product) -> Iterator[Disagreement]:
                 kind=each.kind,
                 text=each.text,
                 jsonschema_rs=each.valid,
-                jsonschema=other["formats_on"],
+                jsonschema=bool(other),
                 verdicts=each.verdicts,
             )
 

@@ -7,6 +7,7 @@ a schema's instances are does not depend on the number of workers.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from curation.benchmark import SPLITS, split_of
 from curation.instances.made import Answer, Made
 from curation.isolation import Ending, Pool, Program
 from curation.limits import Limits
+from curation.runs import atomic_write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,6 +37,9 @@ MEMORY_MB = 512
 #: A batch is closed at so many schemas or characters, whichever comes first.
 BATCH_SCHEMAS = 32
 BATCH_LENGTH = 2**19
+#: File of the run folder with the seconds and the memory that instances took.
+COSTS = "instances.json"
+_SLOWEST = 20
 _REASONS = {
     Ending.TIMEOUT: "timed_out",
     Ending.OUT_OF_MEMORY: "out_of_memory",
@@ -80,8 +85,13 @@ def made_of(outcome: Outcome) -> Made:
     """Return what came of a schema, be it the end of its process."""
     if outcome.ending is Ending.OK:
         return Made.from_json(outcome.answer)
-    reason = _REASONS.get(outcome.ending, "crashed")
+    reason = reason_of(outcome)
     return Made(answer=Answer.UNKNOWN, reason=reason, detail=outcome.detail)
+
+
+def reason_of(outcome: Outcome) -> str:
+    """Return the word for the end of a process."""
+    return _REASONS.get(outcome.ending, "crashed")
 
 
 class Step:
@@ -97,6 +107,8 @@ class Step:
         self._seed = seed
         #: Most memory held at once by this process and its workers, in MiB.
         self.peak_rss_mb = 0.0
+        self._jobs = 0
+        self._wall_seconds = 0.0
 
     def work(self, *, jobs: int, progress: Callable[[int], None]) -> None:
         """Make what is not there yet; `progress` is told how many more are done.
@@ -114,13 +126,48 @@ class Step:
         progress(sum(len(self._batches[number]) for number in there))
         if not missing:
             return
-        units = ([unit_of(each) for each in self._batches[each]] for each in missing)
+        start = time.perf_counter()
         with Pool(program(self._seed), jobs=jobs, limits=limits()) as pool:
-            for result in pool.run_batches(units):
-                number = missing[result.index]
-                self._run.store(_name(number), _stored(result))
-                progress(len(result.outcomes))
+            failed = self._first(pool, missing, progress)
+            self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb
+        self._jobs, self._wall_seconds = jobs, time.perf_counter() - start
+
+    def _first(
+        self, pool: Pool, numbers: Sequence[int], progress: Callable[[int], None]
+    ) -> dict[int, BatchResult]:
+        """Work on batches; return those in which a schema has cost too much."""
+        failed = {}
+        units = ([unit_of(task) for task in self._batches[each]] for each in numbers)
+        for result in pool.run_batches(units):
+            number = numbers[result.index]
+            if all(each.ending is Ending.OK for each in result.outcomes):
+                self._run.store(_name(number), _stored(result.outcomes))
+                progress(len(result.outcomes))
+            else:
+                failed[number] = result
+        return failed
+
+    def _again(
+        self,
+        pool: Pool,
+        failed: Mapping[int, BatchResult],
+        progress: Callable[[int], None],
+    ) -> None:
+        """Ask once more for what has cost too much, for its witnesses alone."""
+        numbers = sorted(failed)
+        lost = [_failures(failed[number]) for number in numbers]
+        units = (
+            [{**unit_of(self._batches[number][each]), "lean": True} for each in own]
+            for number, own in zip(numbers, lost, strict=True)
+        )
+        for result in pool.run_batches(units):
+            number, own = numbers[result.index], lost[result.index]
+            outcomes = list(failed[number].outcomes)
+            for position, again in zip(own, result.outcomes, strict=True):
+                outcomes[position] = _merged(outcomes[position], again)
+            self._run.store(_name(number), _stored(outcomes))
+            progress(len(outcomes))
 
     def products(self) -> Iterator[Product]:
         """Yield what came of each task, in the order of the tasks.
@@ -137,14 +184,34 @@ class Step:
                 yield Product(task=task, made=made, seconds=each["seconds"])
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """Return how many instances each config has in each split."""
+        """Return how many instances each config has in each split.
+
+        What time and memory they took is left in the run folder, where what differs
+        from run to run belongs.
+        """
         counted: dict[str, Counter[str]] = {}
+        seconds: list[tuple[float, str]] = []
         for each in self.products():
-            own = counted.setdefault(each.task.config, Counter())
-            own[each.task.split] += len(each.made.instances)
+            task = each.task
+            own = counted.setdefault(task.config, Counter())
+            own[task.split] += len(each.made.instances)
+            seconds.append((each.seconds, f"{task.config}/{task.unique_id}"))
+        if seconds:
+            costs = self._costs(seconds)
+            atomic_write_bytes(self._run.folder / COSTS, orjson.dumps(costs))
         return {
             config: {split: own[split] for split in SPLITS}
             for config, own in counted.items()
+        }
+
+    def _costs(self, seconds: list[tuple[float, str]]) -> Json:
+        seconds.sort(reverse=True)
+        return {
+            "jobs": self._jobs,
+            "wall_seconds": round(self._wall_seconds, 3),
+            "peak_rss_mb": self.peak_rss_mb,
+            "schema_seconds": round(sum(each for each, _ in seconds), 3),
+            "slowest": [[name, each] for each, name in seconds[:_SLOWEST]],
         }
 
 
@@ -182,10 +249,31 @@ def _name(number: int) -> str:
     return f"instances-{number:05}"
 
 
-def _stored(result: BatchResult) -> bytes:
+def _failures(result: BatchResult) -> list[int]:
+    """Return the positions of the units that gave no answer."""
+    return [
+        position
+        for position, each in enumerate(result.outcomes)
+        if each.ending is not Ending.OK
+    ]
+
+
+def _merged(first: Outcome, again: Outcome) -> Outcome:
+    """Return what the lean try gave, with the seconds of both and the first's end."""
+    seconds = first.seconds + again.seconds
+    if again.ending is not Ending.OK:
+        return replace(first, seconds=seconds)
+    answer = again.answer
+    if answer["instances"]:
+        why = f"without near misses: {reason_of(first)}, {first.detail}"
+        answer = {**answer, "detail": why}
+    return replace(again, answer=answer, seconds=seconds)
+
+
+def _stored(outcomes: Sequence[Outcome]) -> bytes:
     return orjson.dumps(
         [
             {"made": made_of(each).to_json(), "seconds": round(each.seconds, 4)}
-            for each in result.outcomes
+            for each in outcomes
         ]
     )

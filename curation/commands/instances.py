@@ -1,0 +1,245 @@
+"""`csbdata instances`: what a schema accepts, what it just refuses, and the figures."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.editions import DEFAULT_BUILD
+from curation.faults import NoInput
+from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
+from curation.visible_text import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.documents import Json
+    from curation.instances.checking import Answers, Tally
+    from curation.instances.made import Made
+
+_SHOWN = 400
+_MOST_DIFFERENCES = 20
+
+
+def instances(  # noqa: PLR0913 (one parameter an option)
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FILE|ID]",
+            help="A JSON Schema, or a record's id (config/id); with --report a build.",
+        ),
+    ] = None,
+    *,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Grade someone else's instances: JSON Lines, a MaskBench file, or a "
+            "folder of those.",
+        ),
+    ] = None,
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report", help="Print the figures of a build made with --instances."
+        ),
+    ] = False,
+    maskbench: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Write a build's instances as MaskBench's files."
+        ),
+    ] = None,
+    build: Annotated[
+        Path, typer.Option("--in", metavar="DIR", help="The build to look into.")
+    ] = DEFAULT_BUILD,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of what is made.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes [default: all cores].")
+    ] = None,
+    format_: FormatOption = Format.AUTO,
+) -> None:
+    """Make witnesses and near misses of one schema, or look at those of a build.
+
+    A line is the instance's kind, the keyword that refuses it and where, and its
+    text. Exits with 1 if a schema has no witness, or if a graded instance is not
+    what its label says. Nothing is ever fetched.
+
+    \b
+    Examples:
+      csbdata instances person.schema.json
+      csbdata instances Github_easy/o13947 --format json
+      csbdata instances --check theirs.jsonl
+      csbdata instances --check maskbench/data/
+      csbdata instances --report build/JSONSchemaBench
+      csbdata instances --maskbench maskbench/
+
+    --check takes lines with unique_id or json_schema, text or data, and valid where
+    it is known.
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    if report:
+        _report(Path(target) if target else build, format_)
+    elif check is not None:
+        _check(check, build, jobs or os.cpu_count() or 1, format_)
+    elif maskbench is not None:
+        _export(build, maskbench)
+    elif target is not None:
+        _make(target, build, seed, format_)
+    else:
+        raise typer.BadParameter("give FILE or ID, --check, --report or --maskbench")
+
+
+def _make(target: str, build: Path, seed: int, format_: Format) -> None:
+    from curation.instances.step import limits, made_of, program
+    from curation.isolation import Worker
+
+    schema, dialect = _schema_of(target, build)
+    with Worker(program(seed), limits()) as worker:
+        made = made_of(worker.ask({"schema": schema, "dialect": dialect}))
+    if format_ is Format.JSON:
+        print_json({"schema": target, **made.to_json()})
+    else:
+        _print_made(target, made)
+    if not made.instances:
+        raise typer.Exit(1)
+
+
+def _schema_of(target: str, build: Path) -> tuple[str, str]:
+    """Return text and dialect of a file, or else of a record; files come first.
+
+    Raises:
+        NoInput: there is neither.
+    """
+    from curation.instances.records import Records
+
+    path = Path(target)
+    if path.is_file():
+        try:
+            return path.read_text("utf-8-sig"), ""
+        except (OSError, UnicodeDecodeError) as error:
+            raise NoInput(f"cannot be read ({error})", target) from error
+    if path.suffix == ".json" and not build.is_dir():
+        raise NoInput("no such file", target)
+    record = Records(build).one(target)
+    return record.schema, record.dialect
+
+
+def _print_made(target: str, made: Made) -> None:
+    show(f"{target}: {made.answer}  {made.dialect}".rstrip(), style="bold")
+    if made.reason:
+        show(f"  {made.reason}: {shortened(made.detail, _SHOWN)}")
+    for each in made.instances:
+        where = f"  {each.keyword}" if each.keyword else ""
+        if each.schema_pointer:
+            where += f" at {each.schema_pointer}"
+        if each.keyword:
+            where += f" for {each.instance_pointer or 'the root'}"
+        show(f"{each.kind}{where}", style="green" if each.valid else "yellow")
+        show(f"  {shortened(each.text, _SHOWN)}")
+
+
+def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
+    from curation.instances.checking import graded, read_questions, tally
+    from curation.instances.records import Records
+    from curation.progress import Quiet, Shown
+
+    questions = read_questions(file, Records(build))
+    progress = Quiet() if format_ is Format.JSON else Shown()
+    with progress.bar("Grading") as advance:
+        answers = graded(questions, jobs=jobs, progress=advance)
+    figures = tally(answers)
+    if format_ is Format.JSON:
+        print_json(
+            {
+                **asdict(figures),
+                "agreement": figures.agreement,
+                "schemas_graded": [_as_json(each) for each in answers],
+            }
+        )
+    else:
+        _print_check(answers, figures)
+    if figures.agreeing < figures.labelled:
+        raise typer.Exit(1)
+
+
+def _as_json(answers: Answers) -> Json:
+    asked = answers.asked
+    return {
+        "config": asked.config,
+        "unique_id": asked.unique_id,
+        "dialect": answers.graded.dialect,
+        "error": answers.graded.error,
+        "instances": [
+            {**asdict(given), **asdict(grade)}
+            for given, grade in zip(asked.given, answers.graded.grades, strict=False)
+        ],
+    }
+
+
+def _print_check(answers: Sequence[Answers], figures: Tally) -> None:
+    shown = 0
+    for each in answers:
+        for given, grade in each.differing():
+            shown += 1
+            if shown > _MOST_DIFFERENCES:
+                break
+            label = "valid" if given.valid else "invalid"
+            place = f"{grade.keyword} at {grade.schema_pointer or 'the root'}"
+            why = f"refused for {place}" if grade.keyword else "accepted"
+            name = f"{each.asked.config}/{each.asked.unique_id}".strip("/")
+            show(f"{name}: labelled {label}, {why}")
+            show(f"  {shortened(given.text, _SHOWN)}")
+    differing = figures.labelled - figures.agreeing
+    if differing > _MOST_DIFFERENCES:
+        say(f"... and {differing - _MOST_DIFFERENCES:,} more (--format json)")
+    both = figures.judged_by_both
+    rows = [
+        ("schemas", f"{figures.schemas:,}", ""),
+        ("  that cannot be judged", *_of(figures.unusable, figures.schemas)),
+        ("  with an accepted instance", *_of(figures.with_valid, figures.schemas)),
+        ("instances", f"{figures.instances:,}", ""),
+        ("  whose label agrees", *_of(figures.agreeing, figures.labelled)),
+        ("  on which validators differ", *_of(figures.disputed, both)),
+        ("  refused for one keyword", *_of(figures.single, figures.refused)),
+    ]
+    stdout().print(table(("", "count", "of"), rows, numbers=(1, 2)))
+
+
+def _of(count: int, total: int) -> tuple[str, str]:
+    share = f" ({100 * count / total:.2f} %)" if total else ""
+    return f"{count:,}", f"{total:,}{share}"
+
+
+def _export(build: Path, folder: Path) -> None:
+    from curation.instances.maskbench import write_files
+    from curation.instances.records import Records, maskbench_files
+
+    count = write_files(maskbench_files(Records(build)), folder)
+    show(f"{count:,} files in {folder}")
+
+
+def _report(build: Path, format_: Format) -> None:
+    from curation.instances.report import (
+        HEADERS,
+        as_json,
+        cost_lines,
+        report_of,
+        rows_of,
+    )
+
+    found = report_of(build)
+    if format_ is Format.JSON:
+        print_json(as_json(found))
+        return
+    stdout().print(table(HEADERS, list(rows_of(found)), numbers=(2, 5, 7)))
+    for name, reason, detail in found.without[:_MOST_DIFFERENCES]:
+        show(f"{name}: {reason}: {shortened(detail, _SHOWN)}")
+    if len(found.without) > _MOST_DIFFERENCES:
+        rest = len(found.without) - _MOST_DIFFERENCES
+        say(f"... and {rest:,} more without a witness (--format json)")
+    for each in cost_lines(found):
+        show(each)

@@ -1,0 +1,193 @@
+"""`csbdata instances`: one schema, someone else's instances, the figures."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from curation.build import Request, build
+from curation.commands.instances import instances
+from curation.faults import BadData, NoInput
+from curation.origins import FetchSettings
+from curation.progress import Quiet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.documents import Json
+
+APP = typer.Typer()
+APP.command()(instances)
+SCHEMA = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "type": "object",
+    "properties": {"count": {"type": "integer", "maximum": 9}, "name": {}},
+    "required": ["count"],
+    "additionalProperties": False,
+}
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    """Run the command; return its exit code and stdout."""
+    result = CliRunner().invoke(APP, list(arguments), catch_exceptions=False)
+    return result.exit_code, result.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the sample with its instances once."""
+    folder = tmp_path_factory.mktemp("instances")
+    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+    request = Request(
+        out=folder / "out", sample=True, instances=True, jobs=2, fetch=settings
+    )
+    build(request, Quiet())
+    return request.out
+
+
+def lines(path: Path, *rows: Json) -> str:
+    """Write JSON Lines; return the file's name."""
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    return str(path)
+
+
+def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
+    """Its dialect is found, and each near miss says what refuses it."""
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(SCHEMA))
+    code, text = run(str(file), "--format", "json")
+    made = json.loads(text)
+    assert code == 0
+    assert (made["answer"], made["dialect"]) == ("satisfiable", "draft-07")
+    missed = [each for each in made["instances"] if each["kind"] == "near_miss"]
+    assert {"maximum", "required", "additionalProperties", "type"} <= {
+        each["keyword"] for each in missed
+    }
+    assert not any(each["valid"] for each in missed)
+    code, text = run(str(file))
+    assert "maximum at /properties/count/maximum for /count" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "reason"),
+    [
+        ('{"type": "string", "enum": [1]}', "unsatisfiable", "proof"),
+        ("nonsense", "unknown", "not_json"),
+        ('{"$schema": "https://example.com/mine"}', "unknown", "unsupported_dialect"),
+        ('{"$ref": "other.json"}', "unknown", "unusable"),
+        ('{"type": "array", "minItems": 1000000000}', "unknown", "too_large"),
+    ],
+)
+def test_what_has_no_witness_has_a_reason(
+    tmp_path: Path, text: str, answer: str, reason: str
+) -> None:
+    """The exit code is 1; the answer says whether that is proven."""
+    file = tmp_path / "s.json"
+    file.write_text(text)
+    code, out = run(str(file), "--format", "json")
+    made = json.loads(out)
+    assert (code, made["answer"], made["reason"]) == (1, answer, reason)
+
+
+def test_the_same_seed_gives_the_same_instances(tmp_path: Path) -> None:
+    """Another seed gives others."""
+    file = tmp_path / "s.json"
+    file.write_text(json.dumps(SCHEMA))
+    first = run(str(file), "--seed", "7", "--format", "json")
+    assert run(str(file), "--seed", "7", "--format", "json") == first
+    assert run(str(file), "--seed", "8", "--format", "json") != first
+
+
+def test_a_record_is_found_by_its_id(built: Path) -> None:
+    """What is made is what the build has packaged."""
+    import polars as pl  # noqa: PLC0415
+
+    rows = pl.read_parquet(built / "Snowplow_instances" / "train-*.parquet")
+    name = rows["unique_id"][0]
+    code, text = run(f"Snowplow/{name}", "--in", str(built), "--format", "json")
+    assert code == 0
+    packaged = rows.filter(unique_id=name)["text"].to_list()
+    assert [each["text"] for each in json.loads(text)["instances"]] == packaged
+    with pytest.raises(NoInput, match="no record"):
+        run("nobody", "--in", str(built))
+
+
+def test_labels_are_graded(tmp_path: Path) -> None:
+    """A label that the validator contradicts is told, and the exit code is 1."""
+    theirs = tmp_path / "theirs.jsonl"
+    good = {"json_schema": SCHEMA, "data": {"count": 1}, "valid": True}
+    bad = {"json_schema": SCHEMA, "text": '{"count": 10}', "valid": False}
+    assert run("--check", lines(theirs, good, bad))[0] == 0
+    wrong = {"json_schema": SCHEMA, "data": {"count": 12}, "valid": True}
+    name = lines(theirs, good, bad, wrong, {**good, "valid": None})
+    code, text = run("--check", name, "--format", "json")
+    found = json.loads(text)
+    assert code == 1
+    assert (found["labelled"], found["agreeing"], found["instances"]) == (3, 2, 4)
+    assert (found["schemas"], found["with_valid"]) == (1, 1)
+    graded = found["schemas_graded"][0]["instances"]
+    assert [each["keyword"] for each in graded] == ["", "maximum", "maximum", ""]
+    code, text = run("--check", name)
+    assert "labelled valid, refused for maximum" in text
+
+
+@pytest.mark.parametrize(
+    "row", ["{", "[]", '{"text": "1"}', '{"json_schema": true}', '{"unique_id": "a"}']
+)
+def test_lines_of_another_form_are_refused(tmp_path: Path, row: str) -> None:
+    """The fault names the file and the line."""
+    theirs = tmp_path / "theirs.jsonl"
+    theirs.write_text(f'{{"json_schema": true, "text": "1"}}\n{row}\n')
+    with pytest.raises((BadData, NoInput)):
+        run("--check", str(theirs), "--in", str(tmp_path / "none"))
+
+
+def test_an_instance_that_is_no_json_is_no_verdict(tmp_path: Path) -> None:
+    """It is counted, and it is no agreement."""
+    row = {"json_schema": True, "text": "{", "valid": False}
+    code, text = run("--check", lines(tmp_path / "a", row), "--format", "json")
+    found = json.loads(text)
+    assert (code, found["labelled"], found["instances"]) == (0, 0, 1)
+    assert found["schemas_graded"][0]["instances"][0]["error"]
+
+
+def test_what_is_exported_for_maskbench_is_graded_as_labelled(
+    built: Path, tmp_path: Path
+) -> None:
+    """One file a record; reading them again, every label is confirmed."""
+    code, text = run("--maskbench", str(tmp_path / "mb"), "--in", str(built))
+    assert code == 0
+    assert text.startswith("295 files")
+    code, text = run("--check", str(tmp_path / "mb"), "--format", "json")
+    found = json.loads(text)
+    assert found["agreeing"] == found["labelled"] > 1_000
+    assert found["schemas"] == 295
+
+
+def test_the_report_has_a_denominator_for_every_share(built: Path) -> None:
+    """The counts of the configs add up to those of all."""
+    code, text = run("--report", str(built), "--format", "json")
+    found = json.loads(text)
+    assert code == 0
+    configs = found["configs"]
+    total = configs.pop("all")
+    assert total["records"] == sum(each["records"] for each in configs.values())
+    assert total["witnessed"] + len(found["without_witness"]) == total["records"]
+    assert total["shares"]["witnessed"] >= 0.99
+    assert found["costs"]["schema_seconds"] > 0
+    assert run("--report", "--in", str(built))[0] == 0
+
+
+def test_a_build_without_instances_has_no_report(tmp_path: Path) -> None:
+    """The fault says what to type."""
+    with pytest.raises(NoInput, match="csbdata build --instances"):
+        run("--report", str(tmp_path))
+
+
+def test_nothing_to_do_is_wrong_usage() -> None:
+    """Without a target or an option there is nothing to print."""
+    assert run()[0] == 2
