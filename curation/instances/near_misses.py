@@ -5,20 +5,23 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.admission import identity
 from curation.instances.cases import Kind, NearMiss, Witness
+from curation.instances.coverage import pointers
 from curation.instances.edit_table import EDITS
 from curation.instances.edits import Spot
 from curation.instances.goals import Atom, Goals
+from curation.instances.implied import implied
 from curation.instances.labels import FALSE, MIXED, near_miss
 from curation.instances.loosened import Loosened
 from curation.instances.maker import NOTHING, ExhaustedError, Frame, Maker, Nothing
 from curation.instances.reach import Context, Pair, Reach, reach
 from curation.instances.shapes import conjunction
-from curation.instances.sites import Site, edited, forbidden, holding, sites
+from curation.instances.sites import Site, edited, forbidden, holding, member, sites
 from curation.jsontext import canonical
 
 if TYPE_CHECKING:
@@ -110,12 +113,15 @@ class _Making:
         self.left = _Left(effort.verdicts, effort.searches, effort.witnesses)
         self.sites: dict[Pair, list[Site]] = {}
         self.loosened: dict[Pair, Loosened] = {}
+        #: Every witness that is edited, made ones too.
+        self.bases: list[Json] = []
         self.sizes: dict[int, float] = {}
         ordered = sorted(witnesses, key=lambda each: len(canonical(each.value)))
         for each in ordered:
             self._add_witness(each.value)
 
     def _add_witness(self, value: Json) -> None:
+        self.bases.append(value)
         self.sizes[id(value)] = 1 + len(canonical(value)) / 4_000
         for site in sites(self.subject, value):
             for pair in site.pairs:
@@ -154,9 +160,11 @@ class _Making:
             self.left.witnesses -= 1
             self._reach(pair)
         here = self.sites.get(pair, [])
-        return any(self._edit(pair, each) for each in here) or any(
-            self._search(pair, each) for each in here[:2]
-        )
+        if any(self._edit(pair, each) for each in here):
+            return True
+        if implied(self.subject, pair, self.reach.contexts[pair]):
+            return False
+        return any(self._search(pair, each) for each in here[:2])
 
     def _edit(self, pair: Pair, site: Site) -> bool:
         for new in islice(self._edits(pair, site), self.effort.tries):
@@ -203,14 +211,13 @@ class _Making:
         case = near_miss(self.subject, value)
         if case is None or case.keyword == MIXED:
             return False
-        pointers = [each[1] for each in case.keywords] or [case.schema_pointer]
-        known = identity(value)
-        if known in self.seen or not any(each not in self.found for each in pointers):
+        named, known = pointers(case), identity(value)
+        if known in self.seen or not any(each not in self.found for each in named):
             return False
         self.seen.add(known)
-        for each in pointers:
+        for each in named:
             self.found.setdefault(each, case)
-        return pair.pointer in pointers
+        return pair.pointer in named
 
     def _search(self, pair: Pair, site: Site) -> bool:
         if self.left.searches <= 0 or pair.keyword == FALSE:
@@ -233,6 +240,27 @@ class _Making:
                 self._add_witness(value)
                 if pair in self.sites:
                     return
+        self._place(pair, self.reach.contexts[pair][0])
+
+    def _place(self, pair: Pair, context: Context) -> None:
+        """Take a place that no witness fills: whatever stands there is wrong."""
+        if not context.path:
+            return
+        *above, last = context.path
+        for witness in self.bases:
+            holder = reduce(member, above, witness)
+            if isinstance(holder, dict if isinstance(last, str) else list):
+                if isinstance(last, int) and last != len(holder):
+                    continue
+                place = Site(
+                    witness=witness,
+                    path=context.path,
+                    value=None,
+                    goals=context.goals,
+                    pairs=(pair,),
+                )
+                self.sites.setdefault(pair, []).append(place)
+                return
 
 
 def _forced(context: Context) -> Goals:

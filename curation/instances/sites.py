@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from curation.documents import ABSENT
 from curation.instances.labels import FALSE
 from curation.instances.reach import Pair, Path, false_places, pairs_of
 from curation.instances.shapes import Shape, conjunction
@@ -76,13 +77,22 @@ def forbidden(subject: Subject, site: Site) -> Iterator[tuple[Pair, str | int]]:
             yield Pair(node, FALSE), name
 
 
+def member(value: Json, step: str | int) -> Json:
+    """Return a property or an element, or ABSENT."""
+    if isinstance(step, int):
+        inside = isinstance(value, list) and step < len(value)
+    else:
+        inside = isinstance(value, dict) and step in value
+    return value[step] if inside else ABSENT
+
+
 def edited(value: Json, path: Path, new: Json) -> Json:
     """Return a copy of a value with another one at a path."""
     if not path:
         return new
     head, rest = path[0], path[1:]
     if isinstance(value, list) and isinstance(head, int):
-        inner = edited(value[head], rest, new)
+        inner = edited(value[head], rest, new) if head < len(value) else new
         return [*value[:head], inner, *value[head + 1 :]]
     return {**value, head: edited(value.get(head), rest, new)}
 
@@ -96,7 +106,8 @@ def holding(subject: Subject, witness: Json, path: Path) -> Goals:
     goals: Goals = (subject.root,)
     value = witness
     for step in (*path, None):
-        goals = (*goals, *_branches(subject, goals, value))
+        if value is not ABSENT:
+            goals = (*goals, *_branches(subject, goals, value))
         if step is None:
             break
         shape = conjunction(subject, goals)
@@ -106,7 +117,7 @@ def holding(subject: Subject, witness: Json, path: Path) -> Goals:
             else shape.property_nodes(step)
         )
         goals = below or ()
-        value = value[step]
+        value = member(value, step)
     return goals
 
 
