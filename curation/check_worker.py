@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
@@ -21,7 +21,7 @@ from curation.compile_worker import verdict as compiled
 from curation.dialects import BY_NAME
 from curation.documents import Origin, Provenance, RawDocument, Rejected
 from curation.library import NoLibrary
-from curation.metaschemas import complaint, recheck, valid_under
+from curation.metaschemas import complaint, is_valid, recheck, valid_under
 from curation.rules import Context
 from curation.rulesets import rule_set
 from curation.worker_protocol import serve
@@ -86,25 +86,33 @@ def _raw(content: bytes) -> RawDocument:
 
 
 def _under_rules(content: bytes) -> Json:
-    """Return what the rule set `clean` makes of a text, place by place."""
+    """Return what the rule set `clean` makes of a text, place by place.
+
+    A linter names all that is wrong: where a build would end a document, the later
+    rules still look at it.
+    """
     rules = rule_set("clean")
     context = Context(library=NoLibrary())
     document = read(_raw(content), rules)
     if isinstance(document, Rejected):
-        return _report(None, document, rules.rules)
+        return _report(None, [document], rules.rules)
+    rejected: list[Rejected] = []
     for rule in rules.rules:
         result = rule.apply(document, context)
-        if isinstance(result, Rejected):
-            signed = Rejected(
-                reason=result.reason, detail=result.detail, rule=rule.name
-            )
-            return _report(document, signed, rules.rules)
-        document = result
-    return _report(document, None, rules.rules)
+        if not isinstance(result, Rejected):
+            document = result
+            continue
+        rejected.append(replace(result, rule=rule.name))
+        # The rules that come later rely on a legal schema, and on nothing else.
+        if document.dialect is None or not is_valid(
+            document.schema, BY_NAME[document.dialect]
+        ):
+            break
+    return _report(document, rejected, rules.rules)
 
 
 def _report(
-    document: Document | None, rejected: Rejected | None, rules: tuple[Rule, ...]
+    document: Document | None, rejected: list[Rejected], rules: tuple[Rule, ...]
 ) -> Json:
     summaries = {each.name: each.summary for each in rules}
     meanings = {code: text for each in rules for code, text in each.lints.items()}
@@ -114,7 +122,7 @@ def _report(
         "dialect": document.dialect if document else None,
         "dialect_found": document.dialect_found if document else None,
         "valid_under": list(valid_under(document.schema)) if document else [],
-        "rejected": asdict(rejected) if rejected else None,
+        "rejected": [asdict(each) for each in rejected],
         "changes": [asdict(each) for each in changes],
         "lints": [asdict(each) for each in lints],
         "summaries": summaries | meanings,

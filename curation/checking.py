@@ -134,8 +134,7 @@ def _joined(what: str, detail: str) -> str:
 
 def _problems(found: Json) -> Iterator[Problem]:
     meanings = found["summaries"]
-    rejected = found["rejected"]
-    if rejected is not None:
+    for rejected in found["rejected"]:
         explanation = Reason(rejected["reason"]).explanation
         message = _joined(explanation, rejected["detail"])
         yield Problem(pointer="", code=rejected["reason"], message=message)
