@@ -1,41 +1,45 @@
-"""Strings of a length, a pattern and a format."""
+"""Strings of a length, patterns and formats.
+
+First what a person might write, then what a pattern's tree gives, then near relatives
+of what must not match, at last a search of all constraints at once. Whatever comes
+of it is verified.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
 
-import jsonschema_rs
 import regress
 
-if TYPE_CHECKING:
-    import random
+from curation.backtracking import is_prone
+from curation.instances import ecma, formats, values
+from curation.instances.automaton import automaton
+from curation.instances.ecma_sampling import sample
+from curation.instances.words import WORDS
 
-_WORDS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel")
-_EXAMPLES = {
-    "date-time": "2024-05-06T07:08:09Z",
-    "date": "2024-05-06",
-    "time": "07:08:09Z",
-    "email": "ada@example.com",
-    "idn-email": "ada@example.com",
-    "uri": "https://example.com/a",
-    "uri-reference": "https://example.com/a",
-    "iri": "https://example.com/a",
-    "url": "https://example.com/a",
-    "hostname": "example.com",
-    "idn-hostname": "example.com",
-    "ipv4": "192.0.2.1",
-    "ip-address": "192.0.2.1",
-    "ipv6": "2001:db8::1",
-    "uuid": "123e4567-e89b-12d3-a456-426614174000",
-    "json-pointer": "/a",
-    "relative-json-pointer": "0",
-    "duration": "P1D",
-    "regex": "^a$",
-    "uri-template": "https://example.com/{a}",
-    "color": "red",
-}
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.instances.pattern_trees import Node, Pattern
+
+#: Longer strings are not made.
+LONGEST: Final = 10_000_000
+#: Longer ones are made only if so much is required.
+_USUAL: Final = 1_000_000
+#: Longest text that a backtracking engine is asked about, if its pattern is prone
+#: to exponential search, and if not.
+_SAFE_PRONE: Final = 16
+_SAFE: Final = 400
+#: Longest text that is searched for character by character.
+_SEARCHED: Final = 20_000
+_DRAWS: Final = 3
+#: Steps of a search, besides one for every character required.
+_STEPS: Final = 3_000
+_SPACES = re.compile(r"\s$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,49 +53,249 @@ class StringShape:
     not_patterns: tuple[str, ...] = ()
     #: The property's name, a hint for realistic values.
     name: str = ""
+    #: The dialect whose formats `matches` asks for; the newest if empty.
+    dialect: str = ""
 
 
 @lru_cache(maxsize=4096)
-def _regex(pattern: str) -> Any:  # noqa: ANN401 (a strategy)
+def _regex(pattern: str) -> Any:  # noqa: ANN401 - regress.Regex is no public type
+    strict = ecma.strict_text(pattern)
+    if strict is not None:
+        return regress.Regex(strict, "u")
     try:
-        return regress.Regex(pattern, "u")
-    except regress.RegressError:
         return regress.Regex(pattern)
+    except regress.RegressError:
+        return None
 
 
-@lru_cache(maxsize=256)
-def _format(name: str) -> Any:  # noqa: ANN401 (a strategy)
-    return jsonschema_rs.Draft7Validator(
-        {"type": "string", "format": name}, validate_formats=True
+def holds(pattern: str, text: str) -> bool:
+    """Tell whether an ECMA-262 pattern matches somewhere in a text.
+
+    What no engine reads matches nothing. A backtracking engine is asked only where
+    it surely answers soon.
+    """
+    if len(text) > (_SAFE_PRONE if is_prone(pattern) else _SAFE):
+        machine = automaton((pattern,), ())
+        if machine is not None and machine.exact:
+            try:
+                return machine.accepts(text)
+            except RecursionError:
+                return False
+        if len(text) > _SAFE:
+            return False
+    expression = _regex(pattern)
+    return expression is not None and expression.find(text) is not None
+
+
+def _fits_length(shape: StringShape, text: str) -> bool:
+    return shape.min_length <= len(text) and (
+        shape.max_length is None or len(text) <= shape.max_length
     )
 
 
 def matches(shape: StringShape, text: str) -> bool:
-    """Tell whether a string is of that shape."""
-    if len(text) < shape.min_length:
-        return False
-    if shape.max_length is not None and len(text) > shape.max_length:
-        return False
-    if any(_regex(each).find(text) is None for each in shape.patterns):
-        return False
-    if any(_regex(each).find(text) is not None for each in shape.not_patterns):
-        return False
-    return all(_format(each).is_valid(text) for each in shape.formats)
+    """Tell whether a string is of that shape, formats as jsonschema-rs judges."""
+    return (
+        _fits_length(shape, text)
+        and all(holds(each, text) for each in shape.patterns)
+        and not any(holds(each, text) for each in shape.not_patterns)
+        and all(formats.accepts(each, text, shape.dialect) for each in shape.formats)
+    )
 
 
-def choose(shape: StringShape, rng: random.Random) -> str | None:
+def _is_right(shape: StringShape, text: str) -> bool:
+    """Tell whether it is of that shape whichever validator judges."""
+    return (
+        _fits_length(shape, text)
+        and all(holds(each, text) for each in shape.patterns)
+        and not any(holds(each, text) for each in shape.not_patterns)
+        and all(formats.accepts_twice(each, text) for each in shape.formats)
+    )
+
+
+def choose(shape: StringShape, rng: Random) -> str | None:
     """Return a string of that shape, or None where none is known."""
-    if shape.min_length > 10**7:
+    least, most = shape.min_length, shape.max_length
+    if least > LONGEST or (most is not None and most < least):
         return None
-    for _ in range(20):
-        text = rng.choice(_WORDS)
-        for each in shape.formats:
-            text = _EXAMPLES.get(each, text)
-        if not shape.formats:
-            if len(text) < shape.min_length:
-                text += "x" * (shape.min_length - len(text))
-            if shape.max_length is not None:
-                text = text[: shape.max_length]
-        if matches(shape, text):
+    asserted = tuple(each for each in shape.formats if formats.is_asserted(each))
+    if not (shape.patterns or shape.not_patterns or asserted):
+        hint = shape.formats[0] if shape.formats else ""
+        return _free(shape, hint, rng)
+    shape = replace(shape, formats=asserted)
+    if shape.patterns == () and shape.not_patterns == () and len(asserted) == 1:
+        text = formats.sample(asserted[0], rng)
+        if _fits_length(shape, text):
             return text
-    return None
+    sure = _sure_pattern(shape)
+    for text in _candidates(shape, rng):
+        if (sure and _fits_length(shape, text)) or _is_right(shape, text):
+            return text
+    return _searched(shape, rng)
+
+
+def _free(shape: StringShape, hint: str, rng: Random) -> str:
+    """Return text that only its length binds."""
+    text = values.known_text(shape.name, rng) if not hint else None
+    if text is None:
+        text = values.text(hint or shape.name, rng)
+    least, most = shape.min_length, shape.max_length
+    if most is not None and len(text) > most:
+        words = _words_within(least, most)
+        text = rng.choice(words) if words else _SPACES.sub("s", text[:most])
+    return text + _padding(least - len(text), rng, " ")
+
+
+@lru_cache(maxsize=1024)
+def _words_within(least: int, most: int) -> tuple[str, ...]:
+    return tuple(each for each in WORDS if least <= len(each) <= most)
+
+
+def _padding(count: int, rng: Random, between: str) -> str:
+    """Return so many characters of words."""
+    if count <= 0:
+        return ""
+    block = "".join(between + rng.choice(WORDS) for _ in range(min(count, 200)))
+    return _SPACES.sub("s", (block * (count // len(block) + 1))[:count])
+
+
+@lru_cache(maxsize=4096)
+def _is_sure(pattern: str) -> bool:
+    tree = ecma.parse(pattern)
+    return tree is not None and tree.sure
+
+
+def _sure_pattern(shape: StringShape) -> bool:
+    """Tell whether strings made for the pattern need no verification.
+
+    Only long ones go unverified: a proof costs little for the short.
+    """
+    return (
+        shape.min_length > _SAFE
+        and len(shape.patterns) == 1
+        and not shape.formats
+        and not shape.not_patterns
+        and _is_sure(shape.patterns[0])
+    )
+
+
+def _candidates(shape: StringShape, rng: Random) -> Iterator[str]:
+    """Yield strings that may be of the shape, the natural ones first."""
+    wild = shape.min_length > _SAFE
+    if not wild and not shape.patterns and rng.random() < 0.7:  # noqa: PLR2004 - often
+        for pattern in shape.not_patterns:
+            yield from _unlike(pattern, rng)
+    if not wild:
+        yield from _natural(shape, rng)
+    for pattern in shape.patterns:
+        yield from _of_pattern(shape, pattern, rng)
+    if not wild:
+        for pattern in shape.not_patterns:
+            yield from _unlike(pattern, rng)
+
+
+def _natural(shape: StringShape, rng: Random) -> Iterator[str]:
+    for name in shape.formats:
+        for _ in range(2 * _DRAWS):
+            yield formats.sample(name, rng)
+    if shape.formats:
+        return
+    known = values.known_text(shape.name, rng)
+    if known is not None and rng.random() < 0.8:  # noqa: PLR2004 - variety
+        yield known
+    elif shape.not_patterns and not shape.patterns:
+        yield values.text(shape.name, rng)
+
+
+def _of_pattern(shape: StringShape, pattern: str, rng: Random) -> Iterator[str]:
+    tree = ecma.parse(pattern)
+    if tree is None or tree.root.low > max(_USUAL, shape.min_length):
+        return
+    least, most = shape.min_length, shape.max_length
+    bound = least > 0 or most is not None
+    for draw in range(2 * _DRAWS):
+        want = None
+        if bound and (draw >= _DRAWS or least > tree.root.low):
+            want = _wanted(tree.root, least, most, rng)
+        text = sample(tree, rng, want)
+        if text is not None:
+            yield _around(tree, text, shape, rng)
+
+
+def _wanted(root: Node, least: int, most: int | None, rng: Random) -> int:
+    low = max(least, root.low)
+    room = 8 if most is None else max(0, most - low)
+    return low + int(rng.random() * (min(room, 8) + 1))
+
+
+def _around(tree: Pattern, text: str, shape: StringShape, rng: Random) -> str:
+    """Put something before or behind where a pattern leaves that open."""
+    lacking = shape.min_length - len(text)
+    if not tree.ends and (lacking > 0 or rng.random() < (0.7 if tree.starts else 0.1)):
+        more = values.host(rng) if text.endswith("://") else rng.choice(WORDS)
+        if lacking > len(more):
+            more += _padding(lacking - len(more), rng, "")
+        text = _extended(text, text + more, shape)
+    elif not tree.starts and (lacking > 0 or rng.random() < (0.9 if tree.ends else 0)):
+        more = rng.choice(WORDS) + _padding(lacking, rng, "")
+        text = _extended(text, more + text, shape)
+    return text
+
+
+def _extended(text: str, longer: str, shape: StringShape) -> str:
+    most = shape.max_length
+    return longer if most is None or len(longer) <= most else text
+
+
+def _unlike(pattern: str, rng: Random) -> Iterator[str]:
+    """Yield near relatives of strings that match a pattern."""
+    tree = ecma.parse(pattern)
+    for _ in range(_DRAWS):
+        text = sample(tree, rng) if tree and tree.root.low <= _SAFE else None
+        if text is None:
+            break
+        index = int(rng.random() * (len(text) + 1))
+        yield text[:index] + rng.choice("!? .#") + text[index:]
+        yield text[: max(0, index - 1)] + text[index:]
+        yield text.swapcase()
+    yield from ("", "?", "!!", "a", "0")
+
+
+def _searched(shape: StringShape, rng: Random) -> str | None:
+    """Return a string that an automaton of all constraints finds, or None."""
+    if shape.min_length > _SEARCHED:
+        return None
+    wanted = (*shape.patterns, *(formats.PATTERNS[each] for each in shape.formats))
+    bounds = (shape.min_length, shape.max_length)
+    first = _first(wanted, shape.not_patterns, *bounds)
+    if first is None:
+        return None
+    for _ in range(_DRAWS):
+        text = _walked(wanted, shape.not_patterns, *bounds, rng)
+        if text is not None and _is_right(shape, text):
+            return text
+    return first if _is_right(shape, first) else None
+
+
+@lru_cache(maxsize=8192)
+def _first(
+    wanted: tuple[str, ...], refused: tuple[str, ...], least: int, most: int | None
+) -> str | None:
+    """Return what does not depend on the draw, to know soon where nothing is."""
+    return _walked(wanted, refused, least, most, Random(0))  # noqa: S311 - no secret
+
+
+def _walked(
+    wanted: tuple[str, ...],
+    refused: tuple[str, ...],
+    least: int,
+    most: int | None,
+    rng: Random,
+) -> str | None:
+    machine = automaton(wanted, refused)
+    if machine is None:
+        return None
+    try:
+        return machine.sample(rng, least, most, _STEPS + 2 * least)
+    except RecursionError:
+        return None

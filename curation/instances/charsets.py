@@ -1,0 +1,226 @@
+"""Sets of characters, as a pattern names them, and which of them look natural."""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import regress
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable, Sequence
+
+#: The last code point.
+LAST: Final = 0x10FFFF
+#: Halves of surrogate pairs are no characters: they cannot be written as UTF-8.
+_SURROGATES: Final = (0xD800, 0xDFFF)
+#: Control characters that a range in a pattern hardly means.
+_UNNATURAL: Final = frozenset("\x7f")
+_LETTERS: Final = string.ascii_lowercase * 3 + string.ascii_uppercase + string.digits
+#: Characters above ASCII that a palette shows at most.
+_FEW: Final = 64
+
+Ranges = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class CharSet:
+    """Ranges of code points, sorted and apart from each other."""
+
+    ranges: Ranges
+    #: Whether it was written as what it is not: `.`, `[^...]`, `\\S`.
+    open: bool = False
+
+    def __hash__(self) -> int:
+        """Hash the ranges; they are compared too."""
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.ranges, self.open))
+
+    def __contains__(self, code: int) -> bool:
+        """Tell whether a code point is in the set."""
+        low, high = 0, len(self.ranges)
+        while low < high:
+            middle = (low + high) // 2
+            first, last = self.ranges[middle]
+            if code < first:
+                high = middle
+            elif code > last:
+                low = middle + 1
+            else:
+                return True
+        return False
+
+    @cached_property
+    def size(self) -> int:
+        """How many characters are in it."""
+        return sum(last - first + 1 for first, last in self.ranges)
+
+    @cached_property
+    def palette(self) -> str:
+        """Characters to draw from, the natural ones more than once."""
+        letters = "".join(each for each in _LETTERS if ord(each) in self)
+        if self.open and letters:
+            return letters + (" " * (len(letters) // 12) if 32 in self else "")  # noqa: PLR2004 - the space
+        marks = "".join(
+            each for each in map(chr, range(32, 127)) if self._is_mark(each)
+        )
+        if letters:
+            # Some marks, but so that letters prevail.
+            return letters + marks * max(1, len(letters) // (8 * len(marks) or 1))
+        return marks or self._others()
+
+    def _is_mark(self, character: str) -> bool:
+        return not character.isalnum() and ord(character) in self
+
+    def _others(self) -> str:
+        found: list[str] = []
+        for low in (0xA1, 9, 0):
+            for first, last in self.ranges:
+                start = max(first, low)
+                stop = min(last, start + _FEW)
+                found += map(chr, range(start, stop + 1))
+            shown = [each for each in found if each not in _UNNATURAL]
+            if shown:
+                return "".join(shown[: 4 * _FEW])
+        return "".join(found[:_FEW])
+
+    def draw(self, rng: random.Random, count: int) -> str:
+        """Return characters of the set; it must not be empty."""
+        palette = self.palette
+        if count == 1:
+            return palette[int(rng.random() * len(palette))]
+        return "".join(rng.choices(palette, k=count))
+
+    def union(self, other: CharSet) -> CharSet:
+        """Return what is in one or the other."""
+        return CharSet(normal((*self.ranges, *other.ranges)), self.open or other.open)
+
+    def inverse(self) -> CharSet:
+        """Return all other characters."""
+        return CharSet(_inverse(self.ranges), open=True)
+
+
+def normal(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Return ranges sorted, joined where they touch, without surrogates."""
+    low, high = _SURROGATES
+    cut: list[tuple[int, int]] = []
+    for first, last in ranges:
+        if first < low:
+            cut.append((first, min(last, low - 1)))
+        if last > high:
+            cut.append((max(first, high + 1), last))
+    cut.sort()
+    joined: list[tuple[int, int]] = []
+    for first, last in cut:
+        if joined and first <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return tuple(joined)
+
+
+def _inverse(ranges: Ranges) -> Ranges:
+    gaps: list[tuple[int, int]] = []
+    start = 0
+    for first, last in ranges:
+        if first > start:
+            gaps.append((start, first - 1))
+        start = last + 1
+    if start <= LAST:
+        gaps.append((start, LAST))
+    return normal(gaps)
+
+
+def of(characters: str) -> CharSet:
+    """Return the set of some characters."""
+    return CharSet(normal((ord(each), ord(each)) for each in characters))
+
+
+def minterms(sets: Sequence[CharSet]) -> list[CharSet]:
+    """Return the coarsest division of all characters that no set cuts through.
+
+    In the order of their first characters.
+    """
+    borders = {0}
+    for each in sets:
+        for first, last in each.ranges:
+            borders.update((first, last + 1))
+    groups: dict[tuple[bool, ...], list[tuple[int, int]]] = {}
+    edges = [*sorted(border for border in borders if border <= LAST), LAST + 1]
+    for start, stop in pairwise(edges):
+        key = tuple(start in each for each in sets)
+        groups.setdefault(key, []).append((start, stop - 1))
+    found = [
+        CharSet(normal(ranges), open=not any(key)) for key, ranges in groups.items()
+    ]
+    return [each for each in found if each.ranges]
+
+
+DIGITS: Final = CharSet(((48, 57),))
+WORDS: Final = CharSet(((48, 57), (65, 90), (95, 95), (97, 122)))
+SPACES: Final = CharSet(
+    normal(
+        (
+            (9, 13),
+            (32, 32),
+            (0xA0, 0xA0),
+            (0x1680, 0x1680),
+            (0x2000, 0x200A),
+            (0x2028, 0x2029),
+            (0x202F, 0x202F),
+            (0x205F, 0x205F),
+            (0x3000, 0x3000),
+            (0xFEFF, 0xFEFF),
+        )
+    )
+)
+#: What `.` is: anything but the ends of lines.
+DOT: Final = CharSet(
+    _inverse(((10, 10), (13, 13), (0x2028, 0x2029))),
+    open=True,
+)
+ANY: Final = CharSet(normal(((0, LAST),)), open=True)
+NONE: Final = CharSet(())
+
+
+@lru_cache(maxsize=1)
+def _everything() -> str:
+    # Planes 3 to 16 are empty or private, but for a few.
+    low, high = _SURROGATES
+    blocks = (range(low), range(high + 1, 0x33480), range(0xE0000, 0xE01F0))
+    return "".join(chr(code) for block in blocks for code in block)
+
+
+@lru_cache(maxsize=1)
+def _everything_encoded() -> bytes:
+    return _everything().encode()
+
+
+@lru_cache(maxsize=256)
+def unicode_property(escape: str) -> CharSet | None:
+    r"""Return the set of an escape such as `\p{L}`, as `regress` knows it.
+
+    None if there is no such property. Of private planes nothing is said.
+    """
+    if escape.startswith("\\P"):
+        opposite = unicode_property("\\p" + escape[2:])
+        return opposite and opposite.inverse()
+    try:
+        expression = regress.Regex(f"{escape}+", "u")
+    except regress.RegressError:
+        return None
+    # The engine counts in bytes of UTF-8.
+    encoded = _everything_encoded()
+    runs = [
+        encoded[match.range()].decode()
+        for match in expression.find_iter(_everything()) or ()
+    ]
+    # A run may step over the surrogates, which `normal` takes out again.
+    return CharSet(normal((ord(run[0]), ord(run[-1])) for run in runs))

@@ -1,0 +1,317 @@
+"""Values as people write them, by the name of the property that holds them.
+
+`text` and `number` know some hundred words that occur in names. The last word of a
+name that is known decides: `firstName` is a name, `name_count` a count.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.words import ACCENTED, WORDS, split
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Callable
+
+_SPLIT: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_FIRST_NAMES: Final = split(
+    "Alva Bela Cora Dario Elin Farid Greta Hana Ivo Jonas Kaya Lior Mina Noor Oskar "
+    "Petra Quinn Rosa Sami Tove Uma Vera Wim Yara Zeno"
+)
+_LAST_NAMES: Final = split(
+    "Abel Berg Castell Dahl Ekman Ferro Grand Holm Ivers Jansen Kovar Lind Moreau "
+    "Nagel Okoro Parry Quist Rossi Sandoz Tamm Urban Vidal Wolff Zeman"
+)
+_CITIES: Final = split(
+    "Lisbon Oslo Nairobi Lima Osaka Turin Porto Leipzig Bergen Dakar Quito Perth "
+    "Hanoi Malmö Ghent Riga Tunis Pune"
+)
+_COUNTRIES: Final = (
+    ("Norway", "NO", "NOR"),
+    ("Peru", "PE", "PER"),
+    ("Japan", "JP", "JPN"),
+    ("Kenya", "KE", "KEN"),
+    ("Italy", "IT", "ITA"),
+    ("Canada", "CA", "CAN"),
+    ("Portugal", "PT", "PRT"),
+    ("Viet Nam", "VN", "VNM"),
+)
+_LANGUAGES: Final = ("en", "de", "fr", "es", "pt-BR", "ja", "en-GB", "nb")
+_CURRENCIES: Final = ("EUR", "USD", "JPY", "NOK", "CAD", "GBP", "KES")
+_ZONES: Final = ("Europe/Oslo", "America/Lima", "Asia/Tokyo", "Africa/Nairobi", "UTC")
+_COLOURS: Final = ("red", "teal", "navy", "olive", "maroon", "#3366cc", "#f4a261")
+_UNITS: Final = ("kg", "m", "s", "ms", "px", "km", "mm", "percent")
+_STATUSES: Final = ("active", "pending", "done", "open", "closed", "draft")
+_TYPES: Final = ("default", "basic", "standard", "custom", "primary", "text")
+_LICENCES: Final = ("MIT", "Apache-2.0", "BSD-3-Clause", "MPL-2.0", "CC-BY-4.0")
+_MEDIA: Final = ("application/json", "text/plain", "image/png", "text/csv")
+_SUFFIXES: Final = ("txt", "json", "csv", "png", "yaml", "log")
+_METHODS: Final = ("GET", "POST", "PUT", "DELETE", "PATCH")
+_LEVELS: Final = ("debug", "info", "warning", "error")
+_TLDS: Final = ("com", "org", "net")
+
+
+def _word(rng: random.Random) -> str:
+    return WORDS[int(rng.random() * len(WORDS))]
+
+
+def _phrase(rng: random.Random) -> str:
+    count = 1 + int(rng.random() * 3)
+    return " ".join(_word(rng) for _ in range(count))
+
+
+def _sentence(rng: random.Random) -> str:
+    words = [_word(rng) for _ in range(4 + int(rng.random() * 6))]
+    if rng.random() < 0.1:  # noqa: PLR2004 - now and then
+        words[-1] = rng.choice(ACCENTED)
+    return " ".join(words).capitalize() + "."
+
+
+def _slug(rng: random.Random) -> str:
+    return f"{_word(rng)}-{_word(rng)}"
+
+
+def _person(rng: random.Random) -> str:
+    return f"{rng.choice(_FIRST_NAMES)} {rng.choice(_LAST_NAMES)}"
+
+
+def host(rng: random.Random) -> str:
+    """Return a host name below a domain that is reserved for examples."""
+    domain = f"example.{rng.choice(_TLDS)}"
+    return domain if rng.random() < 0.5 else f"{_word(rng)}.{domain}"  # noqa: PLR2004 - a fair coin
+
+
+def email(rng: random.Random) -> str:
+    """Return an address at such a host."""
+    return f"{rng.choice(_FIRST_NAMES).lower()}.{_word(rng)}@{host(rng)}"
+
+
+def url(rng: random.Random) -> str:
+    """Return an address of a page there."""
+    return f"https://{host(rng)}/{_word(rng)}" + (
+        f"/{_word(rng)}" if rng.random() < 0.5 else ""  # noqa: PLR2004 - a fair coin
+    )
+
+
+def uuid(rng: random.Random) -> str:
+    """Return a random UUID of version 4."""
+    digits = f"{rng.getrandbits(128):032x}"
+    variant = "89ab"[rng.getrandbits(2)]
+    return (
+        f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}"
+        f"-{digits[20:]}"
+    )
+
+
+def day(rng: random.Random) -> str:
+    """Return a day of this century."""
+    month, date = 1 + int(rng.random() * 12), 1 + int(rng.random() * 28)
+    return f"{2001 + int(rng.random() * 25)}-{month:02}-{date:02}"
+
+
+def clock(rng: random.Random) -> str:
+    """Return a time of day."""
+    hour, minute, second = (int(rng.random() * each) for each in (24, 60, 60))
+    return f"{hour:02}:{minute:02}:{second:02}"
+
+
+def instant(rng: random.Random) -> str:
+    """Return a day and time of RFC 3339."""
+    drawn = rng.random()
+    zone = "Z" if drawn < 0.7 else "+02:00" if drawn < 0.9 else ".250Z"  # noqa: PLR2004 - shares
+    return f"{day(rng)}T{clock(rng)}{zone}"
+
+
+def ipv4(rng: random.Random) -> str:
+    """Return an address of the blocks for documentation."""
+    block = rng.choice(("192.0.2", "198.51.100", "203.0.113"))
+    return f"{block}.{1 + int(rng.random() * 254)}"
+
+
+def ipv6(rng: random.Random) -> str:
+    """Return an address of the block for documentation."""
+    return f"2001:db8::{1 + rng.getrandbits(16):x}"
+
+
+def _path(rng: random.Random) -> str:
+    return f"{_word(rng)}/{_word(rng)}"
+
+
+def _file(rng: random.Random) -> str:
+    return f"{_word(rng)}.{rng.choice(_SUFFIXES)}"
+
+
+def version(rng: random.Random) -> str:
+    """Return a version of three numbers."""
+    return ".".join(str(int(rng.random() * each)) for each in (5, 20, 10))
+
+
+def _phone(rng: random.Random) -> str:
+    return f"+1 555 01{int(rng.random() * 100):02}"
+
+
+def _digits(rng: random.Random, count: int) -> str:
+    return "".join(rng.choices("0123456789", k=count))
+
+
+def _hexadecimal(rng: random.Random) -> str:
+    return f"{rng.getrandbits(160):040x}"
+
+
+def _identifier(rng: random.Random) -> str:
+    if rng.random() < 0.5:  # noqa: PLR2004 - a fair coin
+        return f"{_word(rng)}-{1 + int(rng.random() * 9999)}"
+    return f"{rng.getrandbits(48):012x}"
+
+
+def _street(rng: random.Random) -> str:
+    return f"{1 + int(rng.random() * 180)} {_word(rng).capitalize()} Street"
+
+
+def _title(rng: random.Random) -> str:
+    return " ".join(each.capitalize() for each in _phrase(rng).split())
+
+
+def _amount(rng: random.Random) -> str:
+    return f"{rng.random() * 200:.2f}"
+
+
+def _base64(rng: random.Random) -> str:
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    return "".join(rng.choices(alphabet, k=4 * (3 + int(rng.random() * 6))))
+
+
+def _one_of(values: tuple[str, ...]) -> Callable[[random.Random], str]:
+    return lambda rng: values[int(rng.random() * len(values))]
+
+
+_TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
+    word: make
+    for words, make in (
+        ("email mail", email),
+        ("url uri href link website homepage web endpoint iri site", url),
+        ("id identifier key ref token sku reference code", _identifier),
+        ("uuid guid", uuid),
+        ("date day birthday birthdate dob", day),
+        ("datetime timestamp created updated modified createdat updatedat", instant),
+        ("time hour clock", clock),
+        ("version semver release", version),
+        ("hostname host domain server", host),
+        ("ip ipv4 address", ipv4),
+        ("ipv6", ipv6),
+        ("path dir directory folder", _path),
+        ("file filename", _file),
+        ("phone telephone tel mobile fax", _phone),
+        ("firstname forename givenname given", _one_of(_FIRST_NAMES)),
+        ("lastname surname familyname family", _one_of(_LAST_NAMES)),
+        ("author person owner user customer contact fullname", _person),
+        ("username login handle nickname account", _word),
+        ("name label displayname", _phrase),
+        ("title heading headline subject caption", _title),
+        ("description summary comment comments text message note notes", _sentence),
+        ("body content abstract bio about details help tooltip reason", _sentence),
+        ("city town place location", _one_of(_CITIES)),
+        ("country nation", _one_of(tuple(each[0] for each in _COUNTRIES))),
+        ("countrycode", _one_of(tuple(each[1] for each in _COUNTRIES))),
+        ("language lang locale languagecode", _one_of(_LANGUAGES)),
+        ("currency currencycode", _one_of(_CURRENCIES)),
+        ("timezone tz zone", _one_of(_ZONES)),
+        ("color colour background fill stroke foreground", _one_of(_COLOURS)),
+        ("unit units uom", _one_of(_UNITS)),
+        ("status state phase", _one_of(_STATUSES)),
+        ("type kind category class mode", _one_of(_TYPES)),
+        ("license licence spdx", _one_of(_LICENCES)),
+        ("mimetype contenttype mime mediatype", _one_of(_MEDIA)),
+        ("method verb", _one_of(_METHODS)),
+        ("level severity priority", _one_of(_LEVELS)),
+        ("street streetaddress", _street),
+        ("zip zipcode postcode postal postalcode", lambda rng: _digits(rng, 5)),
+        ("price amount cost total", _amount),
+        ("hash sha sha1 commit checksum digest revision", _hexadecimal),
+        ("slug topic permalink", _slug),
+        ("byte base64 certificate binary data", _base64),
+        ("year", lambda rng: day(rng)[:4]),
+        ("number count quantity num", lambda rng: str(1 + int(rng.random() * 99))),
+        ("duration interval", lambda rng: f"PT{1 + int(rng.random() * 59)}M"),
+        ("regex pattern", lambda rng: f"^{_word(rng)}$"),
+        ("company organization organisation employer publisher vendor", _title),
+    )
+    for word in words.split()
+}
+_FALLBACKS: Final = (_word, _word, _slug, _phrase)
+
+#: Words in names of numbers: lowest, highest, decimals.
+_NUMBERS: Final[dict[str, tuple[float, float, int]]] = {
+    word: span
+    for words, span in (
+        ("latitude lat", (-90, 90, 5)),
+        ("longitude lon lng long", (-180, 180, 5)),
+        ("price cost amount total fee salary balance subtotal", (1, 500, 2)),
+        ("tax rate ratio probability confidence opacity alpha weight score", (0, 1, 3)),
+        ("percent percentage", (0, 100, 1)),
+        ("age", (1, 99, 0)),
+        ("year", (1990, 2026, 0)),
+        ("month", (1, 12, 0)),
+        ("day", (1, 28, 0)),
+        ("hour hours", (0, 23, 0)),
+        ("minute minutes second seconds", (0, 59, 0)),
+        ("port", (1024, 49151, 0)),
+        ("timestamp created updated epoch", (1_500_000_000, 1_800_000_000, 0)),
+        ("timeout interval delay duration ttl", (1, 3600, 0)),
+        ("width height w h", (16, 1920, 0)),
+        ("x y z", (-100, 100, 2)),
+        ("temperature temp", (-20, 40, 1)),
+        ("size bytes length", (1, 65536, 0)),
+        ("count quantity number num limit max min", (0, 100, 0)),
+        ("id identifier", (1, 99999, 0)),
+        ("index order position offset level priority depth rank page", (0, 20, 0)),
+        ("version major minor patch revision", (0, 12, 0)),
+    )
+    for word in words.split()
+}
+
+
+@lru_cache(maxsize=16_384)
+def _parts(name: str) -> tuple[str, ...]:
+    """Return the words of a name, last first, with pairs before what they end in."""
+    words = [each.lower() for each in _SPLIT.findall(name[:200])]
+    found: list[str] = []
+    for index in range(len(words) - 1, -1, -1):
+        if index:
+            found.append(words[index - 1] + words[index])
+        found.append(words[index])
+    return tuple(found)
+
+
+@lru_cache(maxsize=16_384)
+def _maker(name: str) -> Callable[[random.Random], str] | None:
+    for part in _parts(name):
+        for word in (part, part.removesuffix("s")):
+            if word in _TEXTS:
+                return _TEXTS[word]
+    return None
+
+
+def known_text(name: str, rng: random.Random) -> str | None:
+    """Return text that a property of that name may hold, or None if unknown."""
+    make = _maker(name) if name else None
+    return make(rng) if make else None
+
+
+def text(name: str, rng: random.Random) -> str:
+    """Return text for a property of that name, plain words if it is unknown."""
+    make = _maker(name) if name else None
+    return (make or _FALLBACKS[int(rng.random() * len(_FALLBACKS))])(rng)
+
+
+@lru_cache(maxsize=16_384)
+def span(name: str) -> tuple[float, float, int] | None:
+    """Return lowest, highest and decimals of numbers of that name, if known."""
+    for part in _parts(name):
+        for word in (part, part.removesuffix("s")):
+            if word in _NUMBERS:
+                return _NUMBERS[word]
+    return None

@@ -1,0 +1,32 @@
+"""Plain words that made-up text is put together from."""
+
+from __future__ import annotations
+
+from typing import Final
+
+
+def split(text: str) -> tuple[str, ...]:
+    """Return the words of a text."""
+    return tuple(text.split())
+
+
+WORDS: Final = split(
+    """
+    amber anchor apple arrow autumn badge bamboo barrel basin beacon birch border
+    bottle branch bridge bright bronze bucket butter cabin candle canvas canyon carbon
+    castle cedar cellar chalk cherry circle citrus cliff cloud clover cobalt comet
+    copper coral cotton crystal dawn delta desert dome drift eagle echo ember engine
+    estate falcon feather fern field flint forest fossil fountain frost galaxy garden
+    garnet ginger glacier globe grain granite gravel grove harbor hazel heron hill
+    honey horizon island ivory jasmine juniper kettle lagoon lantern laurel lemon
+    linen lotus lumber magnet maple marble market meadow mineral mirror mortar mosaic
+    mountain nectar needle north oasis ocean olive onyx orange orbit orchard otter
+    oyster paper pebble pepper pilot pine planet plaza pollen prairie prism quarry
+    quartz quiet rain ranger raven reef ribbon ridge river robin rocket saddle salmon
+    sapphire satin season shadow shell signal silver sketch slate spring spruce
+    station stone storm summer summit sunset thistle thunder timber tower trail tulip
+    tunnel valley velvet village violet walnut water willow window winter yellow zinc
+    """
+)
+#: Words with letters beyond ASCII, for text that anyone may write.
+ACCENTED: Final = ("café", "naïve", "jalapeño", "Zürich", "façade", "smörgåsbord")
