@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self
 
 from curation.documents import Rejected
 from curation.instances.cases import Instance, Kind
+from curation.instances.coverage import Coverage, coverage
 from curation.instances.judge import verdicts
 from curation.instances.near_misses import near_misses
 from curation.instances.reading import read_schema
@@ -42,23 +43,6 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Covered:
-    """How many pairs of a place and a keyword have a near miss; see `coverage`."""
-
-    pairs: int = 0
-    covered: int = 0
-    implied: int = 0
-    #: Name of the proof to pairs that it shows to be implied.
-    proofs: dict[str, int]
-    #: Keyword and pointer of the pairs that are neither.
-    missing: tuple[tuple[str, str], ...] = ()
-    #: The same, a keyword counting once for the whole schema.
-    keywords: int = 0
-    keywords_covered: int = 0
-    keywords_implied: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
     """What came of one schema."""
 
@@ -71,7 +55,7 @@ class Made:
     #: Without the record's id, which the packaging knows.
     instances: tuple[Instance, ...] = ()
     #: None where near misses were not asked for, or there is no witness.
-    coverage: Covered | None = None
+    coverage: Coverage | None = None
 
     def to_json(self) -> Json:
         """Return it as a JSON value."""
@@ -83,7 +67,7 @@ class Made:
         covered = given["coverage"]
         if covered is not None:
             missing = tuple((each[0], each[1]) for each in covered["missing"])
-            covered = Covered(**{**covered, "missing": missing})
+            covered = Coverage(**{**covered, "missing": missing})
         return cls(
             answer=Answer(given["answer"]),
             dialect=given["dialect"],
@@ -126,13 +110,16 @@ def make(text: str, dialect: str = "", seed: int = 0, *, lean: bool = False) -> 
     if not found.found:
         return _without(subject, found)
     rows = [_of_witness(subject, each, lean=lean) for each in found.found]
+    covered = None
     if not lean:
         missed = near_misses(subject, found.found, seed)
         rows += _of_near_misses(subject, missed)
+        covered = coverage(subject, missed)
     return Made(
         answer=Answer.SATISFIABLE,
         dialect=subject.dialect.name,
         instances=tuple(_numbered(rows)),
+        coverage=covered,
     )
 
 

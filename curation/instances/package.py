@@ -2,8 +2,9 @@
 
 `<config>_instances` has the splits of its schemas: a record's instances stand
 where the record stands. `ledger/instances.parquet` says of every record what came
-of it; `ledger/disagreements.parquet` holds each instance on which two validators,
-or one with and without formats where the schema has none, do not agree.
+of it; `ledger/missing_near_misses.parquet` holds each keyword that no near miss
+fails, and `ledger/disagreements.parquet` each instance on which the two validators
+differ.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 #: Paths inside a build folder.
 STANDINGS = "ledger/instances.parquet"
 DISAGREEMENTS = "ledger/disagreements.parquet"
+MISSING = "ledger/missing_near_misses.parquet"
 #: Characters of instance text, and rows, after which a row group ends.
 ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
@@ -55,14 +57,29 @@ class Standing:
     disputed: int
     #: Pairs of a place and an assertion keyword that some instance can meet; those
     #: with a near miss that fails that keyword alone; those with a proof that the
-    #: keyword cannot fail alone. Null where no near misses were made.
+    #: keyword cannot fail alone; those that the cap on near misses lets be covered.
+    #: Null where no near misses were made.
     pairs: int | None
     pairs_covered: int | None
     pairs_implied: int | None
+    pairs_possible: int | None
     #: The same, a keyword counting once for the whole schema.
     keywords: int | None
     keywords_covered: int | None
     keywords_implied: int | None
+    #: JSON text: name of the proof to pairs that it shows to be implied.
+    proofs: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingPair:
+    """A place and a keyword without near miss and proof. Columns in field order."""
+
+    config: str
+    unique_id: str
+    keyword: str
+    #: Where the keyword stands in the record.
+    schema_pointer: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,9 +121,11 @@ def standing(product: Product) -> Standing:
         pairs=None if covered is None else covered.pairs,
         pairs_covered=None if covered is None else covered.covered,
         pairs_implied=None if covered is None else covered.implied,
+        pairs_possible=None if covered is None else covered.possible,
         keywords=None if covered is None else covered.keywords,
         keywords_covered=None if covered is None else covered.keywords_covered,
         keywords_implied=None if covered is None else covered.keywords_implied,
+        proofs=None if covered is None else json.dumps(dict(covered.proofs)),
     )
 
 
@@ -135,8 +154,20 @@ def disagreements(product: Product) -> Iterator[Disagreement]:
             )
 
 
+def missing_pairs(product: Product) -> Iterator[MissingPair]:
+    """Yield the record's pairs that have neither a near miss nor a proof."""
+    covered = product.made.coverage
+    for keyword, where in () if covered is None else covered.missing:
+        yield MissingPair(
+            config=product.task.config,
+            unique_id=product.task.unique_id,
+            keyword=keyword,
+            schema_pointer=where,
+        )
+
+
 def write_instances(folder: Path, products: Iterable[Product]) -> None:
-    """Write the configs of instances and both reports into a build folder.
+    """Write the configs of instances and the reports into a build folder.
 
     The products come config by config, in the order of the build.
 
@@ -146,14 +177,17 @@ def write_instances(folder: Path, products: Iterable[Product]) -> None:
     (folder / "ledger").mkdir(parents=True, exist_ok=True)
     standings: list[Standing] = []
     differing: list[Disagreement] = []
+    missing: list[MissingPair] = []
     for config, members in groupby(products, key=lambda each: each.task.config):
         with _Files(folder, instances_config(config)) as files:
             for product in members:
                 standings.append(standing(product))
                 differing.extend(disagreements(product))
+                missing.extend(missing_pairs(product))
                 files.add(product)
     _write(folder / STANDINGS, Standing, standings)
     _write(folder / DISAGREEMENTS, Disagreement, differing)
+    _write(folder / MISSING, MissingPair, missing)
 
 
 def _write(path: Path, row_type: type, rows: Iterable[object]) -> None:

@@ -49,6 +49,10 @@ class Figures:
     pairs: int
     pairs_covered: int
     pairs_implied: int
+    #: Pairs that the cap on near misses lets be covered.
+    pairs_possible: int
+    #: Name of the proof to pairs that it shows to be implied.
+    proofs: Mapping[str, int]
     #: The same, a keyword counting once for each record.
     keywords: int
     keywords_covered: int
@@ -112,6 +116,7 @@ def _figures(rows: Sequence[Mapping[str, Json]]) -> Figures:
         refuted=sum(each["reason"] == PROOF for each in rows),
         reasons=dict(sorted(Counter(each["reason"] for each in lost).items())),
         with_near_misses=len(asked),
+        proofs=_proofs(asked),
         **{
             name: total(name)
             for name in (
@@ -120,6 +125,7 @@ def _figures(rows: Sequence[Mapping[str, Json]]) -> Figures:
                 "pairs",
                 "pairs_covered",
                 "pairs_implied",
+                "pairs_possible",
                 "keywords",
                 "keywords_covered",
                 "keywords_implied",
@@ -128,6 +134,13 @@ def _figures(rows: Sequence[Mapping[str, Json]]) -> Figures:
             )
         },
     )
+
+
+def _proofs(rows: Sequence[Mapping[str, Json]]) -> Mapping[str, int]:
+    total: Counter[str] = Counter()
+    for each in rows:
+        total.update(json.loads(each["proofs"]))
+    return dict(sorted(total.items()))
 
 
 def _without(row: Mapping[str, Json]) -> tuple[str, str, str]:
@@ -165,12 +178,11 @@ def as_json(report: InstanceReport) -> Json:
 def shares(figures: Figures) -> dict[str, float | None]:
     """Return the shares that the project holds itself to; None out of nothing."""
     own = {each.name: getattr(figures, each.name) for each in fields(figures)}
-    places = own["pairs"] - own["pairs_implied"]
     words = own["keywords"] - own["keywords_implied"]
     agreed = own["judged_by_both"] - own["disputed"]
     return {
         "witnessed": _share(own["witnessed"], own["records"]),
-        "pairs_covered": _share(own["pairs_covered"], places),
+        "pairs_covered": _share(own["pairs_covered"], own["pairs_possible"]),
         "keywords_covered": _share(own["keywords_covered"], words),
         "agreement": _share(agreed, own["judged_by_both"]),
     }
@@ -198,7 +210,6 @@ def rows_of(report: InstanceReport) -> Iterator[tuple[str, ...]]:
     """Yield the rows of the table, one a config, the sum last."""
     for config, each in report.figures.items():
         words = each.keywords - each.keywords_implied
-        places = each.pairs - each.pairs_implied
         yield (
             config,
             _of(each.witnessed, each.records),
@@ -206,7 +217,7 @@ def rows_of(report: InstanceReport) -> Iterator[tuple[str, ...]]:
             ", ".join(f"{name} {count:,}" for name, count in each.reasons.items()),
             _of(each.keywords_covered, words),
             f"{each.keywords_implied:,}",
-            _of(each.pairs_covered, places),
+            _of(each.pairs_covered, each.pairs_possible),
             f"{each.pairs_implied:,}",
             _of(each.judged_by_both - each.disputed, each.judged_by_both),
         )
