@@ -173,7 +173,7 @@ def test_a_stream_goes_on() -> None:
 
 def test_a_stream_ends_where_there_is_nothing() -> None:
     """Of a schema that nothing meets the stream is empty."""
-    assert list(stream(Subject.of(False, "draft-07"))) == []  # noqa: FBT003
+    assert list(stream(Subject.of(False, "draft-07"))) == []  # noqa: FBT003 (a schema)
 
 
 def test_a_small_budget_is_kept() -> None:
