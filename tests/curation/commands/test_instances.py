@@ -104,7 +104,7 @@ def test_the_same_seed_gives_the_same_instances(tmp_path: Path) -> None:
 
 def test_a_record_is_found_by_its_id(built: Path) -> None:
     """What is made is what the build has packaged."""
-    import polars as pl  # noqa: PLC0415
+    import polars as pl  # noqa: PLC0415 (slow to import)
 
     rows = pl.read_parquet(built / "Snowplow_instances" / "train-*.parquet")
     name = rows["unique_id"][0]
