@@ -31,61 +31,82 @@ _OF_OBJECTS = frozenset(
         "unevaluatedProperties",
     }
 )
-#: References followed one into another.
-_DEEPEST = 32
 _OTHERS = TYPES - {"object", "integer"}
+#: Keywords that are dealt with apart, or that accept everything by themselves.
+_APART = frozenset(
+    {
+        "$anchor",
+        "$defs",
+        "$dynamicAnchor",
+        "$id",
+        "$recursiveAnchor",
+        "$ref",
+        "$vocabulary",
+        "definitions",
+        "else",
+        "id",
+        "then",
+        "type",
+    }
+)
 
 
 def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:
     """Tell whether a schema surely accepts every value that is no object."""
-    return _accepts(schema, schema, dialect, 0)
-
-
-def _accepts(schema: Json, root: Json, dialect: Dialect, depth: int) -> bool:
-    if isinstance(schema, bool):
-        return schema
-    if not isinstance(schema, dict) or depth > _DEEPEST:
-        return False
-    if "$ref" in schema and not _reference(schema["$ref"], root, dialect, depth):
-        return False
-    if "$ref" in schema and dialect.ref_hides_siblings:
-        return True
-    types = named_types(schema)
-    if types is not None and not types >= _OTHERS:
-        return False
-    asserting = (schema.keys() & dialect.effective) - _OF_OBJECTS
-    return all(
-        _passes(word, schema, root, dialect, depth)
-        for word in asserting
-        if word not in ("type", "$ref", "$id", "id", "definitions", "$defs")
-    )
-
-
-def _passes(
-    word: str, schema: Mapping[str, Json], root: Json, dialect: Dialect, depth: int
-) -> bool:
-    value = schema[word]
-    if word in ("allOf", "anyOf", "oneOf") and isinstance(value, list):
-        each = [_accepts(inner, root, dialect, depth + 1) for inner in value]
-        if word == "oneOf":
-            return len(each) == 1 and each[0]
-        return any(each) if word == "anyOf" else all(each)
-    if word == "if":
-        return all(
-            _accepts(schema.get(branch, True), root, dialect, depth + 1)
-            for branch in ("then", "else")
-        )
-    if word in ("then", "else"):
-        return True
-    return word in ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
-
-
-def _reference(value: Json, root: Json, dialect: Dialect, depth: int) -> bool:
-    """Tell it of the target of a local pointer; any other reference is unsure."""
-    if not isinstance(value, str) or not (value == "#" or value.startswith("#/")):
-        return False
     try:
-        target = at(root, tokens_of(unquote(value[1:])))
-    except (LookupError, ValueError):
+        return _Judge(schema, dialect).accepts(schema)
+    except RecursionError:
         return False
-    return _accepts(target, root, dialect, depth + 1)
+
+
+class _Judge:
+    """Follows references, each once."""
+
+    def __init__(self, root: Json, dialect: Dialect) -> None:
+        self._root = root
+        self._dialect = dialect
+        #: References to answers; one that is still open counts as no.
+        self._known: dict[str, bool] = {}
+
+    def accepts(self, schema: Json) -> bool:
+        """Tell it of one schema."""
+        if isinstance(schema, bool):
+            return schema
+        if not isinstance(schema, dict):
+            return False
+        if "$ref" in schema:
+            if not self._target_accepts(schema["$ref"]):
+                return False
+            if self._dialect.ref_hides_siblings:
+                return True
+        types = named_types(schema)
+        if types is not None and not types >= _OTHERS:
+            return False
+        asserting = (schema.keys() & self._dialect.effective) - _OF_OBJECTS - _APART
+        return all(self._passes(word, schema) for word in asserting)
+
+    def _passes(self, word: str, schema: Mapping[str, Json]) -> bool:
+        value = schema[word]
+        if word == "if":
+            branches = (schema.get("then", True), schema.get("else", True))
+            return all(self.accepts(each) for each in branches)
+        if word not in ("allOf", "anyOf", "oneOf") or not isinstance(value, list):
+            return False
+        if word == "oneOf":
+            return len(value) == 1 and self.accepts(value[0])
+        each = (self.accepts(inner) for inner in value)
+        return any(each) if word == "anyOf" else all(each)
+
+    def _target_accepts(self, reference: Json) -> bool:
+        """Tell it of the target of a local pointer; any other reference is unsure."""
+        local = isinstance(reference, str) and reference.startswith("#/")
+        if not local and reference != "#":
+            return False
+        if reference not in self._known:
+            self._known[reference] = False
+            try:
+                target = at(self._root, tokens_of(unquote(reference[1:])))
+            except (LookupError, ValueError):
+                return False
+            self._known[reference] = self.accepts(target)
+        return self._known[reference]
