@@ -8,7 +8,8 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 PINS := -c constraints.txt
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
-EXTRAS ?=
+# What `make dataset` installs beside the core: to open the build, to draw its plots.
+EXTRAS ?= hub,load,plots
 
 .PHONY: help dataset test test-all check format bench wheelhouse lock clean
 
@@ -52,7 +53,7 @@ $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "csbdata needs Python 3.11 or newer; say which: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) $(PINS) hatchling editables
-	$(PIP) $(PINS) --no-build-isolation -e .
+	$(PIP) $(PINS) --no-build-isolation -e '.[$(EXTRAS)]'
 	@touch $@
 
 $(DEV): $(CORE)
@@ -62,7 +63,7 @@ $(DEV): $(CORE)
 # `make wheelhouse EXTRAS=dev` is enough to test without an index.
 wheelhouse: $(CORE)
 	$(BIN)/python -m pip wheel -qq --disable-pip-version-check $(PINS) \
-	  --no-build-isolation -w wheelhouse '.$(if $(EXTRAS),[$(EXTRAS)])' hatchling editables
+	  --no-build-isolation -w wheelhouse '.[$(EXTRAS)]' hatchling editables
 
 # Exact versions of everything, from an environment that holds nothing else.
 lock:
