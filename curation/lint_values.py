@@ -192,14 +192,17 @@ def _redos(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
 
 def _hostile(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
     names = schema.get("properties")
-    if isinstance(names, dict):
-        for name in names:
-            if (
-                name in _HOSTILE_NAMES
-                or len(name) > _LONGEST_NAME
-                or _HOSTILE.search(name)
-            ):
-                yield ("properties", name)
+    if not isinstance(names, dict):
+        return
+    joined = " ".join(names)
+    if len(joined) <= _LONGEST_NAME or max(map(len, names)) <= _LONGEST_NAME:
+        harmless = _HOSTILE_NAMES.isdisjoint(names) and not _HOSTILE.search(joined)
+        if harmless:
+            return
+    for name in names:
+        long = len(name) > _LONGEST_NAME
+        if long or name in _HOSTILE_NAMES or _HOSTILE.search(name):
+            yield ("properties", name)
 
 
 CHECKS = (

@@ -56,7 +56,8 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
 
 def _strikes(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Lint]:
     """Yield the defects of one schema itself, pointers starting from it."""
-    checks = _checks(_WORDS.intersection(schema))
+    words = _WORDS.intersection(schema)
+    checks = _checks(words) if words else ()
     if not schema.keys() <= KNOWN_WORDS:
         checks += _ALWAYS
     for check in checks:

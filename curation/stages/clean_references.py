@@ -40,7 +40,7 @@ def apply(document: Document, context: Context) -> Document | Rejected:
     closure = _alone(document, dialect)
     if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
         return closure
-    if isinstance(closure, Rejected) or closure.outside_regions():
+    if isinstance(closure, Rejected) or _leaves(closure):
         bundled = _bundled(document, dialect, context)
         if isinstance(bundled, Rejected):
             return bundled
@@ -64,6 +64,16 @@ def _alone(document: Document, dialect: Dialect) -> Closure | Rejected:
         return Closure(document.schema, dialect, "", NoLibrary())
     except NotResolvedError as error:
         return error.rejected
+
+
+def _leaves(closure: Closure) -> bool:
+    """Tell whether a reference leads to another document, or to another resource."""
+    return bool(closure.outside_regions()) or any(
+        not _local(lead.reference).startswith("#")
+        for region in closure.own_regions()
+        for lead in region.leads
+        if lead.reference.value
+    )
 
 
 def _bundled(

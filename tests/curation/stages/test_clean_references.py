@@ -191,7 +191,11 @@ def test_a_pointer_inside_an_embedded_resource_starts_there() -> None:
     assert _reason(broken) is Reason.UNRESOLVED_REFERENCE
     whole = {**broken, "$id": SITE + "r"}
     whole["properties"] = {"a": {"$id": "a", "items": {"$ref": "r#/definitions/x"}}}
-    assert _kept(whole) == whole
+    kept = _kept(whole)
+    assert kept["properties"] == {"a": {"items": {"$ref": "#/definitions/x"}}}
+    for instance in ({"a": ["x"]}, {"a": [1]}):
+        expected = accepts(whole, instance, "draft-07")
+        assert rust_accepts(kept, instance, "draft-07") is expected
 
 
 def test_a_document_of_the_source_is_brought_in() -> None:
