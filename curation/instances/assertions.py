@@ -134,8 +134,9 @@ def _conditional(schema: dict[str, Json], _: Dialect) -> bool:
 
 
 def _contains(schema: dict[str, Json], dialect: Dialect) -> bool:
-    """Beside `minContains` it is that keyword which jsonschema-rs names."""
-    return not ("minContains" in dialect.assertions and "minContains" in schema)
+    """Beside `minContains` or `maxContains` jsonschema-rs names that keyword."""
+    counts = dialect.assertions & {"minContains", "maxContains"}
+    return counts.isdisjoint(schema)
 
 
 def _format(schema: dict[str, Json], dialect: Dialect) -> bool:

@@ -129,9 +129,14 @@ class _Search:
         subject = self.maker.subject
         if shape.excluded and not admits(shape, value):
             return []
-        for each in shape.negations:
-            if subject.accepts(each.node, value):
-                return denials(subject, each.node)
+        met = [each for each in shape.negations if subject.accepts(each.node, value)]
+        for each in met:
+            # What is denied by its parts already is a matter of these parts.
+            ways = denials(subject, each.node)
+            if not any({*way} <= {*shape.goals} for way in ways):
+                return ways
+        if met:
+            return denials(subject, met[0].node)
         if all(subject.accepts(each, value) for each in shape.risky):
             return None
         together = self._unmet(shape, value)

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import regress
 from referencing import Registry
 
+from curation.dialects import BY_NAME
+from curation.dialects import DRAFT_2019_09 as _SINCE
+from curation.instances.judge_unevaluated import unevaluated_properties
 from curation.quick_jsonschema import jsonschema
 
 if TYPE_CHECKING:
@@ -153,8 +156,16 @@ _ECMA: Final = {
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
 }
+_NEW: Final = {"unevaluatedProperties": unevaluated_properties(is_match)}
+
+
+def _extended(name: str, kind: Any) -> Any:  # noqa: ANN401 - jsonschema's own classes
+    keywords = {**_ECMA, **(_NEW if BY_NAME[name].order >= _SINCE.order else {})}
+    return jsonschema.validators.extend(kind, keywords)  # type: ignore[no-untyped-call]
+
+
 _VALIDATORS: Final[dict[str, Any]] = {
-    name: jsonschema.validators.extend(kind, _ECMA)  # type: ignore[no-untyped-call]
+    name: _extended(name, kind)
     for name, kind in (
         ("draft-04", jsonschema.Draft4Validator),
         ("draft-06", jsonschema.Draft6Validator),

@@ -124,11 +124,32 @@ def false_places(shape: Shape, step: str | int) -> list[Node]:
 def _below(shape: Shape) -> Iterator[tuple[str | int, Goals | None]]:
     if "object" in shape.types:
         for name in _names(shape):
-            yield name, shape.property_nodes(name)
+            yield name, below(shape, name)
     if "array" in shape.types and shape.max_items != 0:
         for index in range(shape.prefix_length() + 1):
             if shape.max_items is None or index < shape.max_items:
-                yield index, shape.item_nodes(index)
+                yield index, below(shape, index)
+
+
+def below(shape: Shape, step: str | int) -> Goals | None:
+    """Return what applies to a property or element; None if it must not be there.
+
+    What `unevaluated...` applies is left out: that keyword decides by itself.
+    """
+    if isinstance(step, int):
+        goals = shape.item_nodes(step)
+    else:
+        goals = shape.property_nodes(step)
+    if not goals or not shape.unevaluated:
+        return goals
+    child = shape.subject.child
+    deciding = [
+        child(holder, (keyword,))
+        for holder in shape.unevaluated
+        for keyword in ("unevaluatedItems", "unevaluatedProperties")
+        if keyword in holder.schema
+    ]
+    return tuple(each for each in goals if each not in deciding)
 
 
 def _names(shape: Shape) -> list[str]:

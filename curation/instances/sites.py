@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from curation.documents import ABSENT
 from curation.instances.labels import FALSE
-from curation.instances.reach import Pair, Path, false_places, pairs_of
+from curation.instances.reach import Pair, Path, below, false_places, pairs_of
 from curation.instances.shapes import Shape, conjunction
 
 if TYPE_CHECKING:
@@ -50,18 +50,18 @@ def sites(subject: Subject, witness: Json) -> Iterator[Site]:
             yield Site(
                 witness=witness, path=path, value=value, goals=goals, pairs=pairs
             )
-        for step, each, below in _members(shape, value):
-            if below:
-                queue.append(((*path, step), each, below))
+        for step, each, inner in _members(shape, value):
+            if inner:
+                queue.append(((*path, step), each, inner))
 
 
 def _members(shape: Shape, value: Json) -> Iterator[tuple[str | int, Json, Goals]]:
     if isinstance(value, dict):
         for name, each in value.items():
-            yield name, each, shape.property_nodes(name) or ()
+            yield name, each, below(shape, name) or ()
     elif isinstance(value, list):
         for index, each in enumerate(value[:_ELEMENTS]):
-            yield index, each, shape.item_nodes(index) or ()
+            yield index, each, below(shape, index) or ()
 
 
 def forbidden(subject: Subject, site: Site) -> Iterator[tuple[Pair, str | int]]:
@@ -111,12 +111,12 @@ def holding(subject: Subject, witness: Json, path: Path) -> Goals:
         if step is None:
             break
         shape = conjunction(subject, goals)
-        below = (
+        inner = (
             shape.item_nodes(step)
             if isinstance(step, int)
             else shape.property_nodes(step)
         )
-        goals = below or ()
+        goals = inner or ()
         value = member(value, step)
     return goals
 
