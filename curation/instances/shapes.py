@@ -145,6 +145,7 @@ class Shape:
                 formats=tuple(self.formats),
                 not_patterns=tuple(self.not_patterns),
                 name=name,
+                dialect=self.subject.dialect.name,
             )
         return found
 
