@@ -37,6 +37,7 @@ _RECURRENCES = 2
 _GIVEN = 0.3
 #: Times that a value is drawn anew to be unlike its siblings.
 REDRAWS = 24
+_CONTAINERS = frozenset({"object", "array"})
 
 
 class ExhaustedError(Exception):
@@ -58,6 +59,8 @@ class Frame(NamedTuple):
     vary: bool = False
     #: Goals of the values around it, innermost last.
     trail: tuple[Goals, ...] = ()
+    #: Whether what can end here should: scalars before objects and arrays.
+    ends: bool = False
 
     def inside(self, goals: Goals) -> Frame:
         """Return the frame once it is known what the value must meet.
@@ -72,6 +75,7 @@ class Frame(NamedTuple):
             self.avoid,
             self.vary,
             (*self.trail, goals),
+            small,
         )
 
     def member(self, name: str, allowance: float) -> Frame:
@@ -209,6 +213,8 @@ class Maker:
 
     def _types(self, shape: Shape, frame: Frame) -> Sequence[str]:
         types = shape.likely
+        if frame.ends and len(types) > 1:
+            return sorted(types, key=_CONTAINERS.__contains__)
         if len(types) == 1 or not self.varies(frame):
             return types
         return self.rng.sample(types, len(types))
