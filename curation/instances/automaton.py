@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import random
 
 #: States kept in memory; then all are forgotten and made anew.
-_MOST_STATES: Final = 5_000
+_MOST_STATES: Final = 3_000
 #: Terms likewise.
 _MOST_TERMS: Final = 40_000
 #: Weights of characters that no pattern names, and of those that one does.
@@ -201,7 +201,8 @@ class _Walk:
                 continue
             text.append(chars.draw(self._rng, 1))
             path.append((successor, self._ordered(successor, len(text))))
-            self._steps -= 1
+            # What is large takes longer; caches must not decide how far one comes.
+            self._steps -= 1 + successor.term.size // 8
             if self._steps < 0:
                 return None
         return None
@@ -231,9 +232,19 @@ class _Walk:
         return -successor.term.low, chance
 
 
+@lru_cache(maxsize=512)
+def single(pattern: str) -> Automaton | None:
+    """Return the automaton of one pattern, or None if it cannot be read."""
+    return _made((pattern,), ())
+
+
 @lru_cache(maxsize=96)
 def automaton(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
     """Return the automaton of patterns, or None if one of them cannot be read."""
+    return _made(patterns, refused)
+
+
+def _made(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
     read = [ecma.parse(each) for each in patterns]
     unwanted = [ecma.parse(each) for each in refused]
     known = tuple(each for each in read if each is not None)

@@ -21,6 +21,8 @@ _SURROGATES: Final = (0xD800, 0xDFFF)
 #: Control characters that a range in a pattern hardly means.
 _UNNATURAL: Final = frozenset("\x7f")
 _LETTERS: Final = string.ascii_lowercase * 3 + string.ascii_uppercase + string.digits
+#: Longer runs repeat what was drawn: a prime, so that no length divides it.
+_BLOCK: Final = 4_093
 #: Characters above ASCII that a palette shows at most.
 _FEW: Final = 64
 
@@ -96,6 +98,9 @@ class CharSet:
         palette = self.palette
         if count == 1:
             return palette[int(rng.random() * len(palette))]
+        if count > _BLOCK:
+            block = "".join(rng.choices(palette, k=_BLOCK))
+            return (block * (count // _BLOCK + 1))[:count]
         return "".join(rng.choices(palette, k=count))
 
     def union(self, other: CharSet) -> CharSet:

@@ -24,10 +24,12 @@ from curation.instances.pattern_trees import (
     Node,
     Pattern,
     Reference,
+    Sequence,
     alternatives,
     anchored,
     is_sure,
     repeat,
+    safe_length,
     sequence,
 )
 from curation.patterns import LONGEST, is_ecma, mended
@@ -64,11 +66,26 @@ def parse(pattern: str) -> Pattern | None:
             return None
     except (_UnreadableError, RecursionError):
         return None
+    root = _without_behind(root)
     groups = tuple(reading.groups[each] for each in sorted(reading.groups))
     starts, ends = anchored(root, "^"), anchored(root, "$")
     return Pattern(
-        root=root, groups=groups, starts=starts, ends=ends, sure=is_sure(root)
+        root=root,
+        groups=groups,
+        starts=starts,
+        ends=ends,
+        sure=is_sure(root),
+        safe=safe_length(root, starts=starts),
     )
+
+
+def _without_behind(root: Node) -> Node:
+    """Return what matches somewhere in the same texts, if it begins looking back."""
+    first = root.parts[0] if isinstance(root, Sequence) and root.parts else root
+    if not isinstance(first, Look) or first.ahead or first.negative:
+        return root
+    rest = root.parts[1:] if isinstance(root, Sequence) else ()
+    return sequence([first.body, *rest])
 
 
 def strict_text(pattern: str) -> str | None:

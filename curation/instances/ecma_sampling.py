@@ -27,6 +27,10 @@ _WORDIEST: Final = 12
 _WORDINESS: Final = 0.75
 #: Characters that a pattern without bounds gets beyond its least.
 _MORE: Final = 9
+#: A body is repeated at most so many times more than it must be.
+_AGAIN: Final = 4
+#: A body that is repeated more than twice as often is written so often only.
+_BLOCK: Final = 64
 #: What may be shorter than this gets as many characters more.
 _SHORT: Final = 3
 
@@ -122,17 +126,28 @@ class _Writing:
 
     def _repeat(self, node: trees.Repeat, want: int) -> None:
         body = node.body
-        count = _count(node, want, self.rng, strict=self.strict)
+        count = _count(node, want, self.rng)
         if isinstance(body, trees.Chars):
             self._run(body.chars, count)
             return
         spare = max(0, want - count * body.low)
+        if count <= 2 * _BLOCK:
+            self._repeated(body, count, spare)
+            return
+        # What is long repeats itself.
+        times, rest = divmod(count, _BLOCK)
+        start = len(self.out)
+        self._repeated(body, _BLOCK, spare // times)
+        block = "".join(self.out[start:])
+        self.out.append(block * (times - 1))
+        self._repeated(body, rest, 0)
+
+    def _repeated(self, body: trees.Node, count: int, spare: int) -> None:
         for left in range(count, 0, -1):
-            share = (
-                spare // left if self.strict else int(self.rng.random() * (spare + 1))
-            )
-            if left == 1:
-                share = spare
+            share = spare
+            if left > 1:
+                chance = self.rng.random()
+                share = spare // left if self.strict else int(chance * (spare + 1))
             if body.high is not None:
                 share = min(share, body.high - body.low)
             self.write(body, body.low + share)
@@ -145,7 +160,7 @@ def _gap(node: trees.Node, want: int) -> int:
     return 0 if node.high is None or want <= node.high else want - node.high
 
 
-def _count(node: trees.Repeat, want: int, rng: random.Random, *, strict: bool) -> int:
+def _count(node: trees.Repeat, want: int, rng: random.Random) -> int:
     """Return how often a body is repeated to come to as many characters."""
     low, high = node.body.low, node.body.high
     if high == 0:
@@ -159,7 +174,7 @@ def _count(node: trees.Repeat, want: int, rng: random.Random, *, strict: bool) -
         count = max(fewest, least)
         most = want // low if low else count + 2
         if most > count:
-            count += int(rng.random() * (min(most - count, want if strict else 4) + 1))
+            count += int(rng.random() * (min(most - count, _AGAIN) + 1))
     if node.most is not None:
         count = min(count, node.most)
     return max(count, least)

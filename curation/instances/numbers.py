@@ -95,15 +95,20 @@ def _plan(shape: NumberShape) -> tuple[_Grid, ...]:
     return tuple(each for each in grids if each is not None)
 
 
+def _bound(number: Number) -> tuple[Fraction, ...]:
+    """Return a bound as the decimal that it reads, a giant one also as it is."""
+    read = _exact(number)
+    return (read,) if abs(number) < _EXACT else (read, Fraction(number))
+
+
 def _bounds(shape: NumberShape) -> tuple[Fraction | None, Fraction | None]:
-    """Return the bounds, both as decimals and as floats are compared."""
     lows = [
-        max(_exact(each), Fraction(each))
+        max(_bound(each))
         for each in (shape.minimum, shape.exclusive_minimum)
         if each is not None and each != -math.inf
     ]
     highs = [
-        min(_exact(each), Fraction(each))
+        min(_bound(each))
         for each in (shape.maximum, shape.exclusive_maximum)
         if each is not None and each != math.inf
     ]

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 #: Lengths above this are all the same: too long.
 MOST: Final = 1 << 40
+#: Of patterns with up to so many repetitions, none within another, the length of
+#: texts on which any way to divide them is tried in milliseconds.
+_SAFE: Final = ((1, MOST), (2, 2_000), (3, 300), (4, 100), (8, 24))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -98,6 +101,8 @@ class Pattern:
     ends: bool
     #: Whether what is made of it part by part surely matches.
     sure: bool
+    #: Length of the texts up to which a backtracking engine surely answers soon.
+    safe: int
 
 
 EMPTY: Final = Sequence(parts=())
@@ -170,3 +175,39 @@ def anchored(node: Node, kind: str) -> bool:
     if isinstance(node, Sequence) and node.parts:
         return anchored(node.parts[0 if kind == "^" else -1], kind)
     return False
+
+
+def safe_length(root: Node, *, starts: bool) -> int:
+    """Return the length of texts up to which backtracking surely ends soon."""
+    found = _repetitions(root, within=False)
+    if found is None:
+        return 0
+    # To begin anywhere is one more choice.
+    found += not starts
+    return next((length for count, length in _SAFE if found <= count), 0)
+
+
+def _repetitions(node: Node, *, within: bool) -> int | None:
+    """Return how many parts repeat at will; None if they do so within each other."""
+    if isinstance(node, Repeat):
+        varies = node.most != node.least
+        if within and varies:
+            return None
+        inner = _repetitions(node.body, within=within or (node.most or 2) > 1)
+        return None if inner is None else inner + varies
+    parts: tuple[Node, ...] = ()
+    if isinstance(node, Alternatives):
+        if within:
+            return None
+        parts = node.options
+    elif isinstance(node, Sequence):
+        parts = node.parts
+    elif isinstance(node, Group | Look):
+        parts = (node.body,)
+    total = 0
+    for part in parts:
+        inner = _repetitions(part, within=within)
+        if inner is None:
+            return None
+        total += inner
+    return total

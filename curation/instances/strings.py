@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import regress
 
-from curation.backtracking import is_prone
 from curation.instances import ecma, formats, values
-from curation.instances.automaton import automaton
+from curation.instances.automaton import automaton, single
 from curation.instances.ecma_sampling import sample
 from curation.instances.words import WORDS
 
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
 LONGEST: Final = 10_000_000
 #: Longer ones are made only if so much is required.
 _USUAL: Final = 1_000_000
-#: Longest text that a backtracking engine is asked about, if its pattern is prone
-#: to exponential search, and if not.
-_SAFE_PRONE: Final = 16
-_SAFE: Final = 400
+#: Longest text that a backtracking engine is asked about if nothing else can be.
+_SAFE_UNREAD: Final = 20
+#: Longer strings are not what a person writes, nor a search.
+_LONG: Final = 400
 #: Longest text that is searched for character by character.
 _SEARCHED: Final = 20_000
 _DRAWS: Final = 3
@@ -74,14 +73,15 @@ def holds(pattern: str, text: str) -> bool:
     What no engine reads matches nothing. A backtracking engine is asked only where
     it surely answers soon.
     """
-    if len(text) > (_SAFE_PRONE if is_prone(pattern) else _SAFE):
-        machine = automaton((pattern,), ())
+    tree = ecma.parse(pattern)
+    if len(text) > (tree.safe if tree else _SAFE_UNREAD):
+        machine = single(pattern)
         if machine is not None and machine.exact:
             try:
                 return machine.accepts(text)
             except RecursionError:
                 return False
-        if len(text) > _SAFE:
+        if len(text) > _SAFE_UNREAD:
             return False
     expression = _regex(pattern)
     return expression is not None and expression.find(text) is not None
@@ -127,9 +127,8 @@ def choose(shape: StringShape, rng: Random) -> str | None:
         text = formats.sample(asserted[0], rng)
         if _fits_length(shape, text):
             return text
-    sure = _sure_pattern(shape)
-    for text in _candidates(shape, rng):
-        if (sure and _fits_length(shape, text)) or _is_right(shape, text):
+    for text, made in _candidates(shape, rng):
+        if (made and _fits_length(shape, text)) or _is_right(shape, text):
             return text
     return _searched(shape, rng)
 
@@ -159,39 +158,28 @@ def _padding(count: int, rng: Random, between: str) -> str:
     return _SPACES.sub("s", (block * (count // len(block) + 1))[:count])
 
 
-@lru_cache(maxsize=4096)
-def _is_sure(pattern: str) -> bool:
-    tree = ecma.parse(pattern)
+def _made_sure(shape: StringShape) -> bool:
+    """Tell whether what is made for the pattern needs no verification."""
+    if len(shape.patterns) != 1 or shape.formats or shape.not_patterns:
+        return False
+    tree = ecma.parse(shape.patterns[0])
     return tree is not None and tree.sure
 
 
-def _sure_pattern(shape: StringShape) -> bool:
-    """Tell whether strings made for the pattern need no verification.
-
-    Only long ones go unverified: a proof costs little for the short.
-    """
-    return (
-        shape.min_length > _SAFE
-        and len(shape.patterns) == 1
-        and not shape.formats
-        and not shape.not_patterns
-        and _is_sure(shape.patterns[0])
-    )
-
-
-def _candidates(shape: StringShape, rng: Random) -> Iterator[str]:
-    """Yield strings that may be of the shape, the natural ones first."""
-    wild = shape.min_length > _SAFE
-    if not wild and not shape.patterns and rng.random() < 0.7:  # noqa: PLR2004 - often
+def _candidates(shape: StringShape, rng: Random) -> Iterator[tuple[str, bool]]:
+    """Yield strings that may be of the shape, and whether they match for sure."""
+    usual = shape.min_length <= _LONG
+    if usual and not shape.patterns and rng.random() < 0.7:  # noqa: PLR2004 - often
         for pattern in shape.not_patterns:
-            yield from _unlike(pattern, rng)
-    if not wild:
-        yield from _natural(shape, rng)
+            yield from ((text, False) for text in _unlike(pattern, rng))
+    if usual:
+        yield from ((text, False) for text in _natural(shape, rng))
+    sure = _made_sure(shape)
     for pattern in shape.patterns:
-        yield from _of_pattern(shape, pattern, rng)
-    if not wild:
+        yield from ((text, sure) for text in _of_pattern(shape, pattern, rng))
+    if usual:
         for pattern in shape.not_patterns:
-            yield from _unlike(pattern, rng)
+            yield from ((text, False) for text in _unlike(pattern, rng))
 
 
 def _natural(shape: StringShape, rng: Random) -> Iterator[str]:
@@ -235,23 +223,24 @@ def _around(tree: Pattern, text: str, shape: StringShape, rng: Random) -> str:
         more = values.host(rng) if text.endswith("://") else rng.choice(WORDS)
         if lacking > len(more):
             more += _padding(lacking - len(more), rng, "")
-        text = _extended(text, text + more, shape)
-    elif not tree.starts and (lacking > 0 or rng.random() < (0.9 if tree.ends else 0)):
+        return (text + more)[: _room(shape, text)]
+    if not tree.starts and (lacking > 0 or rng.random() < (0.9 if tree.ends else 0)):
         more = rng.choice(WORDS) + _padding(lacking, rng, "")
-        text = _extended(text, more + text, shape)
+        return (more + text)[-_room(shape, text) :]
     return text
 
 
-def _extended(text: str, longer: str, shape: StringShape) -> str:
+def _room(shape: StringShape, text: str) -> int:
+    """Return how long a text may become, or how long it is."""
     most = shape.max_length
-    return longer if most is None or len(longer) <= most else text
+    return LONGEST if most is None else max(most, len(text), 1)
 
 
 def _unlike(pattern: str, rng: Random) -> Iterator[str]:
     """Yield near relatives of strings that match a pattern."""
     tree = ecma.parse(pattern)
     for _ in range(_DRAWS):
-        text = sample(tree, rng) if tree and tree.root.low <= _SAFE else None
+        text = sample(tree, rng) if tree and tree.root.low <= _LONG else None
         if text is None:
             break
         index = int(rng.random() * (len(text) + 1))

@@ -42,6 +42,8 @@ class Term:
     number: int
     #: No text shorter than this can meet it.
     low: int
+    #: How many atoms it is made of.
+    size: int = 1
     parts: tuple[Term, ...] = ()
     cell: Cell | None = None
 
@@ -101,21 +103,24 @@ class Terms:
         """Return the term of all texts that end with what a look-behind wants."""
         return self.atom(self._cell(self._anything, self._cell(look.body, self._end)))
 
-    def _survey(self, node: trees.Node) -> None:
+    def _survey(self, node: trees.Node, *, behind: bool = False) -> None:
         if isinstance(node, trees.Sequence):
             for part in node.parts:
-                self._survey(part)
+                self._survey(part, behind=behind)
         elif isinstance(node, trees.Alternatives):
             for option in node.options:
-                self._survey(option)
+                self._survey(option, behind=behind)
         elif isinstance(node, trees.Repeat | trees.Group):
-            self._survey(node.body)
+            self._survey(node.body, behind=behind)
         elif isinstance(node, trees.Look):
-            self._survey(node.body)
+            self._survey(node.body, behind=behind or not node.ahead)
+            # What looks ahead from behind asks for text that was not read yet.
+            self.exact &= not (behind and node.ahead)
             if not node.ahead and all(node is not each for each in self.behinds):
                 self.behinds.append(node)
         elif isinstance(node, trees.Anchor):
             self.minds_previous |= node.kind in "bB"
+            self.exact &= not behind or node.kind == "^"
         elif isinstance(node, trees.Reference):
             self.exact = False
 
@@ -139,7 +144,14 @@ class Terms:
         found = self._terms.get(key)
         if found is None:
             number = len(self._terms) + 2
-            found = Term(kind=kind, number=number, low=low, parts=parts, cell=cell)
+            found = Term(
+                kind=kind,
+                number=number,
+                low=low,
+                size=sum(each.size for each in parts) or 1,
+                parts=parts,
+                cell=cell,
+            )
             self._terms[key] = found
         return found
 
