@@ -127,7 +127,8 @@ class Step:
         if not missing:
             return
         start = time.perf_counter()
-        with Pool(program(self._seed), jobs=jobs, limits=limits()) as pool:
+        # The lean try is the second attempt.
+        with Pool(program(self._seed), jobs=jobs, limits=limits(), attempts=1) as pool:
             failed = self._first(pool, missing, progress)
             self._again(pool, failed, progress)
             self.peak_rss_mb = pool.peak_rss_mb

@@ -13,6 +13,7 @@ from curation.benchmark import CONFIGS, SPLITS, instances_config
 from curation.build import Built, Request, build
 from curation.editions import open_edition
 from curation.instances.cases import Instance, Kind
+from curation.instances.made import make
 from curation.instances.package import COLUMNS, STANDINGS
 from curation.instances.step import Step, Task
 from curation.origins import FetchSettings
@@ -127,6 +128,42 @@ def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     assert made["endless"].answer in {"unknown", "unsatisfiable"}
     assert made["easy"].instances[0].kind == Kind.MINIMAL
     assert json.loads(made["easy"].instances[0].text).keys() == {"a"}
+
+
+def test_what_costs_too_much_has_that_as_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A schema over its deadline is tried once more, then told; the step goes on."""
+    monkeypatch.setattr("curation.instances.step.DEADLINE", 0.0)
+    with Run.open(tmp_path, "one") as run:
+        step = Step(TASKS[:1], run)
+        step.work(jobs=1, progress=lambda _done: None)
+        (product,) = step.products()
+    assert (product.made.answer, product.made.reason) == ("unknown", "timed_out")
+
+
+def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its neighbours in the batch have their instances, in their places."""
+    huge = json.dumps({"enum": [[each] * 9 for each in range(200_000)]})
+    tasks = [TASKS[0], replace(TASKS[0], unique_id="huge", schema=huge), TASKS[1]]
+    monkeypatch.setattr("curation.instances.step.MEMORY_MB", 64)
+    monkeypatch.setattr("curation.instances.step.BATCH_LENGTH", 10**9)
+    with Run.open(tmp_path, "one") as run:
+        step = Step(tasks, run)
+        step.work(jobs=1, progress=lambda _done: None)
+        made = {each.task.unique_id: each.made for each in step.products()}
+    assert made["huge"].reason in {"out_of_memory", "crashed"}
+    assert made["easy"].instances
+    assert made["array"].instances
+
+
+def test_a_bound_crossed_into_infinity_is_no_near_miss() -> None:
+    """What JSON cannot write is left out; the rest stays."""
+    made = make('{"type": "number", "maximum": 1.7976931348623157e308}', "2020-12")
+    assert made.instances
+    assert not any("Infinity" in each.text for each in made.instances)
 
 
 def test_keys_come_in_the_order_of_properties(tmp_path: Path) -> None:
