@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 #: States kept in memory; then all are forgotten and made anew.
 _MOST_STATES: Final = 3_000
+#: Repetitions at will in patterns for which no automaton is built: what is left of
+#: them grows with the cube of their number.
+_MOST_REPETITIONS: Final = 200
 #: Terms likewise.
 _MOST_TERMS: Final = 40_000
 #: Weights of characters that no pattern names, and of those that one does.
@@ -202,7 +205,7 @@ class _Walk:
             text.append(chars.draw(self._rng, 1))
             path.append((successor, self._ordered(successor, len(text))))
             # What is large takes longer; caches must not decide how far one comes.
-            self._steps -= 1 + successor.term.size // 8
+            self._steps -= 1 + successor.term.size // 2
             if self._steps < 0:
                 return None
         return None
@@ -250,6 +253,8 @@ def _made(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | No
     known = tuple(each for each in read if each is not None)
     refusing = tuple(each for each in unwanted if each is not None)
     if len(known) < len(read) or len(refusing) < len(unwanted):
+        return None
+    if sum(each.repetitions for each in (*known, *refusing)) > _MOST_REPETITIONS:
         return None
     try:
         return Automaton(known, refusing)

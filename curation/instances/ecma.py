@@ -29,6 +29,7 @@ from curation.instances.pattern_trees import (
     anchored,
     is_sure,
     repeat,
+    repetitions,
     safe_length,
     sequence,
 )
@@ -76,6 +77,7 @@ def parse(pattern: str) -> Pattern | None:
         ends=ends,
         sure=is_sure(root),
         safe=safe_length(root, starts=starts),
+        repetitions=repetitions(root),
     )
 
 

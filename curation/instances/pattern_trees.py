@@ -103,6 +103,8 @@ class Pattern:
     sure: bool
     #: Length of the texts up to which a backtracking engine surely answers soon.
     safe: int
+    #: How many parts of it repeat at will.
+    repetitions: int
 
 
 EMPTY: Final = Sequence(parts=())
@@ -211,3 +213,19 @@ def _repetitions(node: Node, *, within: bool) -> int | None:
             return None
         total += inner
     return total
+
+
+def repetitions(node: Node) -> int:
+    """Return how many parts repeat at will, within each other or not."""
+    found, pending = 0, [node]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, Repeat):
+            found += each.most != each.least
+        if isinstance(each, Repeat | Group | Look):
+            pending.append(each.body)
+        elif isinstance(each, Sequence):
+            pending += each.parts
+        elif isinstance(each, Alternatives):
+            pending += each.options
+    return found
