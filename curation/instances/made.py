@@ -112,7 +112,7 @@ def make(text: str, dialect: str = "", seed: int = 0, *, lean: bool = False) -> 
     rows = [_of_witness(subject, each, lean=lean) for each in found.found]
     covered = None
     if not lean:
-        missed = list(filter(_is_writable, near_misses(subject, found.found, seed)))
+        missed = near_misses(subject, found.found, seed)
         rows += _of_near_misses(subject, missed)
         covered = coverage(subject, missed)
     return Made(
@@ -121,15 +121,6 @@ def make(text: str, dialect: str = "", seed: int = 0, *, lean: bool = False) -> 
         instances=tuple(_numbered(rows)),
         coverage=covered,
     )
-
-
-def _is_writable(missed: NearMiss) -> bool:
-    """Tell whether a near miss is JSON: a bound can be crossed into infinity."""
-    try:
-        text_of(missed.value)
-    except ValueError:
-        return False
-    return True
 
 
 def _without(subject: Subject, found: Witnesses) -> Made:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from dataclasses import dataclass
 from functools import reduce
@@ -284,7 +285,9 @@ def _forced(context: Context) -> Goals:
 
 
 def _is_whole(value: Json | Nothing) -> bool:
-    """Tell whether everything that an edit wanted made was made."""
+    """Tell whether everything that an edit wanted made was made, and is JSON."""
+    if isinstance(value, float):
+        return math.isfinite(value)
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
