@@ -14,7 +14,7 @@ EXTRAS ?= hub,load,plots
 .PHONY: help dataset test test-all check format bench wheelhouse lock clean
 
 help:
-	@echo "make dataset     build JSONSchemaBench into build/ (makes $(VENV) first)"
+	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
 	@echo "make test        the tests that take minutes at most"
 	@echo "make test-all    every test"
 	@echo "make check       lint, types, layers, dependencies"
@@ -25,7 +25,7 @@ help:
 	@echo "make clean       remove what make made"
 
 dataset: $(CORE)
-	$(BIN)/csbdata build --fastjsonschema
+	$(BIN)/csbdata build --fastjsonschema --instances
 
 test: $(DEV)
 	$(BIN)/python -m pytest -q -n auto -m "not slow"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.benchmark import DEFAULT
+from curation.benchmark import DEFAULT, holds_instances
 from curation.documents import Origin
 from curation.faults import BadConfiguration, NoInput
 from curation.folders import FolderFiles, SingleFile, open_files
@@ -133,9 +133,9 @@ def _distinct(extras: Sequence[Extra]) -> None:
     """
     taken = {DEFAULT}.union(*(each.configs for each in sources().values()))
     for name in (each.config for each in extras if each.config is not None):
-        if name in taken:
+        if name in taken or holds_instances(name):
             raise BadConfiguration(
-                "there is a config of this name already",
+                "there is a config of this name already, or it is kept for instances",
                 name,
                 f"choose another: --with local:NAME={name}",
             )

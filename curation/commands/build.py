@@ -180,6 +180,8 @@ def _print(built: Built, shown_out: Path) -> None:
     say(
         f"Why a document is not in it: csbdata explain --reason REASON --in {shown_out}"
     )
+    if built.request.instances:
+        say(f"Witnesses and near misses: csbdata instances --report {shown_out}")
     say(f"Next: csbdata stats {shown_out}")
 
 

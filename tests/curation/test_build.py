@@ -115,6 +115,10 @@ def test_an_extra_leaves_the_ten_as_they_are(built: Built, tmp_path: Path) -> No
         (Extra(source="local"), NoInput),
         (Extra(source="local", path=Path("x"), config="Snowplow"), BadConfiguration),
         (Extra(source="local", path=Path("x"), config="default"), BadConfiguration),
+        (
+            Extra(source="local", path=Path(), config="mine_instances"),
+            BadConfiguration,
+        ),
     ],
 )
 def test_an_extra_that_makes_no_sense_is_refused(
