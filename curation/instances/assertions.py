@@ -38,6 +38,8 @@ _FORMATS_07: Final = _FORMATS_06 | {
     "time",
 }
 _FORMATS_2019: Final = _FORMATS_07 | {"duration", "uuid"}
+#: Every format that is asserted in some dialect.
+KNOWN_FORMATS: Final = _FORMATS_2019
 _FORMATS: Final = {
     "draft-04": _FORMATS_04,
     "draft-06": _FORMATS_06,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from curation.instances.goals import Atom, Goals, Negation
@@ -27,6 +28,8 @@ _OPPOSITES = {
     "maxProperties": ("minProperties", 1, ("object",)),
 }
 #: The second is short, where names must be.
+#: Pairs of branches of a oneOf that are tried together.
+_MOST_PAIRS = 6
 _EXTRA_NAMES = ("extra", "x")
 
 
@@ -177,6 +180,10 @@ def _of_choices(subject: Subject, node: Node) -> Iterator[Goals]:
                 Negation(child(node, (keyword, str(index))))
                 for index in range(len(branches))
             )
+    branches = schema.get("oneOf")
+    count = len(branches) if isinstance(branches, list) else 0
+    for one, other in islice(combinations(range(count), 2), _MOST_PAIRS):
+        yield child(node, ("oneOf", str(one))), child(node, ("oneOf", str(other)))
     branches = schema.get("allOf")
     for index in range(len(branches) if isinstance(branches, list) else 0):
         yield (Negation(child(node, ("allOf", str(index)))),)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from curation.documents import Json
     from curation.instances.edits import Spot
 
-_EXTRA: Final = ("extra", "additional", "other", "unexpected", "Extra", "x_", "0", "")
+_EXTRA: Final = ("extra", "additional", "other", "unexpected", "Extra", "", "\n", "0")
 _BAD_NAMES: Final = ("", "!", "a b", "0", "Aa", "-", "\u00e4", "x" * 300, "a", "A_B")
 _VALUES: Final[tuple[Json, ...]] = ("extra", 1, True)
 
@@ -43,11 +43,11 @@ def extra(spot: Spot) -> Iterator[Json]:
         yield {**members, "unexpected": each}
 
 
-def _declared(spot: Spot) -> set[str]:
-    names: set[str] = set()
+def _declared(spot: Spot) -> dict[str, None]:
+    names: dict[str, None] = {}
     for part in spot.shape.places():
         members = part.schema.get("properties")
-        names.update(members if isinstance(members, dict) else ())
+        names.update(dict.fromkeys(members) if isinstance(members, dict) else {})
     return names
 
 

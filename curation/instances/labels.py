@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.cases import NearMiss
+from curation.instances.shapes import conjunction
 from curation.schema_walk import pointer, tokens_of
 
 if TYPE_CHECKING:
     from curation.documents import Json
+    from curation.instances.goals import Goals
     from curation.instances.subject import Error, Node, Subject
     from curation.schema_walk import Tokens
 
@@ -62,7 +64,8 @@ class Label:
 
 def labels(subject: Subject, value: Json) -> tuple[Label, ...]:
     """Return what a value fails, each once, in the validator's order."""
-    return tuple(dict.fromkeys(_label(subject, each) for each in subject.errors(value)))
+    found = (_label(subject, value, each) for each in subject.errors(value))
+    return tuple(dict.fromkeys(found))
 
 
 def near_miss(subject: Subject, value: Json) -> NearMiss | None:
@@ -85,8 +88,10 @@ def near_miss(subject: Subject, value: Json) -> NearMiss | None:
     )
 
 
-def _label(subject: Subject, error: Error) -> Label:
+def _label(subject: Subject, value: Json, error: Error) -> Label:
     try:
+        if error.of_name and "propertyNames" not in error.evaluation_path:
+            return _of_name(subject, value, error)
         return _traced(subject, error)
     except LookupError:
         return Label(
@@ -128,6 +133,28 @@ def _traced(subject: Subject, error: Error) -> Label:
         schema_pointer=where(node, ()),
         instance_pointer=error.instance_pointer,
     )
+
+
+def _of_name(subject: Subject, value: Json, error: Error) -> Label:
+    """Find the `propertyNames` that refuses a name, from where the object stands.
+
+    Raises:
+        LookupError: none does that always applies.
+    """
+    goals: Goals = (subject.root,)
+    spot = tokens_of(error.instance_pointer)
+    for token in spot:
+        shape = conjunction(subject, goals)
+        if isinstance(value, list):
+            goals, value = shape.item_nodes(int(token)) or (), value[int(token)]
+        else:
+            goals, value = shape.property_nodes(token) or (), value[token]
+    for part in conjunction(subject, goals).places():
+        if "propertyNames" in part.schema:
+            place = subject.child(part, ("propertyNames",))
+            if not all(subject.accepts(place, name) for name in value):
+                return _here(part, "propertyNames", spot)
+    raise LookupError(error.schema_pointer)
 
 
 def _target(subject: Subject, node: Node, word: str) -> Node:

@@ -7,6 +7,7 @@ refuses.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.cases import Kind
@@ -65,11 +66,15 @@ class Loosened:
         """Return a value for the goals of a site that fails the keyword alone."""
         maker = Maker(subject=self.subject, rng=rng, kind=Kind.MINIMAL, steps=steps)
         try:
-            found = [
-                self.subject.node(each.tokens)
-                for each in goals
-                if isinstance(each, Node) and not each.document
-            ]
-            return maker.value((*found, self._denied), Frame())
-        except (ExhaustedError, RecursionError, LookupError, ValueError):
+            return maker.value((*self._same(goals), self._denied), Frame())
+        except (ExhaustedError, RecursionError):
             return NOTHING
+
+    def _same(self, goals: Goals) -> list[Node]:
+        """Return the places of a site, but for those inside the keyword."""
+        found = []
+        for each in goals:
+            if isinstance(each, Node) and not each.document:
+                with suppress(LookupError):
+                    found.append(self.subject.node(each.tokens))
+        return found

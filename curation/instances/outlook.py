@@ -6,10 +6,12 @@ knows. True and False are certain; that is what proofs are made of.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.admission import type_of
+from curation.instances.assertions import KNOWN_FORMATS
 from curation.instances.labels import JUMPS
 from curation.instances.merging import is_number
 
@@ -57,6 +59,10 @@ _SPOKEN_OF: Final[dict[str, tuple[str, ...]]] = {
     "contentEncoding": ("string",),
     "contentMediaType": ("string",),
 }
+#: Patterns that match the beginning of every text, if need be by nothing.
+_MATCHES_ALL: Final = re.compile(
+    r"\^?(?:(?:\.|\\[dDwWsS]|\[(?:[^\]\\]|\\.)+\]|[\w ])(?:[*?]|\{0,\d*\})\??)?"
+)
 _SINGLETONS: Final[dict[str, int]] = {"null": 1, "boolean": 2}
 
 
@@ -82,6 +88,8 @@ def of_keyword(
     subject: Subject, node: Node, word: str, kind: str, depth: int = _DEEPEST
 ) -> bool | None:
     """Return what one keyword of a place says of all values of a type."""
+    if word == "format" and node.schema["format"] not in KNOWN_FORMATS:
+        return True
     if word in _SPOKEN_OF:
         return _of_bound(node.schema, word, kind)
     if word in JUMPS:
@@ -94,7 +102,7 @@ def of_keyword(
 
 
 def _of_bound(schema: dict[str, Json], word: str, kind: str) -> bool | None:
-    if kind not in _SPOKEN_OF[word]:
+    if kind not in _SPOKEN_OF[word] or _is_empty(schema, word):
         return True
     if word == "multipleOf" and is_number(schema[word]) and schema[word] > 0:
         step = Fraction(str(schema[word]))
@@ -103,6 +111,17 @@ def _of_bound(schema: dict[str, Json], word: str, kind: str) -> bool | None:
         if kind == "number" and step.denominator == 1:
             return False
     return None
+
+
+def _is_empty(schema: dict[str, Json], word: str) -> bool:
+    """Tell whether a pattern matches every text, or takes every name."""
+    if word == "pattern":
+        return bool(_MATCHES_ALL.fullmatch(schema["pattern"]))
+    if word == "additionalProperties":
+        members = schema.get("patternProperties")
+        names = members if isinstance(members, dict) else ()
+        return any(_MATCHES_ALL.fullmatch(each) for each in names)
+    return False
 
 
 def _of_type(_: Subject, node: Node, kind: str, __: int) -> bool | None:

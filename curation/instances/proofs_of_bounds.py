@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from curation.instances.admission import identity
 from curation.instances.ecma import parse
 from curation.instances.merging import is_number
 from curation.instances.outlook import of_schema
-from curation.instances.shapes import item_keywords
+from curation.instances.shapes import conjunction, item_keywords
 
 if TYPE_CHECKING:
     from curation.instances.proofs import Question
@@ -102,7 +103,9 @@ def item_count(question: Question) -> bool:
     if keyword == "minItems":
         return float(question.operand) <= _least_contained(question)
     if keyword == "maxItems":
-        return _most_items(question) <= float(question.operand)
+        return min(_most_items(question), _distinct(question)) <= float(
+            question.operand
+        )
     if keyword == "uniqueItems":
         counts = [*question.values("maxItems"), _most_items(question)]
         return float(min(counts)) <= 1
@@ -129,6 +132,18 @@ def _most_items(question: Question) -> float:
             prefix, _ = item_keywords(part.schema, question.shape.subject)
             most = min(most, len(part.schema[prefix]) if prefix else 0)
     return most
+
+
+def _distinct(question: Question) -> float:
+    """Return how many elements can differ where they must."""
+    if True not in question.values("uniqueItems"):
+        return math.inf
+    shape = question.shape
+    goals = shape.item_nodes(shape.prefix_length())
+    values = conjunction(shape.subject, goals).values if goals else None
+    if shape.prefix_length() or values is None:
+        return math.inf
+    return len({identity(each) for each in values})
 
 
 def _nothing_is_contained(question: Question) -> bool:

@@ -22,12 +22,14 @@ def property_count(question: Question) -> bool:
     required = {name for each in question.values("required") for name in each}
     if question.keyword == "minProperties":
         return bool(question.operand <= len(required))
-    closed = [len(names) for names in _closed(question)]
+    closed = list(_closed(question))
     if question.keyword == "maxProperties":
-        return any(count <= question.operand for count in closed)
+        return any(len(left) <= question.operand for left in closed)
     if question.keyword == "required":
         least = max([*question.values("minProperties"), 0])
-        return any(count <= least for count in closed)
+        return any(
+            left >= {*question.operand} and len(left) <= least for left in closed
+        )
     if question.keyword == "additionalProperties":
         most = float(min([*question.values("maxProperties"), math.inf]))
         return most < max(len(required), 1)

@@ -119,13 +119,13 @@ def branch_repeats(question: Question) -> bool:
 
 def _asks_no_more(question: Question, branch: Node) -> bool:
     """Tell whether failing a branch means failing a keyword beside it."""
-    parts = conjunction(question.shape.subject, (branch,)).places()
-    return all(
+    shape = conjunction(question.shape.subject, (branch,))
+    return not shape.impossible and all(
         any(
             theirs == word and entails(part, theirs, other, word)
             for other, theirs in question.others
         )
-        for part in parts
+        for part in shape.places()
         for word in _words(question, part)
     )
 

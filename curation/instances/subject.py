@@ -71,6 +71,9 @@ class Error:
     instance_pointer: str
     #: The keywords passed through, references not followed, from the root.
     evaluation_path: Tokens = ()
+    #: Whether a name is refused, not a value; jsonschema-rs loses the path to
+    #: `propertyNames` where that refers.
+    of_name: bool = False
     #: The errors of each branch of an `anyOf` or `oneOf` that failed.
     inner: tuple[tuple[Error, ...], ...] = ()
 
@@ -221,6 +224,7 @@ class Subject:
             schema_pointer=pointer(self._location(error)),
             instance_pointer=pointer(tuple(map(str, error.instance_path))),
             evaluation_path=tuple(map(str, error.evaluation_path)),
+            of_name=type(error.kind).__name__.endswith("PropertyNames"),
             inner=tuple(tuple(map(self._error, branch)) for branch in branches),
         )
 
