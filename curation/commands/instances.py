@@ -235,7 +235,7 @@ def _report(build: Path, format_: Format) -> None:
     if format_ is Format.JSON:
         print_json(as_json(found))
         return
-    stdout().print(table(HEADERS, list(rows_of(found)), numbers=(2, 5, 7)))
+    stdout().print(table(HEADERS, list(rows_of(found)), numbers=(2, 5, 7, 8)))
     for name, reason, detail in found.without[:_MOST_DIFFERENCES]:
         show(f"{name}: {reason}: {shortened(detail, _SHOWN)}")
     if len(found.without) > _MOST_DIFFERENCES:

@@ -16,7 +16,7 @@ import polars as pl
 from curation.benchmark import in_benchmark_order
 from curation.faults import BadData, NoInput
 from curation.instances.made import PROOF
-from curation.instances.package import STANDINGS
+from curation.instances.package import MISSING, STANDINGS
 from curation.instances.step import COSTS
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class InstanceReport:
     figures: Mapping[str, Figures]
     #: Records without an agreed witness: (config/id, reason, detail).
     without: Sequence[tuple[str, str, str]]
+    #: Keyword to (place, keyword) pairs that have neither a near miss nor a proof.
+    missing: Mapping[str, int]
     #: What the run folder tells of time and memory; empty where it is gone.
     costs: Mapping[str, Json] = field(default_factory=dict)
 
@@ -87,7 +89,8 @@ def report_of(build: Path) -> InstanceReport:
         raise NoInput("no such file", str(path), "csbdata build --instances")
     try:
         rows = pl.read_parquet(path).to_dicts()
-    except pl.exceptions.PolarsError as error:
+        missing = Counter(pl.read_parquet(build / MISSING)["keyword"])
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise BadData(f"not readable as parquet ({error})", str(path)) from error
     configs = in_benchmark_order({each["config"] for each in rows})
     figures = {
@@ -98,6 +101,7 @@ def report_of(build: Path) -> InstanceReport:
         build=build,
         figures={**figures, TOTAL: _figures(rows)},
         without=[_without(each) for each in rows if not each["agreed"]],
+        missing=dict(sorted(missing.items(), key=lambda item: (-item[1], item[0]))),
         costs=_costs(build),
     )
 
@@ -171,6 +175,7 @@ def as_json(report: InstanceReport) -> Json:
             {"record": name, "reason": reason, "detail": detail}
             for name, reason, detail in report.without
         ],
+        "missing_near_misses": dict(report.missing),
         "costs": dict(report.costs),
     }
 
@@ -202,6 +207,7 @@ HEADERS = (
     "implied",
     "places covered",
     "implied",
+    "beyond the cap",
     "validators agree",
 )
 
@@ -219,6 +225,7 @@ def rows_of(report: InstanceReport) -> Iterator[tuple[str, ...]]:
             f"{each.keywords_implied:,}",
             _of(each.pairs_covered, each.pairs_possible),
             f"{each.pairs_implied:,}",
+            f"{each.pairs - each.pairs_implied - each.pairs_possible:,}",
             _of(each.judged_by_both - each.disputed, each.judged_by_both),
         )
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -19,9 +23,6 @@ from curation.instances.step import Step, Task
 from curation.origins import FetchSettings
 from curation.progress import Quiet
 from curation.runs import Run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _SCHEMAS = {
     "easy": '{"type": "object", "properties": {"b": {"type": "integer"}, "a": '
@@ -44,7 +45,7 @@ TASKS = [
 
 
 _MORTAL_WORKER = """
-import os
+import os, time
 from curation.instances.instance_worker import start as start_whole
 from curation.worker_protocol import serve
 
@@ -53,6 +54,8 @@ def start(setup):
     def handle(unit):
         if "deadly" in unit["schema"]:
             os.abort()
+        if "slow" in unit["schema"]:
+            time.sleep(60)
         return handle_whole(unit)
     return handle
 
@@ -151,9 +154,12 @@ def test_what_costs_too_much_has_that_as_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A schema over its deadline is tried once more, then told; the step goes on."""
-    monkeypatch.setattr("curation.instances.step.DEADLINE", 0.0)
-    with Run.open(tmp_path, "one") as run:
-        step = Step(TASKS[:1], run)
+    worker = tmp_path / "worker.py"
+    worker.write_text(_MORTAL_WORKER)
+    monkeypatch.setattr("curation.instances.step._WORKER", worker)
+    monkeypatch.setattr("curation.instances.step.DEADLINE", 0.3)
+    with Run.open(tmp_path / "run", "one") as run:
+        step = Step([replace(TASKS[0], schema='{"title": "slow"}')], run)
         step.work(jobs=1, progress=lambda _done: None)
         (product,) = step.products()
     assert (product.made.answer, product.made.reason) == ("unknown", "timed_out")
@@ -195,26 +201,45 @@ def test_keys_come_in_the_order_of_properties(tmp_path: Path) -> None:
         assert list(json.loads(text)) == ["b", "a"]
 
 
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from curation.instances import step
+from curation.runs import Run
+from tests.curation.instances.test_step import TASKS
+
+step.BATCH_SCHEMAS = 1
+done = []
+
+def progress(count):
+    done.append(count)
+    if sum(done) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+with Run.open(Path(sys.argv[1]), "two") as run:
+    step.Step(TASKS, run).work(jobs=1, progress=progress)
+"""
+
+
 def test_a_killed_step_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Batches that are done are not made again, and the result is the same."""
     monkeypatch.setattr("curation.instances.step.BATCH_SCHEMAS", 1)
-    told: list[int] = []
-
-    def stop_after_two(_done: int) -> None:
-        told.append(_done)
-        if sum(told) == 2:
-            raise KeyboardInterrupt
-
-    with Run.open(tmp_path, "one") as run:
+    with Run.open(tmp_path / "one", "one") as run:
         whole = Step(TASKS, run)
         whole.work(jobs=1, progress=lambda _done: None)
         expected = _rows(whole)
-    with Run.open(tmp_path, "two") as run, pytest.raises(KeyboardInterrupt):
-        Step(TASKS, run).work(jobs=1, progress=stop_after_two)
-    with Run.open(tmp_path, "two") as run:
-        told.clear()
+    root = str(Path(__file__).parents[3])
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(tmp_path / "two")],
+        check=False,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert killed.returncode == -signal.SIGKILL
+    told: list[int] = []
+    with Run.open(tmp_path / "two", "two") as run:
         again = Step(TASKS, run)
         again.work(jobs=1, progress=told.append)
         assert told[0] == 2
