@@ -10,12 +10,16 @@ from curation.documents import Rejected
 from curation.instances.judge import verdicts
 from curation.instances.labels import near_miss
 from curation.instances.reading import read_schema
+from curation.visible_text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.documents import Json
     from curation.instances.subject import Subject
+
+#: Longest text kept of an error; jsonschema-rs repeats whole schemas.
+_SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,7 @@ def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
     try:
         subject.rs  # noqa: B018 - compiled here, so that a fault shows
     except ValueError as error:
-        why = str(error).partition("\n")[0]
+        why = shortened(str(error).partition("\n")[0], _SHOWN)
         return Graded(dialect=subject.dialect.name, error=f"jsonschema-rs: {why}")
     return Graded(
         dialect=subject.dialect.name,
@@ -93,7 +97,7 @@ def _grade(subject: Subject, text: str) -> Grade:
             jsonschema_rs_plain=None,
             jsonschema=None,
             jsonschema_plain=None,
-            error=f"{type(error).__name__}: {error}",
+            error=shortened(f"{type(error).__name__}: {error}", _SHOWN),
         )
     missed = near_miss(subject, value) if said.jsonschema_rs is False else None
     return Grade(
