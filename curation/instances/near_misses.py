@@ -23,6 +23,7 @@ from curation.instances.maker import NOTHING, ExhaustedError, Frame, Maker, Noth
 from curation.instances.reach import Context, Pair, Reach, reach
 from curation.instances.shapes import conjunction
 from curation.instances.sites import Site, edited, forbidden, holding, member, sites
+from curation.instances.weight import weight
 from curation.jsontext import canonical
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class Effort:
 
 
 _USUAL: Final = Effort()
+#: Of a schema that weighs more, the errors alone may take seconds.
+_HEAVIEST: Final = 20_000
 
 
 def near_misses(
@@ -81,9 +84,10 @@ def near_misses(
     """Return distinct near misses, at most so many, no two for one pair.
 
     Each is labelled by jsonschema-rs and fails a single keyword. First every
-    keyword of the record is served, then every place, the outermost first.
+    keyword of the record is served, then every place, the outermost first. A schema
+    whose references multiply beyond measure gets none.
     """
-    if not witnesses:
+    if not witnesses or weight(subject, subject.root) > _HEAVIEST:
         return []
     text = canonical(subject.schema) + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret

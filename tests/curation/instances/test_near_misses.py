@@ -237,6 +237,19 @@ def test_giants_are_small_or_left_out(schema: Json) -> None:
     assert all(len(str(each.value)) < 4 * LONGEST for each in found)
 
 
+def test_references_that_double_at_every_step() -> None:
+    """A value of which the validator would list 2**30 errors is not asked about."""
+    chain: dict[str, Json] = {
+        f"d{each}": {"allOf": [{"$ref": f"#/definitions/d{each + 1}"}] * 2}
+        for each in range(30)
+    }
+    chain["d30"] = {"type": "integer"}
+    schema = {"$ref": "#/definitions/d0", "definitions": chain}
+    subject = Subject.of(schema, "draft-07")
+    one = [Witness(kind=Kind.MINIMAL, value=1)]
+    assert near_misses(subject, one) == []
+
+
 _SCALARS: list[Json] = [
     {"type": "string"},
     {"type": "integer", "minimum": 2, "maximum": 9},
