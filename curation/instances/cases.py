@@ -74,7 +74,7 @@ class NearMiss:
     schema_pointer: str
     #: Where the value that it refuses stands in the instance.
     instance_pointer: str
-    #: Every (keyword, schema pointer, instance pointer) that fails, if `mixed`.
+    #: Every (keyword, schema pointer, instance pointer) that fails, if several do.
     keywords: tuple[tuple[str, str, str], ...] = ()
 
 

@@ -17,7 +17,7 @@ from curation.instances.edit_table import EDITS
 from curation.instances.edits import Spot
 from curation.instances.goals import Atom, Goals
 from curation.instances.implied import implied
-from curation.instances.labels import FALSE, MIXED, near_miss
+from curation.instances.labels import DECIDING, FALSE, MIXED, near_miss
 from curation.instances.loosened import Loosened
 from curation.instances.maker import NOTHING, ExhaustedError, Frame, Maker, Nothing
 from curation.instances.reach import Context, Pair, Reach, reach
@@ -65,6 +65,8 @@ class Effort:
     #: Searches without the keyword, and the steps of each.
     searches: int = 24
     steps: int = 400
+    #: Near misses beyond one for each pair: inside of anyOf and the like.
+    deeper: int = 8
     #: Witnesses made to reach what the given ones do not.
     witnesses: int = 24
 
@@ -81,10 +83,11 @@ def near_misses(
     most: int = 24,
     effort: Effort = _USUAL,
 ) -> list[NearMiss]:
-    """Return distinct near misses, at most so many, no two for one pair.
+    """Return distinct near misses, at most so many, each of which fails one keyword.
 
-    Each is labelled by jsonschema-rs and fails a single keyword. First every
-    keyword of the record is served, then every place, the outermost first. A schema
+    Each is labelled by jsonschema-rs. First every keyword of the record is served,
+    then every place, the outermost first, then what stands inside of anyOf and the
+    like, where the label is that of the outermost keyword that decides. A schema
     whose references multiply beyond measure gets none.
     """
     if not witnesses or weight(subject, subject.root) > _HEAVIEST:
@@ -114,6 +117,7 @@ class _Making:
         self.most, self.effort = most, effort
         self.reach: Reach = reach(subject)
         self.found: dict[str, NearMiss] = {}
+        self.count = 0
         self.seen: set[bytes] = set()
         self.left = _Left(effort.verdicts, effort.searches, effort.witnesses)
         self.sites: dict[Pair, list[Site]] = {}
@@ -150,12 +154,42 @@ class _Making:
                 if self._serve(pair):
                     break
         pending = [list(by_keyword[keyword]) for keyword in order]
-        while any(pending) and len(self.found) < self.most:
+        while any(pending) and self.count < self.most:
             for pairs in pending:
-                while pairs and len(self.found) < self.most:
+                while pairs and self.count < self.most:
                     if self._serve(pairs.pop(0)):
                         break
-        return sorted(self.found.values(), key=_order)[: self.most]
+        distinct = {id(each): each for each in self.found.values()}
+        cases = sorted(distinct.values(), key=_order)[: self.most]
+        return cases + self._deeper(min(self.most - len(cases), self.effort.deeper))
+
+    def _deeper(self, room: int) -> list[NearMiss]:
+        """Fail keywords inside branches; the keyword of the branches is the label."""
+        cases: list[NearMiss] = []
+        tried: set[Pair] = set()
+        for witness in self.bases:
+            if len(cases) >= room:
+                break
+            for site in sites(self.subject, witness, inside=True):
+                for pair in site.pairs:
+                    if pair in tried or pair in self.reach.contexts:
+                        continue
+                    tried.add(pair)
+                    case = self._inside(pair, site) if len(cases) < room else None
+                    cases += [] if case is None else [case]
+        return cases
+
+    def _inside(self, pair: Pair, site: Site) -> NearMiss | None:
+        for new in islice(self._edits(pair, site), self.effort.tries // 4):
+            if self.left.verdicts <= 0:
+                break
+            value = edited(site.witness, site.path, new)
+            self.left.verdicts -= self.sizes[id(site.witness)]
+            case, known = near_miss(self.subject, value), identity(value)
+            if case and case.keyword in DECIDING and known not in self.seen:
+                self.seen.add(known)
+                return case
+        return None
 
     def _serve(self, pair: Pair) -> bool:
         """Find a near miss for a pair that has none; tell whether one was found."""
@@ -220,6 +254,7 @@ class _Making:
         if known in self.seen or not any(each not in self.found for each in named):
             return False
         self.seen.add(known)
+        self.count += 1
         for each in named:
             self.found.setdefault(each, case)
         return pair.pointer in named

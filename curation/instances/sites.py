@@ -36,14 +36,19 @@ class Site:
     pairs: tuple[Pair, ...]
 
 
-def sites(subject: Subject, witness: Json) -> Iterator[Site]:
-    """Yield the values of a witness to which keywords apply, the outermost first."""
+def sites(subject: Subject, witness: Json, *, inside: bool = False) -> Iterator[Site]:
+    """Yield the values of a witness to which keywords apply, the outermost first.
+
+    With `inside`, also what applies because a branch of anyOf and the like holds.
+    """
     start: tuple[Path, Json, Goals] = ((), witness, (subject.root,))
     queue = deque([start])
     for _ in range(_MOST):
         if not queue:
             return
         path, value, goals = queue.popleft()
+        if inside:
+            goals = (*goals, *_branches(subject, goals, value))
         shape = conjunction(subject, goals)
         pairs = pairs_of(shape)
         if pairs:

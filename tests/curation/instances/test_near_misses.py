@@ -209,6 +209,27 @@ def test_the_cap_serves_every_keyword_first() -> None:
     assert {each.keyword for each in found} == {"type", "minimum", "required"}
 
 
+def test_goes_inside_of_branches() -> None:
+    """Where there is room, what stands in a branch is violated too."""
+    deep = {"type": "object", "required": ["x"], "properties": {"x": {"type": "null"}}}
+    schema = {"properties": {"a": {"anyOf": [{"const": 1}, {"items": deep}]}}}
+    subject = Subject.of(schema, "draft-07")
+    one = [Witness(kind=Kind.FULL, value={"a": [{"x": None}]})]
+    found = near_misses(subject, one)
+    assert {each.keyword for each in found} == {"anyOf"}
+    values = [each.value["a"] for each in found]
+    assert [{}] in values
+    assert any(isinstance(each[0], dict) and each[0].get("x") for each in values)
+    assert len({repr(each) for each in values}) == len(values) > 3
+
+
+def test_one_violation_of_two_schemas_is_one_near_miss() -> None:
+    """Where two schemas refuse the same, there is one near miss for both."""
+    found = _made({"allOf": [{"type": "string"}, {"type": "string"}]})
+    assert [each.keyword for each in found] == ["type"]
+    assert len(found[0].keywords) == 2
+
+
 def test_no_witness_no_near_miss() -> None:
     """Without a witness there is nothing to edit."""
     assert near_misses(Subject.of({"type": []}, "draft-07"), []) == []
