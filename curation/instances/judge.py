@@ -18,6 +18,7 @@ from referencing import Registry
 from curation.dialects import BY_NAME
 from curation.dialects import DRAFT_2019_09 as _SINCE
 from curation.instances.judge_unevaluated import unevaluated_properties
+from curation.jsontext import canonical
 from curation.quick_jsonschema import jsonschema
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from curation.documents import Json
     from curation.instances.subject import Subject
 
+#: From so many items on, comparing each pair takes too long.
+_MANY_ITEMS: Final = 64
 #: Distinct patterns kept compiled.
 _REMEMBERED: Final = 16_384
 
@@ -151,7 +154,25 @@ def _additional_properties(
             yield from validator.descend(value, rest, path=name)
 
 
+def _unique_items(
+    validator: Any,  # noqa: ANN401 - jsonschema's own interface
+    wanted: Json,
+    instance: Json,
+    schema: Json,
+) -> Iterator[jsonschema.ValidationError]:
+    """Compare long arrays by canonical form; jsonschema compares each pair.
+
+    The canonical form is equal where JSON Schema says that values are.
+    """
+    if not validator.is_type(instance, "array") or len(instance) < _MANY_ITEMS:
+        own = jsonschema.Draft202012Validator.VALIDATORS["uniqueItems"]
+        yield from own(validator, wanted, instance, schema) or ()
+    elif wanted and len(set(map(canonical, instance))) < len(instance):
+        yield jsonschema.ValidationError("an item stands twice")
+
+
 _ECMA: Final = {
+    "uniqueItems": _unique_items,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,

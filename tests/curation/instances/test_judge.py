@@ -125,3 +125,18 @@ def test_differences_are_kept() -> None:
     found = _ask({"format": "date"}, "2024-13-01", "draft-04")
     assert (found.jsonschema_rs, found.jsonschema) == (False, True)
     assert not found.agree
+
+
+@pytest.mark.parametrize("more", [0, 100])
+@pytest.mark.parametrize(
+    ("last", "unique"), [(1.0, False), (True, True), ({"b": 1}, True), ([1], True)]
+)
+def test_unique_items_are_compared_alike_in_long_and_short_arrays(
+    more: int, last: Json, *, unique: bool
+) -> None:
+    """Long arrays are compared another way; equality is JSON Schema's in both."""
+    subject = Subject.of({"uniqueItems": True}, "2020-12")
+    value = [1, {"a": 1}, *(f"item {each}" for each in range(more)), last]
+    said = verdicts(subject, value, ask_jsonschema=True)
+    assert said.agree
+    assert said.jsonschema is unique
