@@ -19,7 +19,7 @@ help:
 	@echo "make test-all    every test"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
-	@echo "make bench       speed and memory of the build against a floor"
+	@echo "make bench       the build against a floor, instances against their peers"
 	@echo "make wheelhouse  every wheel an installation needs, in wheelhouse/"
 	@echo "make lock        work out constraints.txt anew"
 	@echo "make clean       remove what make made"
@@ -45,6 +45,7 @@ format: $(DEV)
 	$(BIN)/ruff format .
 
 bench: $(DEV)
+	$(BIN)/python -m bench.instances
 	$(BIN)/python bench/run.py
 
 # The empty environment. --no-build-isolation lets the pins hold for the build

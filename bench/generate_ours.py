@@ -1,0 +1,23 @@
+"""Our generator as a process: `curation.instances.witnesses.stream`, not judged."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from bench.generating import Task, serve
+from curation.instances.subject import Subject
+from curation.instances.witnesses import stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def fill(task: Task, add: Callable[[Any], None]) -> None:
+    """Hand over the values of a schema."""
+    for value in stream(Subject.of(task["schema"], task["dialect"])):
+        add(value)
+
+
+if __name__ == "__main__":
+    serve(version("csbdata"), fill)
