@@ -46,7 +46,7 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
     document = read(raw, rules)
     if isinstance(document, Rejected):
         return Outcome(config=raw.config, record=None, rejected=document, changes=())
-    figures = raw_figures(document.schema) if rules.subset_by_raw_file else None
+    as_read = document.schema
     for rule in rules.rules:
         result = rule.apply(document, context)
         if isinstance(result, Rejected):
@@ -55,15 +55,18 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
                 record=None,
                 rejected=_signed(result, rule.name),
                 changes=document.changes,
-                raw=figures,
+                raw=raw_figures(as_read) if rules.subset_by_raw_file else None,
             )
         document = result
     record = describe(document)
-    counted = (
-        document.raw_field_count if rules.subset_by_raw_file else record.field_count
-    )
+    if not rules.subset_by_raw_file:
+        config, figures = _divided(raw.config, record.field_count), None
+    else:
+        config = _divided(raw.config, document.raw_field_count)
+        known = record if document.schema is as_read else None
+        figures = raw_figures(as_read, known)
     return Outcome(
-        config=_divided(raw.config, counted),
+        config=config,
         record=record,
         rejected=None,
         changes=document.changes,

@@ -10,6 +10,7 @@ from curation.tables import draft_of
 
 if TYPE_CHECKING:
     from curation.documents import Json
+    from curation.records import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,11 +30,14 @@ class RawFigures:
     raw_draft: str
 
 
-def raw_figures(schema: Json) -> RawFigures:
-    """Return the figures of a parsed raw file."""
+def raw_figures(schema: Json, record: Record | None = None) -> RawFigures:
+    """Return the figures of a parsed raw file.
+
+    `record` is that of the same schema, where no rule has changed it.
+    """
     nested = nesting(schema)
     return RawFigures(
-        raw_size=size_bytes(schema),
+        raw_size=size_bytes(schema) if record is None else record.size,
         raw_field_count=nested.field_count,
         raw_fan_out=nested.fan_out,
         raw_depth=nested.depth,
