@@ -26,8 +26,10 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
 
 RULE = Rule(
     name=_NAME,
-    summary="A schema that provably accepts no instance is dropped: `false`, no "
-    "value of the type, crossed bounds, required and forbidden, endless recursion.",
+    summary="A schema that provably accepts no instance is dropped: `false`, types "
+    "or listed values that exclude each other, crossed bounds, required and "
+    "forbidden, no possible branch, branches of a `oneOf` that always hold together, "
+    "endless recursion.",
     source="Meaning of the keywords in the validation specification; only what the "
     "root itself demands is followed",
     positions={"clean": 85},
