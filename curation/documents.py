@@ -37,17 +37,21 @@ class Origin(StrEnum):
     """The user's own schemas, given with `--with local=...`."""
 
 
-class Reason(StrEnum):
-    """Why a raw document is not in the benchmark. One reason a document."""
+class Explained(StrEnum):
+    """Words that each come with the sentence which explains them to a reader."""
 
     explanation: str
 
     def __new__(cls, value: str, explanation: str = "") -> Self:
-        """Attach the sentence that the card and the README print."""
+        """Attach the sentence that cards, tables and reports print."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.explanation = explanation
         return member
+
+
+class Reason(Explained):
+    """Why a raw document is not in the benchmark. One reason a document."""
 
     BAD_ENCODING = (
         "bad_encoding",

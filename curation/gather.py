@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from curation.batching import in_batches
 from curation.documents import Provenance, RawDocument, Reason
 from curation.isolation import Ending
 from curation.worker import outcome_of, unit_of
@@ -80,16 +81,12 @@ class Reader:
 
 
 def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
-    batch: list[RawDocument] = []
-    size = 0
-    for each in documents:
-        batch.append(each)
-        size += len(each.content)
-        if len(batch) >= BATCH_DOCUMENTS or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    return in_batches(
+        documents,
+        lambda each: len(each.content),
+        most=BATCH_DOCUMENTS,
+        heaviest=BATCH_BYTES,
+    )
 
 
 def work(

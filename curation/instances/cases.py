@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
+
+from curation.documents import Explained
 
 if TYPE_CHECKING:
     from curation.documents import Json
@@ -23,17 +25,8 @@ class Kind(StrEnum):
     """A witness with one place edited, so that it is refused."""
 
 
-class Obstacle(StrEnum):
+class Obstacle(Explained):
     """Why no witness of a schema was found. None of these is a proof."""
-
-    explanation: str
-
-    def __new__(cls, value: str, explanation: str = "") -> Self:
-        """Attach the sentence that reports print."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.explanation = explanation
-        return member
 
     UNUSABLE = ("unusable", "jsonschema-rs does not compile the schema")
     CONTRADICTION = ("contradiction", "every choice searched contradicts itself")

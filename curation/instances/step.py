@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from curation.batching import in_batches
 from curation.benchmark import SPLITS, split_of
 from curation.instances.made import Answer, Made
 from curation.isolation import Ending, Pool, Program
@@ -234,16 +235,12 @@ def tasks_of(settled: Iterable[Settled]) -> list[Task]:
 
 
 def _cut(tasks: Sequence[Task]) -> Iterator[list[Task]]:
-    batch: list[Task] = []
-    length = 0
-    for each in tasks:
-        batch.append(each)
-        length += len(each.schema)
-        if len(batch) >= BATCH_SCHEMAS or length >= BATCH_LENGTH:
-            yield batch
-            batch, length = [], 0
-    if batch:
-        yield batch
+    return in_batches(
+        tasks,
+        lambda each: len(each.schema),
+        most=BATCH_SCHEMAS,
+        heaviest=BATCH_LENGTH,
+    )
 
 
 def _name(number: int) -> str:
