@@ -67,6 +67,11 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
+def _is_clean(build: Path) -> bool:
+    manifest = build / "manifest.json"
+    return manifest.is_file() and json.loads(manifest.read_bytes())["rules"] == "clean"
+
+
 def _rows(build: Path) -> Iterator[Drawn]:
     for config in CONFIGS:
         for file in sorted((build / config).glob("*.parquet")):
@@ -140,10 +145,16 @@ def _measured(
 
 
 def report(build: Path | None, schemas: int, budget: float) -> dict[str, Any]:
-    """Return the figures of every generator, and ours over each peer's."""
+    """Return the figures of every generator, and ours over each peer's.
+
+    Raises:
+        SystemExit: the folder asked for is no clean build.
+    """
     with tempfile.TemporaryDirectory() as folder:
         found = build or ROOT / "build" / "JSONSchemaBench"
-        local = (found / "manifest.json").is_file()
+        local = _is_clean(found)
+        if build and not local:
+            raise SystemExit(f"{build}: no build by the rules `clean`")
         rows = drawn(_rows(found if local else _sample(Path(folder))), schemas)
     peers = installed(ROOT / "build" / "peers", Path(__file__).parent)
     generators = _measured({OURS: _OURS, **peers}, rows, budget)
