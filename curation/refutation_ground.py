@@ -10,7 +10,7 @@ import re2
 
 from curation.dialects import DRAFT_2019_09
 from curation.references import SchemaDocument, base_of, join
-from curation.schema_walk import children
+from curation.schema_walk import children, subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
@@ -116,18 +116,27 @@ class Ground:
             return None
         if spot is None or not isinstance(spot.value, dict | bool):
             return None
-        if not spot.is_place and document.scanned.inner_resources:
+        if not spot.is_place and self._resources_inside:
             return None
         return Node(spot.tokens, spot.value, document.inside(spot))
 
     @cached_property
     def _other_dialects(self) -> bool:
         """Whether a resource inside may be of another dialect."""
-        scanned = self._document.scanned
-        if not scanned.inner_resources:
+        if not self._resources_inside:
             return False
-        inner = (tokens for tokens in scanned.marked if tokens)
+        inner = (tokens for tokens in self._document.scanned.marked if tokens)
         return any("$schema" in self._at(tokens) for tokens in inner)
+
+    @cached_property
+    def _resources_inside(self) -> bool:
+        """Whether a place below the root may have a base URI of its own."""
+        root, word = self._document.schema, self.dialect.id_keyword
+        every = subschemas(root, self.dialect)
+        # The whole scan costs more than this, and most records need none.
+        if not any(word in each and each is not root for each in every):
+            return False
+        return bool(self._document.scanned.inner_resources)
 
     def _at(self, tokens: Tokens) -> Json:
         value = self._document.schema

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.dialects import DRAFT_04
+from curation.dialects import ANNOTATIONS, DRAFT_04
 from curation.lint_values import named_types, types_of
 from curation.refutation_bounds import empty_range, gap, highest, lowest, sizes
 from curation.refutation_branches import Choice, choices, lone
@@ -52,6 +52,9 @@ RISKY = frozenset(
         "minProperties",
     }
 )
+_TEXT = frozenset({"string"})
+#: With no other words, listed texts are accepted.
+_WORDS_OF_LISTS = (ANNOTATIONS - {"format"}) | {"type", "enum"}
 _Goal = tuple["Node", ...]
 _Key = tuple[frozenset["Tokens"], frozenset["Tokens"]]
 
@@ -122,6 +125,8 @@ class Search:
             only = fresh[0].schema
             if only is True or (only is not False and RISKY.isdisjoint(only)):
                 return ALL
+            if only is not False and _lists_text(only):
+                return _TEXT
         self.fuel -= 1
         if self.fuel <= 0 or len(self.active) > _DEEPEST:
             self.fuel = 0
@@ -337,6 +342,15 @@ def _texts(state: State) -> None:
         why = "the bounds leave no length"
         proof = Proof(name="bounds-crossed", pointer=where, why=why)
         state.drop(frozenset({"string"}), proof)
+
+
+def _lists_text(schema: dict[str, Json]) -> bool:
+    """Tell whether a schema asks for one of some texts and nothing else."""
+    values = schema.get("enum")
+    if not isinstance(values, list) or not schema.keys() <= _WORDS_OF_LISTS:
+        return False
+    typed = schema.get("type", "string") == "string"
+    return typed and bool(values) and all(isinstance(each, str) for each in values)
 
 
 def _atoms(types: frozenset[str]) -> frozenset[str]:
