@@ -14,7 +14,7 @@ from curation.instances.subject import Node
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
     from curation.documents import Json
@@ -107,6 +107,8 @@ class Maker:
     #: Paths that the validator complained about, and how often.
     trouble: dict[tuple[str, ...], int] = field(default_factory=dict)
     obstacles: dict[Obstacle, str] = field(default_factory=dict)
+    #: Path to what draws the scalar there anew, of those that stand for themselves.
+    leaves: dict[tuple[str, ...], Callable[[], Json]] = field(default_factory=dict)
 
     def varies(self, frame: Frame) -> bool:
         """Tell whether what is made there is drawn, not taken in order."""

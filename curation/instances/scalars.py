@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from curation.instances import maker as making
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from curation.instances.maker import Frame, Maker, Nothing
     from curation.instances.shapes import Shape
 
+#: Types with enough values that drawing again is worth it.
+_DRAWN = frozenset({"string", "integer", "number"})
 #: Longest string that is made.
 LONGEST = 1_000_000
 
@@ -28,6 +31,10 @@ def build(maker: Maker, shape: Shape, kind: str, frame: Frame) -> Json | Nothing
             return found
         new = not frame.avoid or identity(found) not in frame.avoid
         if new and not (watched and not admits(shape, found)):
+            if not watched and not frame.avoid and kind in _DRAWN:
+                maker.leaves[frame.path] = partial(
+                    _draw, maker, shape, kind, frame.name, 0
+                )
             return found
     return maker.note(Obstacle.CONTRADICTION, f"no {kind} unlike the others")
 

@@ -12,7 +12,7 @@ from curation.instances.admission import identity
 from curation.instances.cases import Kind, Obstacle, Witness, Witnesses
 from curation.instances.maker import NOTHING, ExhaustedError, Frame, Maker, Nothing
 from curation.jsontext import canonical
-from curation.schema_walk import tokens_of
+from curation.schema_walk import at, replaced, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,8 @@ class Budget:
 _PLENTY = Budget()
 #: Searches in a row without a value, after which a stream ends.
 _FAILURES = 4
+#: How often a streamed value is varied before the next search.
+_VARIANTS = 12
 #: Which obstacle is told where several were met.
 _ORDER = (
     Obstacle.TOO_LARGE,
@@ -81,7 +83,9 @@ def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witn
 
 
 def stream(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Iterator[Json]:
-    """Yield values without end, not judged: first small, then full, then drawn.
+    """Yield values without end: first small, then full, then drawn.
+
+    What a search makes is not judged; each is followed by variants of it, which are.
 
     Ends where the search finds nothing several times in a row.
     """
@@ -98,8 +102,36 @@ def stream(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Iterato
         failures = failures + 1 if value is NOTHING else 0
         if value is not NOTHING:
             yield value
+            yield from _variants(value, maker, subject)
         elif failures >= _FAILURES:
             return
+
+
+def _variants(value: Json, maker: Maker, subject: Subject) -> Iterator[Json]:
+    """Yield the value with one scalar drawn anew, a few times, where it still holds.
+
+    Much cheaper than a new search, and what is wrong elsewhere (a scalar that an
+    `if` or a `oneOf` looks at) the validator says.
+    """
+    leaves = [each for each in maker.leaves.items() if _stands(value, each[0])]
+    if not leaves:
+        return
+    for _ in range(_VARIANTS):
+        path, draw = maker.rng.choice(leaves)
+        drawn = draw()
+        if drawn is not NOTHING:
+            variant = replaced(value, path, drawn)
+            if subject.is_valid(variant):
+                yield variant
+
+
+def _stands(value: Json, path: tuple[str, ...]) -> bool:
+    """Tell whether a scalar is where the search once put one."""
+    try:
+        found = at(value, path)
+    except (LookupError, ValueError):
+        return False
+    return isinstance(found, str | int | float) and not isinstance(found, bool)
 
 
 def _digest(subject: Subject, seed: int) -> bytes:
