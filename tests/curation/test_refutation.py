@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.dialects import BY_NAME
+from curation.instances.subject import Subject
+from curation.instances.witnesses import witnesses
 from curation.refutation import answer, refute, refuted_places
 from curation.refutation_ground import Ground, matches
 from curation.refutation_values import Judge
@@ -359,6 +361,15 @@ def test_no_instance_contradicts_a_proof(
         return
     for instance in instances:
         assert not rust_accepts(whole, instance, dialect)
+
+
+@settings(deadline=None, max_examples=100)
+@given(_SCHEMAS, _SCHEMAS)
+def test_what_has_a_witness_is_not_refuted(schema: Json, definition: Json) -> None:
+    """What the instance maker can make, the validator having agreed, may be made."""
+    whole = {"allOf": [schema], "definitions": {"d": definition}}
+    if witnesses(Subject.of(whole, "draft-07")).found:
+        assert refute(whole, BY_NAME["draft-07"]) is None
 
 
 @settings(deadline=None, max_examples=200)
