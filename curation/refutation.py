@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Proof", "answer", "refute", "refuted_places"]
 
 #: Goals looked at for all the places of one schema.
-_FUEL_OF_PLACES = 10 * FUEL
+_FUEL_OF_PLACES = 3 * FUEL
 Answer = Literal["satisfiable", "unsatisfiable", "unknown"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import re2
 
@@ -185,13 +185,19 @@ def key(value: Json) -> Hashable:
     return rest
 
 
-@lru_cache(maxsize=4096)
 def matches(pattern: str, text: str) -> bool | None:
     """Tell whether a pattern is found in a text; None where engines may differ."""
-    plain = _COMMON_PATTERN.fullmatch(pattern) and not _AMBIGUOUS.search(pattern)
-    if not plain or not _PRINTABLE.fullmatch(text):
+    compiled = _compiled(pattern)
+    if compiled is None or not _PRINTABLE.fullmatch(text):
+        return None
+    return compiled.search(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> Any:  # noqa: ANN401 - re2 has no types
+    if not _COMMON_PATTERN.fullmatch(pattern) or _AMBIGUOUS.search(pattern):
         return None
     try:
-        return re2.search(pattern, text) is not None
+        return re2.compile(pattern)
     except re2.error:
         return None

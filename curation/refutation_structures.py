@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 #: Items looked at one by one.
 _MOST_ITEMS = 16
+#: Patterns that one name is tried on; with more, none of them is minded.
+_MOST_PATTERNS = 50
+#: Names that ask for names, one after another.
+_MOST_ROUNDS = 20
 #: The types of which there are few values.
 _COUNTS = {"null": 1, "boolean": 2}
 _OBJECT, _ARRAY = frozenset({"object"}), frozenset({"array"})
@@ -69,7 +73,9 @@ class Structures:
         nodes, names = list(nodes), dict[str, Node]()
         seen = {each.tokens for each in nodes}
         pending = nodes
-        while pending:
+        for _ in range(_MOST_ROUNDS):
+            if not pending:
+                break
             for node in pending:
                 required = node.schema.get("required")
                 for name in required if isinstance(required, list) else ():
@@ -150,8 +156,11 @@ class Structures:
         if isinstance(properties, dict) and name in properties:
             yield ground.child(node, "properties", name)
             other = False
-        patterns = schema.get("patternProperties")
-        for pattern in patterns if isinstance(patterns, dict) else ():
+        patterns = schema.get("patternProperties") or {}
+        self.search.tries -= len(patterns)
+        if len(patterns) > _MOST_PATTERNS or self.search.tries < 0:
+            return
+        for pattern in patterns:
             found = matches(pattern, name)
             if found:
                 yield ground.child(node, "patternProperties", pattern)
