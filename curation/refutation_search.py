@@ -73,8 +73,8 @@ class Search:
 
     ground: Ground
     fuel: int = FUEL
-    #: How often a name may still be tried on a pattern.
-    tries: int = 20_000
+    #: How often a name may still be tried on a schema or a pattern.
+    tries: int = 50_000
     #: A goal, to the types that it may accept as far as is known.
     known: dict[_Key, frozenset[str]] = field(default_factory=dict)
     visited: set[_Key] = field(default_factory=set)

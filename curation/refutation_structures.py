@@ -131,6 +131,9 @@ class Structures:
         """Return a proof that no value can be the member of that name."""
         ground = self.search.ground
         goal: list[Node] = []
+        self.search.tries -= len(nodes)
+        if self.search.tries < 0:
+            return None
         for node in nodes:
             if "propertyNames" in node.schema and "propertyNames" in ground.effective:
                 names = ground.child(node, "propertyNames")
