@@ -422,7 +422,7 @@ def _random_value(source: random.Random, levels: int) -> Json:
 
 def jumbled(count: int, seed: int) -> Iterator[tuple[str, Json]]:
     """Yield objects put together at random of keywords and values."""
-    source = random.Random(seed)  # noqa: S311 - the same every time
+    source = random.Random(seed)
     for number in range(count):
         value = _random_value(source, 4)
         root = value if isinstance(value, dict) else {"properties": value}

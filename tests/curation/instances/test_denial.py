@@ -27,7 +27,7 @@ _CASES = [
 def test_every_keyword_can_be_failed(dialect: str, keyword: str, schema: Json) -> None:
     """A value is found that the schema refuses."""
     subject = Subject.of(schema, dialect)
-    rng = random.Random(1)  # noqa: S311 - no secret
+    rng = random.Random(1)
     maker = Maker(subject=subject, rng=rng, kind=Kind.MINIMAL, steps=2_000)
     value = maker.value((Negation(subject.root),))
     assert value is not NOTHING
