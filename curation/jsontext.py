@@ -90,7 +90,9 @@ def parse(content: bytes, policy: Policy | None = None) -> Json | Rejected:
         )
     except (ValueError, RecursionError) as error:
         return _refused(error)
-    if depth(value) > MAX_DEPTH:
+    # A level takes a bracket: with few of them there is nothing to walk for.
+    brackets = content.count(b"{") + content.count(b"[")
+    if brackets > MAX_DEPTH and depth(value) > MAX_DEPTH:
         return _too_deep()
     if _ESCAPED_SURROGATE.search(content) and _has_lone_surrogate(value):
         detail = "an escaped surrogate without its other half"

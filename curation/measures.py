@@ -45,8 +45,22 @@ class Nesting(NamedTuple):
     fan_out: int
 
 
+#: The last value counted, and what was found: one schema is asked about in several
+#: ways in turn, and JSON values never change.
+_LAST: dict[str, tuple[Json, Nesting]] = {}
+
+
 def nesting(value: Json) -> Nesting:
     """Return the three figures of a value's nested objects; of a scalar all are 0."""
+    last = _LAST.get("value")
+    if last is not None and last[0] is value:
+        return last[1]
+    found = _nesting(value)
+    _LAST["value"] = (value, found)
+    return found
+
+
+def _nesting(value: Json) -> Nesting:
     level = [value] if isinstance(value, dict) else []
     count = deepest = most = 0
     while level:

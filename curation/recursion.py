@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: Keywords whose value leads to another schema.
 REFERRING = ("$ref", "$recursiveRef", "$dynamicRef")
 _NAMING = ("$anchor", "$dynamicAnchor")
+_LOOKED_AT = frozenset({*REFERRING, *_NAMING, "$id", "id"})
 
 
 def is_recursive(schema: Json, dialect: Dialect) -> bool:
@@ -47,7 +48,7 @@ def _survey(
     referring: list[tuple[Tokens, str]] = []
     named: dict[str, Tokens] = {}
     for place in places(schema, dialect):
-        if not isinstance(place.schema, dict):
+        if not isinstance(place.schema, dict) or _LOOKED_AT.isdisjoint(place.schema):
             continue
         referring.extend(
             (place.tokens, place.schema[word])
