@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+# A busy machine is slow at drawing examples too; that says nothing of our code.
+settings.register_profile(
+    "csbdata", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("csbdata")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

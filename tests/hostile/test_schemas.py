@@ -149,13 +149,14 @@ def test_f17_large_integers_come_through_a_build_exactly(rules: str) -> None:
 
 @pytest.mark.parametrize("rules", RULES)
 def test_what_a_validator_cannot_do_in_time_costs_one_document(rules: str) -> None:
-    """jsonschema-rs takes cubic time for identifiers inside identifiers."""
+    """jsonschema-rs takes cubic time and space for identifiers inside identifiers."""
     named = {
         "slow": schemas.text(schemas.identifiers_inside_identifiers()),
         "next": b'{"type": "object", "properties": {"a": {"type": "string"}}}',
     }
     outcomes = _judged(rules, named, Limits(seconds=5))
-    assert outcomes["slow"].ending is Ending.TIMEOUT
+    # Which limit is met first depends on how fast the machine is.
+    assert outcomes["slow"].ending in {Ending.TIMEOUT, Ending.OUT_OF_MEMORY}
     assert _reason(outcomes["next"]) is None
 
 
