@@ -1,0 +1,71 @@
+"""What an engine is, to us.
+
+An engine is one file with a function `load(tokenizer, options)` that returns an
+`Engine`. The file is run by its path inside a worker whose environment may know
+nothing of csbdata: it imports the standard library and its own engine, and is typed
+by shape alone (the protocols here are never imported by it).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Tokenizer(Protocol):
+    """What `load` gets: plain values and files, nothing to decode."""
+
+    #: Bytes of every token by id; None for a special or an unused id.
+    token_bytes: Sequence[bytes | None]
+    #: Number of ids that a mask covers, padding included.
+    vocab_size: int
+    eos_id: int
+    special_ids: Sequence[int]
+    #: `byte_level`, `sentencepiece` or `tiktoken`.
+    kind: str
+    #: Path of a `tokenizer.json`.
+    tokenizer_json: str
+
+
+class Matcher(Protocol):
+    """The state of one text under one grammar."""
+
+    def mask(self) -> bytes | bytearray | memoryview:
+        """Return the allowed tokens: bit i of little-endian 32-bit words is token i.
+
+        At least `vocab_size` bits; computed anew for the present state.
+        """
+
+    def commit(self, token: int) -> bool:
+        """Take a token; False (or an exception) means that it is refused."""
+
+    def may_end(self) -> bool:
+        """Tell whether the text so far is complete: the end token is allowed."""
+
+    def forced(self) -> Sequence[int] | None:
+        """Return the tokens that are the only way on; None if the engine cannot."""
+
+
+class Engine(Protocol):
+    """A constrained-decoding engine over one tokenizer."""
+
+    #: The version of the library that does the work.
+    version: str
+
+    def compile(self, schema: str) -> object:
+        """Return a grammar. Any exception is a refusal, its message the reason."""
+
+    def start(self, grammar: object) -> Matcher:
+        """Return a matcher before its first token."""
+
+    def warnings(self, grammar: object) -> Sequence[str]:
+        """Return what the engine warns of; printed lines are caught beside it."""
+
+
+class Load(Protocol):
+    """The one function of an engine's file."""
+
+    def __call__(self, tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:
+        """Return the engine; raises what it likes where it cannot be had."""
