@@ -1,0 +1,76 @@
+"""What a row amounts to: one word for each unit, by the most serious thing in it.
+
+A schema without instances never counts as passing, and what was never walked is
+never counted as walked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.documents import Explained
+from evaluation.units import Result, Verdict
+
+if TYPE_CHECKING:
+    from evaluation.units import Row, Walked
+
+#: Key of a walk's label: a walk with it is measured, but is no part of the standing.
+APART = "apart"
+
+
+class Standing(Explained):
+    """One word for one unit."""
+
+    PASSED = (
+        "passed",
+        "every valid instance was accepted to its end, every invalid one blocked",
+    )
+    UNTESTED = ("untested", "compiled, but there was no instance to walk")
+    OVER_CONSTRAINED = ("over_constrained", "a valid instance was blocked")
+    UNDER_CONSTRAINED = ("under_constrained", "an invalid instance was accepted")
+    WRONG_BOTH_WAYS = (
+        "wrong_both_ways",
+        "a valid instance was blocked and an invalid one accepted",
+    )
+    LIED = ("lied", "mask and commit disagreed about a token")
+    COMPILE_ERROR = ("compile_error", "the engine refused the schema and said so")
+    TIMEOUT = ("timeout", "no answer within the deadline")
+    CRASH = ("crash", "the process died")
+    OUT_OF_MEMORY = ("out_of_memory", "the memory limit was reached")
+    ERROR = ("error", "the engine raised while an instance was walked")
+    PROTOCOL_ERROR = ("protocol_error", "what came back was no answer")
+
+
+def apart(walked: Walked) -> bool:
+    """Tell whether a walk is measured beside the others and judged apart."""
+    return bool(walked.label.get(APART))
+
+
+def right(walked: Walked) -> bool | None:
+    """Tell whether the engine was right about a text; None if nobody knows.
+
+    It is right when it lets a valid text be written to the end, the end included,
+    and when it blocks an invalid one at a token or at the end.
+    """
+    if walked.verdict in (Verdict.NOT_RUN, Verdict.LIED):
+        return None
+    return (walked.verdict is Verdict.ACCEPTED) is walked.valid
+
+
+def standing(row: Row) -> Standing:
+    """Return what a row amounts to; walks labelled `apart` do not count."""
+    if row.result is not Result.OK:
+        return Standing(row.result.value)
+    counted = [each for each in row.walks if not apart(each)]
+    if any(each.verdict is Verdict.LIED for each in counted):
+        return Standing.LIED
+    wrong = {each.valid for each in counted if right(each) is False}
+    if wrong == {True, False}:
+        return Standing.WRONG_BOTH_WAYS
+    if wrong:
+        return (
+            Standing.OVER_CONSTRAINED if True in wrong else Standing.UNDER_CONSTRAINED
+        )
+    if any(right(each) for each in counted):
+        return Standing.PASSED
+    return Standing.UNTESTED

@@ -1,0 +1,132 @@
+"""Runs made up for tests: no engine, no clock, the same bytes for the same seed."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from evaluation.results import HEADER
+from evaluation.units import Result, Row, Verdict, Walked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from curation.documents import Json
+
+#: What `write_run` puts into `run.json`.
+HEAD: Mapping[str, Json] = {
+    "csbdata": "0.1.0",
+    "engines": {"alpha 1.0": {}, "beta 2.0": {}},
+    "tasks": ["masks"],
+    "seed": 0,
+}
+
+
+def accepted(mask_ns: int = 50_000, *, valid: bool = True, tokens: int = 4) -> Walked:
+    """Return a walk that came to its end."""
+    return Walked(
+        verdict=Verdict.ACCEPTED,
+        valid=valid,
+        tokens=tokens,
+        mask_ns=(mask_ns,) * tokens,
+        commit_ns=(1_000,) * tokens,
+    )
+
+
+def blocked(at: int = 2, *, valid: bool = False, tokens: int = 4) -> Walked:
+    """Return a walk that was stopped."""
+    return Walked(
+        verdict=Verdict.BLOCKED,
+        valid=valid,
+        tokens=tokens,
+        at=at,
+        mask_ns=(50_000,) * (at + 1),
+        commit_ns=(1_000,) * at,
+    )
+
+
+def row(**given: Json) -> Row:
+    """Return a row that passes, with the fields given."""
+    default: dict[str, Any] = {
+        "engine": "alpha 1.0",
+        "task": "masks",
+        "id": "o1",
+        "config": "Github_easy",
+        "result": Result.OK,
+        "compile_ns": 2_000_000,
+        "first_mask_ns": 70_000,
+        "rss_bytes": 90 << 20,
+        "quiet": True,
+    }
+    if given.get("result", Result.OK) is Result.OK and "walks" not in given:
+        default["walks"] = (accepted(), blocked())
+    return Row(**(default | given))
+
+
+def line(row: Row) -> bytes:
+    """Return a row as its line in a run's file."""
+    return orjson.dumps(row) + b"\n"
+
+
+def write_run(
+    folder: Path,
+    rows: Iterable[Row],
+    header: Mapping[str, Json] = HEAD,
+    *,
+    tail: bytes = b"",
+    name: str = "units-0.jsonl",
+) -> Path:
+    """Write a run's folder; `tail` is what comes after the rows as it is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / HEADER).write_bytes(orjson.dumps(header))
+    (folder / name).write_bytes(b"".join(map(line, rows)) + tail)
+    return folder
+
+
+def many(
+    engine: str, count: int, seed: int = 0, *, speed: float = 1.0, broken: float = 0.1
+) -> list[Row]:
+    """Return rows of one engine over `count` schemas; a share of them is broken.
+
+    Schemas with the same number are alike for every engine: hard ones take longer.
+    """
+    made = []
+    for number in range(count):
+        hard = random.Random(number).lognormvariate(0, 1)
+        draw = random.Random(f"{engine} {seed} {number}")
+        base: dict[str, Any] = {"engine": engine, "id": f"o{number}"}
+        if draw.random() < broken:
+            made.append(row(**base, **_trouble(draw)))
+            continue
+        walks = (
+            accepted(int(speed * hard * 40_000 * draw.uniform(0.9, 1.1))),
+            blocked() if draw.random() > broken else accepted(valid=False),
+        )
+        compile_ns = int(speed * hard * 1e6 * draw.uniform(0.9, 1.1))
+        made.append(row(**base, walks=walks, compile_ns=compile_ns))
+    return made
+
+
+def _trouble(draw: random.Random) -> dict[str, Any]:
+    lost: dict[str, Any] = {"compile_ns": None, "first_mask_ns": None, "walks": ()}
+    return draw.choice(
+        [
+            lost
+            | {
+                "result": Result.COMPILE_ERROR,
+                "phase": "compile",
+                "detail": "Unimplemented keys: not",
+                "compile_ns": 90_000,
+            },
+            lost
+            | {
+                "result": Result.TIMEOUT,
+                "phase": "compile",
+                "detail": "no answer within 40 s",
+            },
+            lost | {"result": Result.CRASH, "phase": "compile", "detail": "SIGSEGV"},
+        ]
+    )
