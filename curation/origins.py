@@ -36,6 +36,7 @@ __all__ = [
     "acquire",
     "at_hand",
     "load_pins",
+    "mirrored_file",
 ]
 
 
@@ -103,7 +104,7 @@ def acquire(
     (73) where the cache cannot be written.
     """
     cache = Cache(settings.cache)
-    mirrored = _mirrored(pin, settings.mirror)
+    mirrored = mirrored_file(pin, settings.mirror)
     ready = _ready(pin, cache, mirrored)
     if ready and not cache.is_littered(pin.name):
         return ready
@@ -125,12 +126,12 @@ def acquire(
         except (UnavailableFault, TemporarilyUnavailable) as fault:
             why = f"{pin.name}: {fault}"
             return Unavailable(archive=pin.name, why=why, exit_code=fault.exit_code)
-        return _acquired(pin, pack, "index" if pin.kind is Kind.WHEEL else "upstream")
+        return _acquired(pin, pack, "index" if pin.kind.is_package else "upstream")
 
 
 def at_hand(pin: ArchivePin, settings: FetchSettings) -> str | None:
     """Return where an archive is, without reading it: mirror, cache or None."""
-    if _mirrored(pin, settings.mirror) is not None:
+    if mirrored_file(pin, settings.mirror) is not None:
         return "mirror"
     known = Cache(settings.cache).packs / f"{pin.digest}{SUFFIX}"
     return "cache" if known.is_file() else None
@@ -148,7 +149,7 @@ def _ready(pin: ArchivePin, cache: Cache, mirrored: Path | None) -> Acquired | N
     return None
 
 
-def _mirrored(pin: ArchivePin, mirror: Path | None) -> Path | None:
+def mirrored_file(pin: ArchivePin, mirror: Path | None) -> Path | None:
     """Return the archive's file in the mirror, or one folder below it."""
     if mirror is None:
         return None
@@ -162,7 +163,7 @@ def _mirrored(pin: ArchivePin, mirror: Path | None) -> Path | None:
 
 
 def _acquired(pin: ArchivePin, pack: Path, route: str) -> Acquired:
-    origin = Origin.INDEX if pin.kind is Kind.WHEEL else Origin.UPSTREAM
+    origin = Origin.INDEX if pin.kind.is_package else Origin.UPSTREAM
     return Acquired(
         archive=pin.name,
         pack=pack,

@@ -1,4 +1,4 @@
-"""A wheel from the package index, through the user's own pip and its settings."""
+"""A package's file from the package index, through the user's own pip and settings."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from shutil import which
 from typing import TYPE_CHECKING, Final
 
 from curation.faults import TemporarilyUnavailable, Unavailable, WrongDigest
+from curation.pins import Kind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from curation.fetch import Network
     from curation.pins import ArchivePin
 
-#: Seconds for one wheel; the largest has 23 MB.
+#: Seconds for one file; the largest has 23 MB.
 DEADLINE: Final = 600.0
 _SERVICE: Final = "the package index"
 #: pip's own words when nobody answers.
 _SILENT: Final = re.compile(r"connection broken by|Failed to establish|ConnectTimeout")
+#: pip's own words when a file has not the sha256 that it was told.
+_REFUSED: Final = "DO NOT MATCH THE HASHES"
 #: No business of pip's, whose settings stay as they are otherwise.
 _SECRETS: Final = frozenset(
     {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
@@ -33,7 +36,6 @@ _SECRETS: Final = frozenset(
 _OPTIONS: Final = (
     "download",
     "--no-deps",
-    "--only-binary=:all:",
     "--no-input",
     "--disable-pip-version-check",
     "--quiet",
@@ -42,30 +44,47 @@ _OPTIONS: Final = (
 )
 
 
-def download_wheel(
+def download_package(
     pin: ArchivePin, folder: Path, network: Network, cache: Cache
 ) -> Path:
-    """Return a wheel's file, which has the sha256 of its pin.
+    """Return a wheel or a source archive, which has the sha256 of its pin.
 
-    Raises `Unavailable` or `TemporarilyUnavailable` where pip cannot get it, and
-    `WrongDigest` (the file is kept as evidence) where the index gives another.
+    pip asks a source archive for its metadata, which runs its build backend: it is
+    told the sha256, so that nothing else is ever run. Raises `Unavailable` or
+    `TemporarilyUnavailable` where pip cannot get it, and `WrongDigest` (the file is
+    kept as evidence) where the index gives another.
     """
     if _SERVICE in network.silent:
         raise Unavailable("did not answer before", _SERVICE)
     request = f"{pin.repository}=={pin.commit}"
-    error = _run_pip([*_pip(), *_OPTIONS, f"--dest={folder}", request], folder)
-    wheels = sorted(folder.glob("*.whl"))
-    if not wheels:
+    error = _run_pip([*_pip(), *_OPTIONS, *_asked(pin, folder)], folder)
+    files = sorted(folder.glob("*.whl" if pin.kind is Kind.WHEEL else "*.tar.gz"))
+    if _REFUSED in error:
+        what = f"pip refuses {request}, which has not the sha256 {pin.sha256}"
+        raise WrongDigest(what, _SERVICE, "see which index pip is told to ask")
+    if not files:
         if _SILENT.search(error):
             network.silent.add(_SERVICE)
         what = f"pip cannot get {request} ({_last_words(error)})"
         raise Unavailable(what, _SERVICE)
-    found = hashlib.sha256(wheels[0].read_bytes()).hexdigest()
+    found = hashlib.sha256(files[0].read_bytes()).hexdigest()
     if pin.sha256 and found != pin.sha256:
-        evidence = cache.refuse(wheels[0], f"{found[:16]}-{wheels[0].name}")
+        evidence = cache.refuse(files[0], f"{found[:16]}-{files[0].name}")
         what = f"{request} has sha256 {found}, the pin says {pin.sha256}"
         raise WrongDigest(what, _SERVICE, f"refused, kept as {evidence}")
-    return wheels[0]
+    return files[0]
+
+
+def _asked(pin: ArchivePin, folder: Path) -> tuple[str, ...]:
+    """Return what pip is asked for, and where to put it."""
+    to = f"--dest={folder}"
+    if pin.kind is Kind.WHEEL:
+        return "--only-binary=:all:", to, f"{pin.repository}=={pin.commit}"
+    wanted = folder / "wanted.txt"
+    line = f"{pin.repository}=={pin.commit} --hash=sha256:{pin.sha256}\n"
+    wanted.write_text(line, encoding="utf-8")
+    source = f"--no-binary={pin.repository}"
+    return source, "--require-hashes", to, f"--requirement={wanted}"
 
 
 def _pip() -> list[str]:

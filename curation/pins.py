@@ -33,6 +33,18 @@ class Kind(StrEnum):
     """One file of a dataset on the Hub, at a revision."""
     WHEEL = "wheel"
     """A package's wheel from the user's package index, by exact version."""
+    SDIST = "sdist"
+    """A package's source archive from the same index, by exact version."""
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is a package's file, named by package and version."""
+        return self in {Kind.WHEEL, Kind.SDIST}
+
+    @property
+    def has_outer_folder(self) -> bool:
+        """Whether all its members stand in one folder named after the version."""
+        return self in {Kind.GITHUB, Kind.SDIST}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +54,9 @@ class ArchivePin:
     #: What sources call it, and the embedded sample's folder.
     name: str
     kind: Kind
-    #: `owner/name`; for a wheel the name of the package.
+    #: `owner/name`; for a package's file the name of the package.
     repository: str
-    #: Commit or revision; for a wheel the version.
+    #: Commit or revision; for a package's file the version.
     commit: str
     #: The published file's name; empty for a tarball.
     file: str = ""
@@ -108,7 +120,7 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
 
 def _pin(name: str, table: Json, path: Path) -> ArchivePin:
     values = dict(table)
-    if values.get("kind") == Kind.WHEEL:
+    if values.get("kind") in {Kind.WHEEL, Kind.SDIST}:
         values["repository"] = values.pop("package", None)
         values["commit"] = values.pop("version", None)
     known = {each.name for each in fields(ArchivePin)} - {"name"}

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from curation.durable import cannot_write
 from curation.faults import BadArchive, Unavailable
 from curation.gates import Gate
-from curation.package_index import download_wheel
+from curation.package_index import download_package
 from curation.pins import ArchivePin, Kind
 from curation.verify_archive import unpack
 
@@ -82,8 +82,8 @@ def _download(
     say: Callable[[str], None],
 ) -> Path:
     say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
-    if pin.kind is Kind.WHEEL:
-        return download_wheel(pin, folder, network, cache)
+    if pin.kind.is_package:
+        return download_package(pin, folder, network, cache)
     if pin.kind is Kind.HUB and os.environ.get("HF_HUB_OFFLINE", "") not in {"", "0"}:
         raise Unavailable("HF_HUB_OFFLINE is set", pin.name, "unset it")
     url, gate = address(pin)

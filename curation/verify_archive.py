@@ -28,10 +28,11 @@ def unpack(
 
     Raises `WrongDigest` where they differ; the pack is kept as evidence then.
     """
+    strip = pin.kind.has_outer_folder
     files = (
         _alone(file, pin.file)
         if pin.kind is Kind.HUB
-        else read_archive(file, pin.paths, strip=pin.kind is Kind.GITHUB, limits=limits)
+        else read_archive(file, pin.paths, strip=strip, limits=limits)
     )
     pack = write_pack(cache.packs, pin.name, files)
     digest = pack.name.removesuffix(SUFFIX)

@@ -53,12 +53,22 @@ def wheel_pin(content: bytes, files: Mapping[str, bytes] = FILES) -> ArchivePin:
     )
 
 
+def sdist_pin(content: bytes, files: Mapping[str, bytes] = FILES) -> ArchivePin:
+    """Return the pin of a source archive with these bytes, which holds these files."""
+    return _pin(
+        Kind.SDIST,
+        digest(files),
+        "things-1.0.tar.gz",
+        hashlib.sha256(content).hexdigest(),
+    )
+
+
 def _pin(kind: Kind, digest: str, file: str, sha256: str = "") -> ArchivePin:
     return ArchivePin(
         name="things",
         kind=kind,
-        repository="things" if kind is Kind.WHEEL else "someone/things",
-        commit="1.0" if kind is Kind.WHEEL else COMMIT,
+        repository="things" if kind.is_package else "someone/things",
+        commit="1.0" if kind.is_package else COMMIT,
         file=file,
         paths=SELECTED,
         digest=digest,
@@ -119,6 +129,34 @@ def wheel(files: Mapping[str, bytes] = FILES) -> bytes:
         "things-1.0.dist-info/RECORD": b"",
     }
     return zipped({**files, **about}, prefix="")
+
+
+#: A build backend that needs nothing and builds nothing but metadata.
+_BACKEND = b"""
+import os
+def prepare_metadata_for_build_wheel(folder, config_settings=None):
+    os.mkdir(os.path.join(folder, "things-1.0.dist-info"))
+    with open(os.path.join(folder, "things-1.0.dist-info", "METADATA"), "w") as file:
+        file.write("Metadata-Version: 2.1\\nName: things\\nVersion: 1.0\\n")
+    return "things-1.0.dist-info"
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    raise SystemExit("nobody asked for a wheel")
+"""
+
+
+def sdist(files: Mapping[str, bytes] = FILES, backend: bytes = _BACKEND) -> bytes:
+    """Return a source archive that pip takes for one, and can ask offline."""
+    project = (
+        b'[build-system]\nrequires = []\nbuild-backend = "backend"\n'
+        b'backend-path = ["."]\n[project]\nname = "things"\nversion = "1.0"\n'
+    )
+    about = {
+        "PKG-INFO": b"Metadata-Version: 2.1\nName: things\nVersion: 1.0\n",
+        "pyproject.toml": project,
+        "backend.py": backend,
+    }
+    members = {**files, **about}
+    return tarball(member(f"things-1.0/{path}", each) for path, each in members.items())
 
 
 def save(folder: Path, name: str, content: bytes) -> Path:

@@ -9,6 +9,7 @@ import pytest
 
 from curation.faults import BadConfiguration, NoInput
 from curation.pins import Kind, load_pins
+from curation.resources import raw_folder
 from curation.sources.registry import sources
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ GOOD = TABLE.format(digest="0" * 64)
 
 def test_every_pin_is_exact() -> None:
     """A full commit or a version, digests, licences, and where it is from."""
-    for pin in load_pins().values():
+    suite = load_pins(raw_folder() / "test_suite.toml")
+    for pin in (*load_pins().values(), *suite.values()):
         assert re.fullmatch(r"[0-9a-f]{40}|[0-9][0-9.b]*", pin.commit), pin.name
         assert re.fullmatch(r"[0-9a-f]{64}", pin.digest)
         assert bool(pin.sha256) == (pin.kind is not Kind.GITHUB)
@@ -62,6 +64,9 @@ def test_the_names_in_a_mirror_are_those_of_the_publisher() -> None:
         for form in (".tar.gz", ".tar.xz", ".zip")
     )
     assert pins["cfn-lint"].file_names == ("cfn_lint-1.58.0-py3-none-any.whl",)
+    suite = load_pins(raw_folder() / "test_suite.toml")
+    packaged = suite["json-schema-test-suite-of-jsonschema"]
+    assert packaged.file_names == ("jsonschema-4.26.0.tar.gz",)
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,14 @@ from curation.faults import WrongDigest
 from curation.fetch import Network
 from curation.origins import Acquired, FetchSettings, Unavailable, acquire
 from curation.packs import open_pack
-from tests.archives_made import FILES, wheel, wheel_pin
+from tests.archives_made import FILES, sdist, sdist_pin, wheel, wheel_pin
 from tests.loopback import body, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from curation.pins import ArchivePin
     from tests.loopback import Server
 
 WHEEL = wheel()
@@ -79,6 +80,38 @@ def test_f2_another_wheel_of_that_version_is_refused(
     assert hashlib.sha256(other).hexdigest() in str(caught.value)
     (evidence,) = settings.cache.rglob("*.refused")
     assert evidence.read_bytes() == other
+
+
+def _offer(index: Server, pin: ArchivePin, content: bytes) -> None:
+    link = f'<a href="/{pin.file}">{pin.file}</a>'.encode()
+    index.on("/simple/things/", body(link, Content_Type="text/html"))
+    index.on(f"/{pin.file}", body(content))
+
+
+def test_a_source_archive_is_had_from_the_users_own_index(
+    index: Server, settings: FetchSettings
+) -> None:
+    """Even where a wheel of that version is there too; its outer folder is gone."""
+    content = sdist()
+    pin = sdist_pin(content)
+    _offer(index, pin, content)
+    got = acquire(pin, settings)
+    assert isinstance(got, Acquired), got
+    assert (got.origin, got.route, got.commit) == ("index", "index", "1.0")
+    assert open_pack(got.pack).paths == tuple(FILES)
+
+
+def test_f2_nothing_of_another_source_archive_is_run(
+    index: Server, settings: FetchSettings, tmp_path: Path
+) -> None:
+    """Exit code 65, before its build backend could say anything."""
+    trace = tmp_path / "was-run"
+    other = sdist(backend=f"open({str(trace)!r}, 'w')".encode())
+    pin = sdist_pin(sdist())
+    _offer(index, pin, other)
+    with pytest.raises(WrongDigest, match=pin.sha256):
+        acquire(pin, settings)
+    assert not trace.exists()
 
 
 def test_a_version_that_is_not_there_is_unavailable(
