@@ -37,6 +37,7 @@ __all__ = [
     "at_hand",
     "load_pins",
     "mirrored_file",
+    "mirrored_file",
 ]
 
 

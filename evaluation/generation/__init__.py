@@ -1,0 +1,1 @@
+"""Generating under an engine's constraint, and timing every part of it."""

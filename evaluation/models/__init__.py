@@ -1,0 +1,1 @@
+"""Language models, one file each; nothing heavy is imported before one is loaded."""

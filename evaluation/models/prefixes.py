@@ -1,0 +1,79 @@
+"""The prefix cache: what prompts share is prefilled once (Appendix E of the paper).
+
+Only the part that a batch has in common with the prompts before it is kept, so that
+memory does not grow: for a benchmark whose prompts begin alike it is all there is
+to reuse.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from transformers import DynamicCache
+
+
+def shared_length(rows: Sequence[Sequence[int]]) -> int:
+    """Return how many leading tokens all rows have in common."""
+    if not rows:
+        return 0
+    first = rows[0]
+    shortest = min(map(len, rows))
+    for position in range(shortest):
+        if any(row[position] != first[position] for row in rows):
+            return position
+    return shortest
+
+
+class Prefixes:
+    """Keeps the keys and values of the last shared prefix."""
+
+    def __init__(self, new: Callable[[], DynamicCache]) -> None:
+        """Say how an empty cache is made."""
+        self._new = new
+        self._last: tuple[int, ...] = ()
+        self._tokens: tuple[int, ...] = ()
+        self._cache: DynamicCache | None = None
+
+    def take(
+        self,
+        prompts: Sequence[Sequence[int]],
+        fill: Callable[[DynamicCache, Sequence[int]], None],
+    ) -> tuple[DynamicCache, int]:
+        """Return a cache for all prompts, and how many tokens of each it holds.
+
+        At least one token of every prompt is left to feed. `fill` runs the model
+        over tokens so that a cache holds them too.
+        """
+        wanted = self._wanted(prompts)
+        self._last = tuple(prompts[0])
+        if not wanted:
+            return self._new(), 0
+        known = shared_length([self._tokens, wanted]) if self._cache else 0
+        cache = self._cropped(known)
+        if known < len(wanted):
+            fill(cache, wanted[known:])
+        self._tokens, self._cache = wanted, cache
+        ours = copy.deepcopy(cache)
+        if len(prompts) > 1:
+            ours.batch_repeat_interleave(len(prompts))
+        return ours, len(wanted)
+
+    def _wanted(self, prompts: Sequence[Sequence[int]]) -> tuple[int, ...]:
+        rows = [*prompts, self._last] if self._last else list(prompts)
+        alone = len(rows) == 1
+        length = 0 if alone else shared_length(rows)
+        return tuple(prompts[0][: min(length, *(len(each) - 1 for each in prompts))])
+
+    def _cropped(self, length: int) -> DynamicCache:
+        if self._cache is None or not length:
+            return self._new()
+        cache = copy.deepcopy(self._cache)
+        if length < cache.get_seq_length():
+            if not cache.is_croppable:
+                return self._new()
+            cache.crop(length - cache.get_seq_length())
+        return cache
