@@ -37,7 +37,6 @@ __all__ = [
     "at_hand",
     "load_pins",
     "mirrored_file",
-    "mirrored_file",
 ]
 
 
