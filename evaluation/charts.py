@@ -8,13 +8,18 @@ name of its own. Text from data is reduced to what the font can draw.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from curation.visible_text import shortened
 from evaluation.tasks.base import Plot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from evaluation.statistics import Quantiles
 
 #: Okabe and Ito, 2008, "Color Universal Design", black left for text.
 COLOURS = (
@@ -29,14 +34,6 @@ COLOURS = (
 )
 _STYLES = ("-", "--", "-.", ":")
 _NAME = 36
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """Values of one thing, and lower bounds of those that a time-out cut off."""
-
-    values: Sequence[float]
-    censored: Sequence[float] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +63,8 @@ def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
 ) -> Plot:
     """Draw curves through measured points, given in order of x."""
 
-    def draw(figure: Any) -> None:
-        axes = _axes(figure, title, x_label, y_label)
+    def draw(figure: Figure) -> None:
+        axes = axes_of(figure, title, x_label, y_label)
         for index, (curve, points) in enumerate(curves.items()):
             axes.plot(
                 [x for x, _ in points],
@@ -86,7 +83,116 @@ def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
     return Plot(name=name, title=title, draw=draw)
 
 
-def _axes(figure: Any, title: str, x_label: str, y_label: str) -> Any:
+def survival(
+    name: str,
+    title: str,
+    samples: Mapping[str, Quantiles],
+    *,
+    x_label: str,
+    scale: float = 1,
+) -> Plot:
+    """Draw the share of values above each value, both axes logarithmic.
+
+    Values are divided by `scale`. What a time-out cut off never comes down: the
+    curve ends there, with an open triangle that points on.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = axes_of(figure, title, x_label, "share that takes longer")
+        lowest = 1.0
+        for index, (curve, sample) in enumerate(samples.items()):
+            points = _steps(sample)
+            colour = COLOURS[index % len(COLOURS)]
+            if not points:
+                continue
+            axes.plot(
+                [x / scale for x, _ in points],
+                [y for _, y in points],
+                _STYLES[index // len(COLOURS) % len(_STYLES)],
+                drawstyle="steps-post",
+                lw=1.1,
+                color=colour,
+                label=label(curve),
+            )
+            x, y = points[-1]
+            lowest = min(lowest, *(share for _, share in points if share > 0), 1.0)
+            if y > 0:
+                axes.plot([x / scale], [y], ">", ms=5, mfc="none", color=colour)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_ylim(lowest / 1.5, 1.15)
+        _legend(axes, samples)
+
+    return Plot(name=name, title=title, draw=draw)
+
+
+# Points of one curve: more than a page can show makes a file large and no clearer.
+_POINTS = 400
+
+
+def _steps(sample: Quantiles) -> list[tuple[float, float]]:
+    """Return points (value, share above it), thinned to what a page can show."""
+    ordered = [each for each in sample.values if each > 0]
+    if sample.first_bound is not None:
+        # A curve says nothing of values beyond the first that was cut off.
+        ordered = [each for each in ordered if each < sample.first_bound]
+    stride = max(1, len(ordered) // _POINTS)
+    # The tail is what such a plot is for: its last values are all drawn.
+    kept = [*ordered[:-_POINTS:stride], *ordered[-_POINTS:]]
+    points = [(each, sample.share_above(each) or 0.0) for each in kept]
+    if sample.first_bound is not None:
+        last = points[-1][1] if points else 1.0
+        points.append((sample.first_bound, last))
+    return points
+
+
+def points(  # noqa: PLR0913 (what a plot of points says of itself)
+    name: str,
+    title: str,
+    found: Mapping[str, Point],
+    *,
+    x_label: str,
+    y_label: str,
+    log_x: bool = False,
+) -> Plot:
+    """Draw one named point each, with the intervals of both figures."""
+
+    def draw(figure: Figure) -> None:
+        axes = axes_of(figure, title, x_label, y_label)
+        for index, (point, each) in enumerate(found.items()):
+            axes.errorbar(
+                [each.x],
+                [each.y],
+                xerr=_whiskers(each.x, each.x_interval),
+                yerr=_whiskers(each.y, each.y_interval),
+                fmt="o",
+                ms=4,
+                lw=0.8,
+                capsize=2,
+                color=COLOURS[index % len(COLOURS)],
+            )
+            axes.annotate(
+                label(point),
+                (each.x, each.y),
+                xytext=(5, 4),
+                textcoords="offset points",
+                fontsize=7,
+            )
+        axes.set_xscale("log" if log_x else "linear")
+
+    return Plot(name=name, title=title, draw=draw)
+
+
+def _whiskers(
+    value: float, interval: tuple[float, float] | None
+) -> list[list[float]] | None:
+    if interval is None:
+        return None
+    return [[max(0.0, value - interval[0])], [max(0.0, interval[1] - value)]]
+
+
+def axes_of(figure: Figure, title: str, x_label: str, y_label: str) -> Axes:
+    """Return the one field of a plot, with its title, its grid and what it shows."""
     axes = figure.subplots()
     axes.set_title(title)
     axes.set_xlabel(x_label)
@@ -95,6 +201,6 @@ def _axes(figure: Any, title: str, x_label: str, y_label: str) -> Any:
     return axes
 
 
-def _legend(axes: Any, names: Mapping[str, object]) -> None:
+def _legend(axes: Axes, names: Mapping[str, object]) -> None:
     if names:
         axes.legend(frameon=False, fontsize=7)
