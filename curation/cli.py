@@ -22,6 +22,7 @@ from curation.commands.fetch import fetch, sources
 from curation.commands.instances import instances
 from curation.commands.rules import rules
 from curation.commands.stats import stats
+from curation.commands.verify import verify
 from curation.faults import Fault
 from curation.terminal import prepare_streams, say, show
 
@@ -33,7 +34,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in (build, fetch, sources, rules, explain, stats, diff, check, instances):
+_COMMANDS = (
+    build,
+    fetch,
+    sources,
+    rules,
+    explain,
+    stats,
+    diff,
+    check,
+    instances,
+    verify,
+)
+for _command in _COMMANDS:
     app.command()(_command)
 
 

@@ -1,4 +1,4 @@
-"""A dataset on the Hub, as a local folder of its parquet files.
+"""A dataset or a model on the Hub, as a local folder of the files that are asked for.
 
 `huggingface_hub` reads its own environment: `HF_TOKEN`, `HF_HOME`,
 `HF_HUB_OFFLINE` and the rest mean here what they mean there.
@@ -6,14 +6,20 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import huggingface_hub
 from huggingface_hub import errors
 
 from curation.faults import NoInput, NotPermitted, Unavailable
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _PATTERNS = ["*.parquet", "README.md"]
+_NOT_LET_IN = frozenset({401, 403})
 
 
 def hub_snapshot(name: str, revision: str | None) -> Path:
@@ -24,11 +30,36 @@ def hub_snapshot(name: str, revision: str | None) -> Path:
         NotPermitted: it is gated, or private to others.
         Unavailable: the Hub cannot be reached, and the cache does not hold it.
     """
+    with _told(name, revision):
+        return Path(
+            huggingface_hub.snapshot_download(
+                name, repo_type="dataset", revision=revision, allow_patterns=_PATTERNS
+            )
+        )
+
+
+def whole_snapshot(name: str, revision: str | None, folder: Path) -> Path:
+    """Download every file of a Hub dataset at a revision into a folder; return it.
+
+    Raises:
+        NoInput: the Hub has no such dataset or revision.
+        NotPermitted: it is gated, or private to others.
+        Unavailable: the Hub cannot be reached.
+    """
+    with _told(name, revision):
+        return Path(
+            huggingface_hub.snapshot_download(
+                name, repo_type="dataset", revision=revision, local_dir=folder
+            )
+        )
+
+
+@contextmanager
+def _told(name: str, revision: str | None) -> Iterator[None]:
+    """Turn what the Hub's client raises into a fault that says what to do."""
     where = f"{name}@{revision}" if revision else name
     try:
-        folder = huggingface_hub.snapshot_download(
-            name, repo_type="dataset", revision=revision, allow_patterns=_PATTERNS
-        )
+        yield
     except errors.GatedRepoError as error:
         raise NotPermitted(
             "the dataset is gated", where, "ask for access, then: hf auth login"
@@ -42,5 +73,9 @@ def hub_snapshot(name: str, revision: str | None) -> Path:
             "the Hub cannot be reached and the cache does not hold it", where
         ) from error
     except (errors.HfHubHTTPError, OSError) as error:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        if status in _NOT_LET_IN:
+            raise NotPermitted(
+                f"the Hub answers {status}: not with this token", where, "hf auth login"
+            ) from error
         raise Unavailable(f"the Hub answered {error}", where, "try later") from error
-    return Path(folder)

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from curation.faults import NoInput
-from curation.packaging.manifest import FILE as MANIFEST
 from curation.progress import Progress, Quiet
+from curation.verification.contents import open_folder
 from curation.verification.findings import Verification
+from curation.verification.registry import CHECKS
+from curation.verification.scan import scan
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def verify(
-    folder: Path,
-    *,
-    jobs: int = 2,  # noqa: ARG001 - the checks that follow use it
-    progress: Progress | None = None,
+    folder: Path, *, jobs: int = 2, progress: Progress | None = None
 ) -> Verification:
     """Return what is to be said about a built folder.
 
-    Nothing is changed, and nothing is fetched.
+    Nothing in it is changed, and nothing is fetched.
 
     Raises:
         NoInput: there is no such folder, or it is no build.
+        WorkerDidNotStart: no child process can be started.
     """
-    progress = progress or Quiet()
-    if not (folder / MANIFEST).is_file():
-        raise NoInput("no manifest.json: no build", str(folder))
-    manifest = json.loads((folder / MANIFEST).read_bytes())
-    return Verification(findings=(), partial=bool(manifest["partial"]))
+    contents = open_folder(folder)
+    with (progress or Quiet()).bar("Verifying") as advance:
+        answers = scan(contents, CHECKS, jobs=jobs, progress=advance)
+    findings = list(contents.findings)
+    counted: dict[str, int] = {}
+    for check in CHECKS:
+        found = check.judge(contents, answers.get(check.name, ()))
+        findings += found.findings
+        counted |= found.counted
+    return Verification(
+        findings=tuple(findings),
+        counted=counted,
+        partial=bool(contents.manifest.get("partial")),
+    )

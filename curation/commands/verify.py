@@ -1,0 +1,181 @@
+"""`csbdata verify`: does a dataset folder hold what it says?"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.editions import DEFAULT_BUILD
+from curation.faults import BadConfiguration, NoInput
+from curation.terminal import (
+    Format,
+    FormatOption,
+    plain,
+    print_json,
+    say,
+    show,
+    stdout,
+    table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curation.documents import Json
+    from curation.verification import Finding, Verification
+
+_HUB = re.compile(
+    r"(?:hf://datasets/)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
+)
+
+
+def verify(
+    where: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR|REPO",
+            help="A built folder, or a dataset on the Hub: owner/name[@revision].",
+        ),
+    ] = str(DEFAULT_BUILD),
+    revision: Annotated[
+        str | None,
+        typer.Option(help="Branch, tag or commit of REPO [default: main]."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Child processes [default: all cores].")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=0, help="Findings to list of each check; 0 lists none.")
+    ] = 10,
+    format_: FormatOption = Format.AUTO,
+) -> None:
+    """Check a dataset folder whole: what may be published, and what must not.
+
+    Every config and split is opened with `datasets`, offline; rows are counted again,
+    digests, schemas and ids checked, and texts searched for credentials. A folder on
+    the Hub is downloaded first. Nothing is changed.
+
+    \b
+    Exit codes:
+      0   all is well; notes are worth knowing
+      1   everything was read, and a check failed
+      65  something cannot be read at all: a table, the card, the manifest
+      66  no such folder or repository, or no build in it
+      69  the Hub cannot be reached      77  it does not let you in
+
+    \b
+    Examples:
+      csbdata verify
+      csbdata verify build/JSONSchemaBench --format json
+      csbdata verify epfl-dlab/JSONSchemaBench --revision v2.0.0
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.progress import Quiet, Shown
+    from curation.verification import verify as verify_folder
+
+    progress = Quiet() if format_ is Format.JSON else Shown()
+    with _folder(where, revision) as folder:
+        found = verify_folder(
+            folder, jobs=jobs or os.cpu_count() or 1, progress=progress
+        )
+    if format_ is Format.JSON:
+        print_json(as_json(where, found))
+    else:
+        _print(where, found, limit)
+    if found.exit_code:
+        raise typer.Exit(found.exit_code)
+
+
+@contextmanager
+def _folder(where: str, revision: str | None) -> Iterator[Path]:
+    """Give the folder itself, or one with all files of a repository."""
+    folder = Path(where)
+    if folder.exists():
+        if revision is not None:
+            raise BadConfiguration("--revision is for a repository", where)
+        yield folder
+        return
+    found = _HUB.fullmatch(where)
+    if not found:
+        raise NoInput(
+            "no such folder", where, "csbdata build makes one; owner/name is on the Hub"
+        )
+    from curation.snapshot import whole_snapshot
+
+    with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as temporary:
+        wanted = revision or found["revision"]
+        say(f"{found['name']}: downloading ...", style="dim")
+        yield whole_snapshot(found["name"], wanted, Path(temporary) / "repository")
+
+
+def as_json(where: str, found: Verification) -> Json:
+    """Return what was found as one JSON object."""
+    from curation.verification.registry import CHECKS
+
+    return {
+        "verified": where,
+        "ok": not found.failures,
+        "partial": found.partial,
+        "exit_code": found.exit_code,
+        "counted": dict(found.counted),
+        "checks": {each.name: each.question for each in CHECKS},
+        "findings": [asdict(each) for each in found.findings],
+    }
+
+
+def _print(where: str, found: Verification, limit: int) -> None:
+    from curation.verification.findings import READABLE
+    from curation.verification.registry import CHECKS
+
+    rows = []
+    questions = {READABLE: "can everything be read?"}
+    questions |= {each.name: each.question for each in CHECKS}
+    for name, question in questions.items():
+        failures = [each for each in found.failures if each.check == name]
+        notes = [each for each in found.notes if each.check == name]
+        verdict = plain("failed", "red") if failures else plain("ok", "green")
+        rows.append([name, verdict, len(failures), len(notes), question])
+        _list(failures, limit, "red")
+        _list(notes, limit, "")
+    stdout().print(
+        table(["check", "", "failures", "notes", "asks"], rows, numbers=(2, 3))
+    )
+    counted = ", ".join(f"{number:,} {name}" for name, number in found.counted.items())
+    say(counted)
+    _conclude(where, found)
+
+
+def _list(findings: Sequence[Finding], limit: int, style: str) -> None:
+    if not limit:
+        return
+    for each in findings[:limit]:
+        show(str(each), style=style)
+    if len(findings) > limit:
+        more = len(findings) - limit
+        say(f"... and {more:,} more of {findings[0].check} (--limit, --format json)")
+
+
+def _conclude(where: str, found: Verification) -> None:
+    """Say what the result is, and the next command."""
+    if found.partial:
+        say(f"{where} is a partial build, and says so.", style="yellow")
+    if not found.failures:
+        say(f"{where} is fine. Next: csbdata push {where} --dry-run")
+        return
+    count = len(found.failures)
+    say(f"{count:,} failure{'' if count == 1 else 's'}. {_next(where, found)}")
+
+
+def _next(where: str, found: Verification) -> str:
+    checks = {each.check for each in found.failures}
+    if "credentials" in checks:
+        return "Publish nothing before the credential is revoked and the text gone."
+    if checks <= {"card", "digests"} and Path(where).is_dir():
+        return f"If the data is as it should be: csbdata card {where}"
+    return "csbdata build makes a sound one."

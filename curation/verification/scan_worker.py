@@ -1,0 +1,34 @@
+"""The worker process of `csbdata verify`: one unit of one check at a time."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.verification.registry import CHECKS
+from curation.worker_protocol import serve
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curation.documents import Json
+
+
+def start(setup: Json) -> Callable[[Json], Json]:
+    """Take the folder; return the handler of one unit."""
+    folder = Path(setup["folder"])
+    work = {each.name: each.work for each in CHECKS}
+    gc.disable()
+
+    def handle(unit: Json) -> Json:
+        name, given = unit
+        answer = work[name](folder, given)
+        gc.collect(0)
+        return answer
+
+    return handle
+
+
+if __name__ == "__main__":
+    serve(start)
