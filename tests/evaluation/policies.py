@@ -1,0 +1,87 @@
+"""Engines made up for report tests: each is a rule that says what became of a unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluation.units import Result, Row, Verdict, Walked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluation.units import Unit, Walk
+
+#: What an engine says of one text.
+Rule = "Callable[[Walk], Verdict]"
+
+
+def knows_all(walk: Walk) -> Verdict:
+    """Accept what is valid and block the rest."""
+    return Verdict.ACCEPTED if walk.valid else Verdict.BLOCKED
+
+
+def accepts_all(_walk: Walk) -> Verdict:
+    """Accept every text."""
+    return Verdict.ACCEPTED
+
+
+def blocks_all(_walk: Walk) -> Verdict:
+    """Block every text."""
+    return Verdict.BLOCKED
+
+
+def never_ends(walk: Walk) -> Verdict:
+    """Let every text be written, but never allow the end."""
+    return Verdict.UNFINISHED
+
+
+def lies(_walk: Walk) -> Verdict:
+    """Refuse a token of its own mask."""
+    return Verdict.LIED
+
+
+def answered(unit: Unit, rule: Callable[[Walk], Verdict], engine: str) -> Row:
+    """Return the row of an engine that compiles everything and follows a rule."""
+    return _row(unit, engine, Result.OK, rule)
+
+
+def refused(unit: Unit, engine: str, detail: str = "Unimplemented keys: not") -> Row:
+    """Return the row of an engine that refuses the schema."""
+    return _row(unit, engine, Result.COMPILE_ERROR, _not_run, detail)
+
+
+def died(unit: Unit, engine: str, result: Result = Result.CRASH) -> Row:
+    """Return the row of an engine that dies while compiling."""
+    return _row(unit, engine, result, _not_run)
+
+
+def _not_run(_walk: Walk) -> Verdict:
+    return Verdict.NOT_RUN
+
+
+def _row(
+    unit: Unit,
+    engine: str,
+    result: Result,
+    rule: Callable[[Walk], Verdict],
+    detail: str = "",
+) -> Row:
+    return Row(
+        engine=engine,
+        task=unit.task,
+        id=unit.id,
+        config=unit.config,
+        result=result,
+        phase="" if result is Result.OK else "compile",
+        detail=detail,
+        walks=tuple(
+            Walked(
+                verdict=rule(walk),
+                valid=walk.valid,
+                tokens=len(walk.text),
+                label=walk.label,
+            )
+            for walk in unit.walks
+        ),
+        label=unit.label,
+    )
