@@ -101,11 +101,14 @@ class Quantiles:
     values: Sequence[float]
     #: The smallest lower bound; None if every value was measured.
     first_bound: float | None = None
+    #: How many were cut off.
+    cut_off: int = 0
 
     @classmethod
     def of(cls, values: Sequence[float], censored: Sequence[float] = ()) -> Quantiles:
         """Sort values; a censored one is known to be at least so much."""
-        return cls(sorted([*values, *censored]), min(censored, default=None))
+        bound = min(censored, default=None)
+        return cls(sorted([*values, *censored]), bound, len(censored))
 
     def at(self, percent: float) -> Quantile | None:
         """Return the quantile; None of no values.

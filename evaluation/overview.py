@@ -1,0 +1,241 @@
+"""The tables that any run has: what came of every unit, and what it cost.
+
+A task's own report may show them beside its own; `results show` falls back to them
+for a task that is not installed here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evaluation.charts import Point, points, survival
+from evaluation.charts_of_shares import stack
+from evaluation.measured import (
+    between_masks,
+    first_mask,
+    masks_alone,
+    measured,
+    subjects_all_compile,
+    to_first_mask,
+)
+from evaluation.standings import Standing
+from evaluation.statistics import PERCENTILES, Quantiles
+from evaluation.tables import Cell, Duration, Rate, Size, Table, duration
+from evaluation.tasks.base import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from evaluation.measured import Measured
+    from evaluation.tasks.base import Plot, RunRows
+
+#: Microseconds in plots.
+_MICRO = 1_000
+_COVERAGE_NOTE = (
+    "declared: schemas that compile, of all. passed: schemas of which every valid "
+    "instance can be written to its end and no invalid one can, of all that have "
+    "instances. compliance: the same, of those that have instances and compile. "
+    "Instances are those that were walked. Brackets: Wilson's 95 % interval."
+)
+_FIRST_NOTE = (
+    "The compile call alone. A schema that was cut off by the deadline counts as at "
+    "least that; one that was refused, or on which the engine died, has no time."
+)
+_BETWEEN_NOTE = "Each token's mask and commit, all texts of all schemas together."
+_ALL_COMPILE = "Schemas that every engine here compiles: an engine that takes only "
+_ALL_COMPILE += "easy ones looks no faster for it."
+
+
+def overview(run: RunRows, task: str) -> Report:
+    """Return the tables and plots of one task of a run."""
+    sides = measured(run.rows(), run.header.get("limits") or {}, task)
+    return Report(tables=tuple(_tables(sides)), plots=tuple(_plots(sides, task)))
+
+
+def _tables(sides: Mapping[str, Sequence[Measured]]) -> Iterable[Table]:
+    yield coverage(sides)
+    yield outcomes(sides)
+    yield from latency(sides)
+    if len(sides) > 1:
+        common = subjects_all_compile(sides.values())
+        shared = {
+            name: [each for each in units if each.subject in common]
+            for name, units in sides.items()
+        }
+        count = f"the {len(common):,} schemas all compile"
+        yield from latency(shared, f", {count}", _ALL_COMPILE)
+    yield conditions(sides)
+
+
+def coverage(sides: Mapping[str, Sequence[Measured]]) -> Table:
+    """Return declared coverage, passing and compliance, a line for each side."""
+    return Table(
+        title="Coverage",
+        columns=(
+            "engine",
+            "declared",
+            "passed",
+            "compliance",
+            "valid accepted",
+            "invalid blocked",
+        ),
+        rows=tuple((name, *_coverage(units)) for name, units in sides.items()),
+        note=_COVERAGE_NOTE,
+    )
+
+
+def _coverage(units: Sequence[Measured]) -> tuple[Cell, ...]:
+    tested = [each for each in units if each.has_instances]
+    passed = sum(each.standing is Standing.PASSED for each in tested)
+    return (
+        Rate(sum(each.compiled for each in units), len(units)),
+        Rate(passed, len(tested)),
+        Rate(passed, sum(each.compiled for each in tested)),
+        _sum(each.valid for each in units),
+        _sum(each.invalid for each in units),
+    )
+
+
+def _sum(rates: Iterable[Rate]) -> Rate:
+    listed = list(rates)
+    return Rate(sum(each.count for each in listed), sum(each.of for each in listed))
+
+
+def outcomes(sides: Mapping[str, Sequence[Measured]]) -> Table:
+    """Return how many units ended how; each unit once."""
+    counted = _counted(sides)
+    occurring = [
+        each for each in Standing if any(counts[each] for counts in counted.values())
+    ]
+    return Table(
+        title="Outcomes",
+        columns=("engine", "schemas", *(each.replace("_", " ") for each in occurring)),
+        rows=tuple(
+            (name, counts.total(), *(counts[each] for each in occurring))
+            for name, counts in counted.items()
+        ),
+        note="; ".join(
+            f"{each.replace('_', ' ')}: {each.explanation}" for each in occurring
+        ),
+    )
+
+
+def _counted(sides: Mapping[str, Sequence[Measured]]) -> dict[str, Counter[Standing]]:
+    return {
+        name: Counter(each.standing for each in units) for name, units in sides.items()
+    }
+
+
+def latency(
+    sides: Mapping[str, Sequence[Measured]], suffix: str = "", note: str = ""
+) -> Iterable[Table]:
+    """Yield a table of quantiles for each kind of time that was measured."""
+    kinds: tuple[
+        tuple[str, str, str, Callable[[Iterable[Measured]], Quantiles]], ...
+    ] = (
+        ("Time to first mask", "schemas", _FIRST_NOTE, to_first_mask),
+        ("First mask after compile", "schemas", "", first_mask),
+        ("Time between masks", "masks", _BETWEEN_NOTE, between_masks),
+        ("Mask without commit", "masks", "", masks_alone),
+    )
+    for title, what, meaning, times in kinds:
+        found = {name: times(units) for name, units in sides.items()}
+        if any(each.values for each in found.values()):
+            yield quantiles(title + suffix, found, what, f"{meaning} {note}".strip())
+
+
+def quantiles(
+    title: str, found: Mapping[str, Quantiles], what: str, note: str = ""
+) -> Table:
+    """Return a table of the quantiles of times in nanoseconds, and their mean."""
+    names = ["max" if each == 100 else f"p{each:g}" for each in PERCENTILES]  # noqa: PLR2004 (per cent)
+    return Table(
+        title=title,
+        columns=("engine", what, "cut off", *names, "mean"),
+        rows=tuple(
+            (
+                name,
+                len(times.values),
+                times.cut_off,
+                *(_at(times, each) for each in PERCENTILES),
+                _mean(times),
+            )
+            for name, times in found.items()
+        ),
+        note=note,
+    )
+
+
+def _at(times: Quantiles, percent: float) -> Cell:
+    found = times.at(percent)
+    return None if found is None else Duration(found.value, found.at_least)
+
+
+def _mean(times: Quantiles) -> Cell:
+    if not times.values:
+        return None
+    mean = sum(times.values) / len(times.values)
+    return duration(mean, at_least=times.first_bound is not None)
+
+
+def conditions(sides: Mapping[str, Sequence[Measured]]) -> Table:
+    """Return how much memory there was in use, and whether the machine was quiet."""
+    return Table(
+        title="Conditions",
+        columns=("engine", "largest memory", "undisturbed"),
+        rows=tuple((name, *_conditions(units)) for name, units in sides.items()),
+        note="memory: resident set of the engine's process when a unit was done. "
+        "undisturbed: units during which the system took the core from nobody.",
+    )
+
+
+def _conditions(units: Sequence[Measured]) -> tuple[Cell, Cell]:
+    most = max((each.rss_bytes for each in units if each.rss_bytes), default=None)
+    known = [each.quiet for each in units if each.quiet is not None]
+    return (None if most is None else Size(most), Rate(sum(known), len(known)))
+
+
+def _plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
+    yield stack(
+        f"{task}-outcomes",
+        "Outcomes",
+        {
+            name: {each.replace("_", " "): counts[each] for each in Standing}
+            for name, counts in _counted(sides).items()
+        },
+        x_label="schemas",
+    )
+    kinds = (
+        ("time-to-first-mask", "Time to first mask", to_first_mask),
+        ("time-between-masks", "Time between masks", between_masks),
+    )
+    for slug, title, times in kinds:
+        found = {name: times(units) for name, units in sides.items()}
+        if any(each.values for each in found.values()):
+            name = f"{task}-{slug}"
+            yield survival(name, title, found, x_label="microseconds", scale=_MICRO)
+    yield points(
+        f"{task}-coverage-and-cost",
+        "Coverage and its cost",
+        _points(sides),
+        x_label="median time between masks, microseconds",
+        y_label="schemas passed, per cent of those with instances",
+        log_x=True,
+    )
+
+
+def _points(sides: Mapping[str, Sequence[Measured]]) -> dict[str, Point]:
+    found = {}
+    for name, units in sides.items():
+        middle = between_masks(units).at(50)
+        passed = _coverage(units)[1]
+        if middle is None or not isinstance(passed, Rate) or passed.interval is None:
+            continue
+        between = passed.interval
+        found[name] = Point(
+            x=middle.value / _MICRO,
+            y=100 * passed.count / passed.of,
+            y_interval=(100 * between.low, 100 * between.high),
+        )
+    return found
