@@ -20,10 +20,12 @@ from curation.commands.diff import diff
 from curation.commands.explain import explain
 from curation.commands.fetch import fetch, sources
 from curation.commands.instances import instances
+from curation.commands.push import push
 from curation.commands.rules import rules
 from curation.commands.stats import stats
 from curation.commands.verify import verify
 from curation.faults import Fault
+from curation.hub.redaction import guard, redacted, redacted_traceback
 from curation.terminal import prepare_streams, say, show
 
 app = typer.Typer(
@@ -45,6 +47,7 @@ _COMMANDS = (
     check,
     instances,
     verify,
+    push,
 )
 for _command in _COMMANDS:
     app.command()(_command)
@@ -80,13 +83,14 @@ def _attach_plugins() -> None:
 def main() -> None:
     """Run the command line; every expected failure is one line and an exit code."""
     prepare_streams()
+    guard()
     try:
         _attach_plugins()
         app()
     except Fault as fault:
         if os.environ.get("CSBDATA_DEBUG"):
-            raise
-        say(f"csbdata: {fault}", style="red")
+            sys.stderr.write(redacted_traceback(fault))
+        say(f"csbdata: {redacted(str(fault))}", style="red")
         sys.exit(fault.exit_code)
     except KeyboardInterrupt:
         say("csbdata: stopped; the same command goes on from here")

@@ -1,0 +1,76 @@
+"""A folder that may be published: looked at, verified, and not partial by accident."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.faults import BadData, NoInput
+from curation.hub.contents import inventory
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.verification import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from curation.documents import Json
+    from curation.hub.contents import LocalFile
+    from curation.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """What was verified: these contents and no others may be published."""
+
+    files: Mapping[str, LocalFile]
+    manifest: Mapping[str, Json]
+
+
+def prepare(
+    folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
+) -> Ready:
+    """Verify a folder.
+
+    The digests are taken before: whatever changes from here on is noticed when it is
+    sent.
+
+    Raises:
+        NoInput: the folder is no build.
+        BadData: it does not verify, or is partial and that was not allowed.
+    """
+    manifest = _manifest(folder)
+    if manifest.get("partial") and not allow_partial:
+        raise BadData(
+            f"the build is partial: {' '.join(map(str, manifest['partial']))}",
+            str(folder),
+            "build all of it, or say --allow-partial",
+        )
+    files = inventory(folder)
+    verification = verify(folder, jobs=jobs, progress=progress)
+    failures = verification.failures
+    if failures:
+        for each in failures[1:]:
+            progress.say(str(each))
+        raise BadData(
+            f"does not verify, {len(failures)} findings; the first: {failures[0]}",
+            str(folder),
+            f"csbdata verify {folder} lists them",
+        )
+    return Ready(files=files, manifest=manifest)
+
+
+def _manifest(folder: Path) -> Mapping[str, Json]:
+    path = folder / MANIFEST
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError as error:
+        raise NoInput(
+            "no such file: this is no build", str(path), "csbdata build makes one"
+        ) from error
+    except ValueError as error:
+        raise BadData(f"not readable as JSON ({error})", str(path)) from error
+    if not isinstance(found, dict):
+        raise BadData("not a manifest", str(path))
+    return found
