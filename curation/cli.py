@@ -15,9 +15,11 @@ from typing import Annotated
 import typer
 
 from curation.commands.build import build
+from curation.commands.card import card
 from curation.commands.check import check
 from curation.commands.diff import diff
 from curation.commands.explain import explain
+from curation.commands.export import export
 from curation.commands.fetch import fetch, sources
 from curation.commands.instances import instances
 from curation.commands.push import push
@@ -46,11 +48,13 @@ _COMMANDS = (
     diff,
     check,
     instances,
+    card,
     verify,
     push,
 )
 for _command in _COMMANDS:
     app.command()(_command)
+app.add_typer(export)
 
 
 def _print_version(wanted: bool) -> None:

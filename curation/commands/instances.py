@@ -48,12 +48,6 @@ def instances(  # noqa: PLR0913 (one parameter an option)
             "--report", help="Print the figures of a build made with --instances."
         ),
     ] = False,
-    maskbench: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Write a build's instances as MaskBench's files."
-        ),
-    ] = None,
     build: Annotated[
         Path, typer.Option("--in", metavar="DIR", help="The build to look into.")
     ] = DEFAULT_BUILD,
@@ -76,7 +70,6 @@ def instances(  # noqa: PLR0913 (one parameter an option)
       csbdata instances --check theirs.jsonl
       csbdata instances --check maskbench/data/
       csbdata instances --report build/JSONSchemaBench
-      csbdata instances --maskbench maskbench/
 
     --check takes lines with unique_id or json_schema, text or data, and valid where
     it is known.
@@ -85,12 +78,10 @@ def instances(  # noqa: PLR0913 (one parameter an option)
         _report(Path(target) if target else build, format_)
     elif check is not None:
         _check(check, build, jobs or os.cpu_count() or 1, format_)
-    elif maskbench is not None:
-        _export(build, maskbench)
     elif target is not None:
         _make(target, build, seed, format_)
     else:
-        raise typer.BadParameter("give FILE or ID, --check, --report or --maskbench")
+        raise typer.BadParameter("give FILE or ID, --check or --report")
 
 
 def _make(target: str, build: Path, seed: int, format_: Format) -> None:
@@ -212,14 +203,6 @@ def _print_check(answers: Sequence[Answers], figures: Tally) -> None:
 def _of(count: int, total: int) -> tuple[str, str]:
     share = f" ({100 * count / total:.2f} %)" if total else ""
     return f"{count:,}", f"{total:,}{share}"
-
-
-def _export(build: Path, folder: Path) -> None:
-    from curation.instances.maskbench import write_files
-    from curation.instances.records import Records, maskbench_files
-
-    count = write_files(maskbench_files(Records(build)), folder)
-    show(f"{count:,} files in {folder}")
 
 
 def _report(build: Path, format_: Format) -> None:

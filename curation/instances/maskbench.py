@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from curation.dialects import ANNOTATIONS, ANY_DIALECT, KNOWN_WORDS
-from curation.durable import write_whole
+from curation.durable import cannot_write
 from curation.faults import BadData, NoInput
 from curation.features import used
 from curation.schema_walk import subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from curation.documents import Json
@@ -165,17 +165,25 @@ def text_of(file: MaskFile) -> str:
     )
 
 
-def write_files(files: Iterable[MaskFile], folder: Path) -> int:
-    """Write files into a folder, made if need be; returns how many.
+def write_files(
+    files: Iterable[MaskFile],
+    folder: Path,
+    progress: Callable[[int], None] = lambda _done: None,
+) -> int:
+    """Write files into a folder; returns how many. `progress` is told of each.
 
     Raises:
         CannotCreate: a file cannot be written.
     """
     count = 0
-    folder.mkdir(parents=True, exist_ok=True)
     for each in files:
-        write_whole(folder / each.name, (text_of(each) + "\n").encode("ascii"))
+        path = folder / each.name
+        try:
+            path.write_text(text_of(each) + "\n", encoding="ascii", newline="\n")
+        except OSError as error:
+            raise cannot_write(path, error) from error
         count += 1
+        progress(1)
     return count
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.benchmark import SPLITS, instances_config
+from curation.benchmark import SPLITS, in_benchmark_order, instances_config
 from curation.editions import open_edition
 from curation.faults import BadConfiguration, NoInput
 from curation.instances.maskbench import MaskFile, MaskTest
@@ -17,7 +17,7 @@ from curation.packaging.parquet import file_name
 from curation.story import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from curation.documents import Json
@@ -83,19 +83,31 @@ def _task(row: tuple[str, ...]) -> Task:
     )
 
 
-def maskbench_files(records: Records) -> Iterator[MaskFile]:
+def maskbench_files(
+    records: Records, configs: Collection[str] = (), splits: Collection[str] = ()
+) -> Iterator[MaskFile]:
     """Yield MaskBench's file of every record, with the instances of the build.
 
     A record without instances has a file without tests, as MaskBench has it too.
+    `configs` and `splits` choose; none of them means all.
 
     Raises:
-        NoInput: the build was made without instances.
+        NoInput: the build was made without instances, or has no such config.
     """
-    for (config, split), rows in records.rows().group_by(
+    rows = records.rows()
+    unknown = set(configs) - set(rows["config"])
+    if unknown:
+        known = ", ".join(in_benchmark_order(set(rows["config"])))
+        name = ", ".join(sorted(unknown))
+        raise NoInput(f"no config {name}", str(records.folder), f"there are {known}")
+    for name, wanted in (("config", configs), ("split", splits)):
+        if wanted:
+            rows = rows.filter(pl.col(name).is_in(list(wanted)))
+    for (config, split), chosen in rows.group_by(
         ["config", "split"], maintain_order=True
     ):
         made = _instances(records.folder, str(config), str(split))
-        for unique_id, text in rows.select("unique_id", "json_schema").iter_rows():
+        for unique_id, text in chosen.select("unique_id", "json_schema").iter_rows():
             yield MaskFile(
                 split=str(config),
                 unique_id=unique_id,

@@ -155,19 +155,6 @@ def test_an_instance_that_is_no_json_is_no_verdict(tmp_path: Path) -> None:
     assert found["schemas_graded"][0]["instances"][0]["error"]
 
 
-def test_what_is_exported_for_maskbench_is_graded_as_labelled(
-    built: Path, tmp_path: Path
-) -> None:
-    """One file a record; reading them again, every label is confirmed."""
-    code, text = run("--maskbench", str(tmp_path / "mb"), "--in", str(built))
-    assert code == 0
-    assert text.startswith("295 files")
-    code, text = run("--check", str(tmp_path / "mb"), "--format", "json")
-    found = json.loads(text)
-    assert found["agreeing"] == found["labelled"] > 1_000
-    assert found["schemas"] == 295
-
-
 def test_the_report_has_a_denominator_for_every_share(built: Path) -> None:
     """The counts of the configs add up to those of all."""
     code, text = run("--report", str(built), "--format", "json")

@@ -1,0 +1,82 @@
+"""`csbdata export`: the benchmark in the layouts of others."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads it off the signature
+from typing import Annotated
+
+import typer
+
+from curation.editions import DEFAULT_BUILD
+from curation.terminal import Format, FormatOption, print_json, say, show
+
+export = typer.Typer(
+    name="export",
+    help="Write the benchmark in the layout of another program.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+#: Marks a folder as one of ours, which the next export may replace.
+_MARKER = ".csbdata-export"
+
+
+class Split(StrEnum):
+    """A split, as the command line takes it."""
+
+    TRAIN = "train"
+    VAL = "val"
+    TEST = "test"
+
+
+@export.callback()
+def _layouts() -> None:
+    """Keep the layout's name a word of the command line, though there is one."""
+
+
+@export.command()
+def maskbench(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to write; replaced whole.")
+    ],
+    data: Annotated[
+        Path,
+        typer.Option(metavar="BUILD", help="The build to take, made with --instances."),
+    ] = DEFAULT_BUILD,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this config; may be repeated."),
+    ] = None,
+    split: Annotated[
+        list[Split] | None, typer.Option(help="Only this split; may be repeated.")
+    ] = None,
+    format_: FormatOption = Format.AUTO,
+) -> None:
+    """Write one JSON file a record, as MaskBench reads them: schema and tests.
+
+    The file's name is CONFIG---ID.json. DIR appears whole or not at all; stopped, the
+    same command writes it anew.
+
+    \b
+    Examples:
+      csbdata export maskbench maskbench/data
+      csbdata export maskbench test-set --split test --config Github_easy
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.instances.maskbench import write_files
+    from curation.instances.records import Records, maskbench_files
+    from curation.progress import Quiet, Shown
+    from curation.publish import atomic_folder
+
+    progress = Quiet() if format_ is Format.JSON else Shown()
+    files = maskbench_files(Records(data), config or (), split or ())
+    with (
+        atomic_folder(folder, marker=_MARKER) as temporary,
+        progress.bar("Exporting") as advance,
+    ):
+        (temporary / _MARKER).touch()
+        count = write_files(files, temporary, advance)
+    if format_ is Format.JSON:
+        print_json({"folder": str(folder), "files": count})
+        return
+    show(f"{count:,} files in {folder}")
+    say(f"Are the labels right? csbdata instances --check {folder}")

@@ -1,0 +1,111 @@
+"""`csbdata export`: the benchmark in the layouts of others."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from curation.build import Request, build
+from curation.commands.export import export
+from curation.commands.instances import instances
+from curation.faults import CannotCreate, NoInput
+from curation.origins import FetchSettings
+from curation.progress import Quiet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+APP = typer.Typer()
+APP.add_typer(export)
+APP.command()(instances)
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    """Run a command; return its exit code and stdout."""
+    result = CliRunner().invoke(APP, list(map(str, arguments)), catch_exceptions=False)
+    return result.exit_code, result.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the sample with its instances once."""
+    folder = tmp_path_factory.mktemp("export")
+    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+    request = Request(
+        out=folder / "out", sample=True, instances=True, jobs=2, fetch=settings
+    )
+    build(request, Quiet())
+    return request.out
+
+
+def test_what_is_exported_for_maskbench_is_graded_as_labelled(
+    built: Path, tmp_path: Path
+) -> None:
+    """One file a record; reading them again, every label is confirmed."""
+    out = tmp_path / "mb"
+    code, text = run("export", "maskbench", out, "--data", built)
+    assert code == 0
+    assert text.startswith("295 files")
+    code, text = run("instances", "--check", out, "--format", "json")
+    found = json.loads(text)
+    assert found["agreeing"] == found["labelled"] > 1_000
+    assert found["schemas"] == 295
+
+
+def test_a_file_has_what_maskbench_reads(built: Path, tmp_path: Path) -> None:
+    """Its name holds config and id; its members are MaskBench's, tests included."""
+    out = tmp_path / "mb"
+    run("export", "maskbench", out, "--data", built, "--config", "Snowplow")
+    paths = list(out.glob("*.json"))
+    assert all(each.name.startswith("Snowplow---") for each in paths)
+    given = json.loads(paths[0].read_bytes())
+    assert list(given) == ["description", "meta", "schema", "tests"]
+    assert list(given["meta"]) == [
+        "full_size",
+        "stripped_size",
+        "features",
+        "raw_features",
+    ]
+    assert {tuple(each) for each in given["tests"]} == {
+        ("description", "valid", "data")
+    }
+
+
+def test_splits_add_up_to_the_whole(built: Path, tmp_path: Path) -> None:
+    """The files of the three splits are those of all, none twice."""
+    counts = []
+    for split in ("train", "val", "test"):
+        arguments = ("--data", built, "--split", split, "--format", "json")
+        _, text = run("export", "maskbench", tmp_path / split, *arguments)
+        counts.append(json.loads(text)["files"])
+    assert sum(counts) == 295
+    assert 0 not in counts
+
+
+def test_an_export_replaces_an_export_and_nothing_else(
+    built: Path, tmp_path: Path
+) -> None:
+    """What an earlier one left is gone; a folder of someone else's stays."""
+    out = tmp_path / "mb"
+    run("export", "maskbench", out, "--data", built, "--config", "Snowplow")
+    run("export", "maskbench", out, "--data", built, "--config", "Kubernetes")
+    names = {each.name.partition("---")[0] for each in out.glob("*.json")}
+    assert names == {"Kubernetes"}
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").touch()
+    with pytest.raises(CannotCreate, match="not made by csbdata"):
+        run("export", "maskbench", mine, "--data", built)
+    assert [each.name for each in mine.iterdir()] == ["thesis.txt"]
+
+
+def test_a_config_that_is_not_there_is_named(built: Path, tmp_path: Path) -> None:
+    """The fault lists those that are; nothing is written."""
+    out = tmp_path / "mb"
+    with pytest.raises(NoInput, match=r"no config Github_hrad.*Github_hard"):
+        run("export", "maskbench", out, "--data", built, "--config", "Github_hrad")
+    assert not out.exists()
