@@ -1,0 +1,97 @@
+"""llama.cpp's conversion to GBNF, with masks by XGrammar, as the paper did.
+
+The two share their grammar notation. The files of both engines beside this one do
+the work.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evaluation.protocol import Matcher, Tokenizer
+
+ABOUT = {
+    "distribution": "llama-cpp-python",
+    "summary": "JSON Schema to GBNF by llama.cpp, masks by XGrammar",
+    "licence": "MIT and Apache-2.0",
+    "install": "llama-cpp-python xgrammar",
+}
+OPTIONS = {
+    # The right side of the grammar's rule `space`; null for the converter's own.
+    "whitespace": "str|null",
+    # Names of members, comma-separated, that come before all others.
+    "property_order": "str",
+    "max_threads": "int",
+    "cache": "bool",
+}
+PRESETS = {
+    "faithful": {
+        "whitespace": "[ \\t\\n\\r]*",
+        "property_order": "",
+        "max_threads": 1,
+        "cache": False,
+    },
+    "vendor": {
+        "whitespace": None,
+        "property_order": "",
+        "max_threads": 8,
+        "cache": True,
+    },
+    "paper": {
+        "whitespace": None,
+        "property_order": "",
+        "max_threads": 8,
+        "cache": True,
+    },
+}
+
+
+class Engine:
+    """A converter of the one, a compiler of the other."""
+
+    def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
+        """Build XGrammar's tables of the vocabulary."""
+        masks = _beside("xgrammar")
+        settings = {**masks.PRESETS["faithful"]}
+        settings.update(max_threads=options["max_threads"], cache=options["cache"])
+        self._xgrammar = masks.load(tokenizer, settings)
+        self._converter = _beside("llama_cpp")
+        self._options = options
+        self.version = f"{version('llama-cpp-python')}+xgrammar.{version('xgrammar')}"
+
+    def compile(self, schema: str) -> object:
+        """Return XGrammar's compilation of llama.cpp's grammar."""
+        text = self._converter.grammar_text(schema, self._options)
+        return self._xgrammar.compile_gbnf(text)
+
+    def start(self, grammar: object) -> Matcher:
+        """Return a matcher at the beginning."""
+        matcher: Matcher = self._xgrammar.start(grammar)
+        return matcher
+
+    def warnings(self, _: object) -> Sequence[str]:
+        """Return nothing: both print their warnings."""
+        return ()
+
+
+def _beside(name: str) -> Any:  # noqa: ANN401 - a module
+    """Return the module of another engine's file."""
+    spec = importlib.util.spec_from_file_location(
+        f"_beside_{name}", Path(__file__).with_name(f"{name}.py")
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"there is no {name}.py beside {__file__}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:
+    """Return the engine over a tokenizer."""
+    return Engine(tokenizer, options)

@@ -1,0 +1,157 @@
+"""lm-format-enforcer: a character-level parser, explored along a tree of tokens.
+
+Nothing is computed before the first mask but the tree. Its own integrations need
+transformers; here its tokenizer data are built from bytes. A parser that fails inside
+is logged and then allows only the end: that is how it is seen here, too.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from evaluation.protocol import Tokenizer
+
+ABOUT = {
+    "distribution": "lm-format-enforcer",
+    "summary": "character-level parser over a tree of tokens",
+    "licence": "MIT",
+    "install": "lm-format-enforcer>=0.11.3",
+}
+OPTIONS = {
+    # The most white space in one place.
+    "max_whitespace": "int",
+    # Members only in the order of `required`.
+    "force_order": "bool",
+    # The most items of an array whose schema does not say.
+    "max_array_length": "int",
+}
+PRESETS = {
+    "faithful": {
+        "max_whitespace": 1_000_000,
+        "force_order": False,
+        "max_array_length": 1_000_000,
+    },
+    "vendor": {"max_whitespace": 12, "force_order": False, "max_array_length": 20},
+    # Not among the engines of the paper: its defaults.
+    "paper": {"max_whitespace": 12, "force_order": False, "max_array_length": 20},
+}
+
+
+class Engine:
+    """A tree of tokens, and how a schema's parser is set up."""
+
+    def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
+        """Build the tree of tokens."""
+        import lmformatenforcer
+        from lmformatenforcer.characterlevelparser import CharacterLevelParserConfig
+
+        self.version = version("lm-format-enforcer")
+        self.vocab_size = tokenizer.vocab_size
+        self.eos_id = tokenizer.eos_id
+        self._contents = tokenizer.token_bytes
+        self._enforcer = lmformatenforcer.TokenEnforcer
+        self._parser = lmformatenforcer.JsonSchemaParser
+        self._configuration = CharacterLevelParserConfig
+        self._options = options
+        self._data = lmformatenforcer.TokenEnforcerTokenizerData(
+            _regular(tokenizer),
+            self._text,
+            self.eos_id,
+            use_bitmask=False,
+            vocab_size=self.vocab_size,
+        )
+
+    def compile(self, schema: str) -> object:
+        """Return what makes a parser of a schema, tried once."""
+        parsed = json.loads(schema)
+        if not isinstance(parsed, dict):
+            raise TypeError("only a schema that is an object is understood")
+        self._made(parsed)
+        return parsed
+
+    def start(self, grammar: object) -> Matcher:
+        """Return a matcher at the beginning."""
+        return Matcher(self, self._made(grammar))
+
+    def warnings(self, _: object) -> Sequence[str]:
+        """Return nothing: it logs its warnings."""
+        return ()
+
+    def _made(self, schema: Any) -> Any:  # noqa: ANN401 - types of the engine
+        parser = self._parser(schema)
+        enforcer = self._enforcer(self._data, parser)
+        # The enforcer sets a configuration of its own, whose alphabet is the tree's.
+        parser.config = self._configuration(
+            alphabet=self._data.tokenizer_alphabet,
+            max_consecutive_whitespaces=self._options["max_whitespace"],
+            force_json_field_order=self._options["force_order"],
+            max_json_array_length=self._options["max_array_length"],
+        )
+        return enforcer
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        content = b"".join(self._contents[each] or b"" for each in tokens)
+        return content.decode(errors="replace")
+
+
+class Matcher:
+    """One text under one parser."""
+
+    def __init__(self, engine: Engine, enforcer: Any) -> None:  # noqa: ANN401 - its type is the engine's own
+        """Begin a text."""
+        self._engine = engine
+        self._enforcer = enforcer
+        self._tokens: list[int] = []
+        self._allowed: set[int] | None = None
+
+    def mask(self) -> bytearray:
+        """Return the allowed tokens; the end token is among them where it may end."""
+        allowed = self._enforcer.get_allowed_tokens(self._tokens)
+        tokens = getattr(allowed, "allowed_tokens", allowed)
+        self._allowed = set(tokens)
+        bits = bytearray((self._engine.vocab_size + 31) // 32 * 4)
+        for token in tokens:
+            bits[token >> 3] |= 1 << (token & 7)
+        return bits
+
+    def commit(self, token: int) -> bool:
+        """Take a token that the last mask allows: the enforcer itself says nothing."""
+        if self._allowed is None:
+            self.mask()
+        if token not in (self._allowed or ()):
+            return False
+        self._tokens.append(token)
+        self._allowed = None
+        return True
+
+    def may_end(self) -> bool:
+        """Tell whether the mask allows the end token."""
+        eos = self._engine.eos_id
+        return bool(self.mask()[eos >> 3] >> (eos & 7) & 1)
+
+    def forced(self) -> None:
+        """Return None: it offers none."""
+        return
+
+
+def _regular(tokenizer: Tokenizer) -> list[tuple[int, str, bool]]:
+    """Return id, text, and whether it is text on its own, of every plain token.
+
+    A token that is only part of a character is text together with its neighbours.
+    """
+    found = []
+    for index, content in enumerate(tokenizer.token_bytes):
+        if content and index != tokenizer.eos_id:
+            text = content.decode(errors="replace")
+            found.append((index, text, text.encode() == content))
+    return found
+
+
+def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:
+    """Return the engine over a tokenizer."""
+    return Engine(tokenizer, options)

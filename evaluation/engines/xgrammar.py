@@ -1,0 +1,255 @@
+"""XGrammar: a pushdown automaton whose token masks are computed ahead, at compilation.
+
+Only raw constructors are used: the vocabulary goes in as bytes. What the package
+imports for model loading and GPUs (transformers, triton, and in 0.1 sentencepiece
+and tiktoken) is never called by them, so empty stand-ins take their place and none
+of it need be installed. Version 0.1.8 has fewer options; one that it lacks may only
+have the value that means "as it was".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import re
+import sys
+import types
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evaluation.protocol import Tokenizer
+
+ABOUT = {
+    "distribution": "xgrammar",
+    "summary": "pushdown automaton with masks computed at compilation",
+    "licence": "Apache-2.0",
+    "install": "xgrammar",
+}
+OPTIONS = {
+    # White space wherever JSON allows it; otherwise one fixed form.
+    "any_whitespace": "bool",
+    # The most white space in one place; null for no limit.
+    "max_whitespace": "int|null",
+    # The two separators of the fixed form; null for its own.
+    "item_separator": "str|null",
+    "key_separator": "str|null",
+    # Refuse members and items that the schema does not name.
+    "strict_mode": "bool",
+    # Members in any order, at the price of `required`, which is then not kept.
+    "any_order": "bool",
+    "max_threads": "int",
+    "cache": "bool",
+}
+PRESETS = {
+    "faithful": {
+        "any_whitespace": True,
+        "max_whitespace": None,
+        "item_separator": None,
+        "key_separator": None,
+        "strict_mode": False,
+        "any_order": False,
+        "max_threads": 1,
+        "cache": False,
+    },
+    "vendor": {
+        "any_whitespace": True,
+        "max_whitespace": None,
+        "item_separator": None,
+        "key_separator": None,
+        "strict_mode": True,
+        "any_order": False,
+        "max_threads": 8,
+        "cache": True,
+    },
+    "paper": {
+        "any_whitespace": True,
+        "max_whitespace": None,
+        "item_separator": None,
+        "key_separator": None,
+        "strict_mode": False,
+        "any_order": False,
+        "max_threads": 8,
+        "cache": True,
+    },
+}
+_CLOCK = re.compile(r"\[\d\d:\d\d:\d\d\] ")
+_STAND_INS = ("transformers", "triton", "triton.language", "sentencepiece", "tiktoken")
+
+
+class Anything:
+    """What stands for every name of a package that is imported and never used."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Take whatever a decorator or a constructor is given."""
+
+
+class StandIn(types.ModuleType):
+    """An empty module in which every name is found."""
+
+    def __getattr__(self, name: str) -> type[Anything]:
+        """Return a class for any name but those that Python itself looks for."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Anything
+
+
+class Engine:
+    """A grammar compiler over one vocabulary."""
+
+    def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
+        """Build the vocabulary's tables; raises what xgrammar raises."""
+        xgrammar = imported()
+        self.version = version("xgrammar")
+        self.vocabulary = tokenizer.token_bytes
+        self.vocab_size = tokenizer.vocab_size
+        self.eos_id = tokenizer.eos_id
+        self._matcher = xgrammar.GrammarMatcher
+        self._read_grammar = xgrammar.Grammar.from_ebnf
+        info = xgrammar.TokenizerInfo(
+            [each or b"" for each in tokenizer.token_bytes],
+            xgrammar.VocabType.RAW,
+            vocab_size=tokenizer.vocab_size,
+            stop_token_ids=[tokenizer.eos_id],
+        )
+        self._compiler = xgrammar.GrammarCompiler(
+            info, max_threads=options["max_threads"], cache_enabled=options["cache"]
+        )
+        self._settings = self._understood(options)
+
+    def compile(self, schema: str) -> object:
+        """Return the compiled grammar of a schema."""
+        with _no_clock():
+            return self._compiler.compile_json_schema(schema, **self._settings)
+
+    def compile_gbnf(self, grammar: str) -> object:
+        """Return the compiled form of a grammar in llama.cpp's notation."""
+        with _no_clock():
+            return self._compiler.compile_grammar(self._read_grammar(grammar))
+
+    def start(self, grammar: object) -> Matcher:
+        """Return a matcher at the beginning."""
+        return Matcher(self, self._matcher(grammar))
+
+    def warnings(self, _: object) -> Sequence[str]:
+        """Return nothing: it prints its warnings."""
+        return ()
+
+    def _understood(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of this version's compiler.
+
+        Raises:
+            ValueError: an option is asked for that this version does not have.
+        """
+        pair = (options["item_separator"], options["key_separator"])
+        if (pair[0] is None) != (pair[1] is None):
+            raise ValueError("item_separator and key_separator come together")
+        wanted = {
+            "any_whitespace": options["any_whitespace"],
+            "strict_mode": options["strict_mode"],
+            "separators": None if pair[0] is None else pair,
+            "max_whitespace_cnt": options["max_whitespace"],
+            "any_order": options["any_order"],
+        }
+        known = inspect.signature(self._compiler.compile_json_schema).parameters
+        for name in [each for each in wanted if each not in known]:
+            if wanted.pop(name):
+                raise ValueError(f"xgrammar {self.version} has no option {name}")
+        return wanted
+
+
+class Matcher:
+    """One text under one grammar."""
+
+    def __init__(self, engine: Engine, matcher: Any) -> None:  # noqa: ANN401 - its type is the engine's own
+        """Begin a text."""
+        import torch
+
+        self._engine = engine
+        self._matcher = matcher
+        self._size = (engine.vocab_size + 31) // 32 * 4
+        self._bits = bytearray(self._size)
+        self._tensor = torch.frombuffer(self._bits, dtype=torch.int32).view(1, -1)
+
+    def mask(self) -> bytearray:
+        """Return the allowed tokens; the stop token is among them where it may end."""
+        needed = self._matcher.fill_next_token_bitmask(self._tensor)
+        if needed is False:
+            self._bits[:] = b"\xff" * self._size
+        return self._bits
+
+    def commit(self, token: int) -> bool:
+        """Take a token."""
+        return bool(self._matcher.accept_token(token))
+
+    def may_end(self) -> bool:
+        """Tell whether the mask allows the stop token."""
+        eos = self._engine.eos_id
+        return bool(self.mask()[eos // 8] >> eos % 8 & 1)
+
+    def forced(self) -> Sequence[int]:
+        """Return the string it would jump over, in the longest tokens that fit.
+
+        It offers text; which tokens a model would have used is not known here.
+        """
+        return tokens_of(self._matcher.find_jump_forward_string(), self._engine)
+
+
+@contextlib.contextmanager
+def _no_clock() -> Iterator[None]:
+    """Take the time of day out of a refusal, so that it is the same in every run."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise RuntimeError(_CLOCK.sub("", str(error)).strip()) from None
+
+
+def tokens_of(text: str, engine: Engine) -> list[int]:
+    """Cut a text into the longest tokens that fit, from the left."""
+    rest = text.encode()
+    if not rest:
+        return []
+    ids = _ids(engine)
+    tokens = []
+    while rest:
+        size = next((n for n in range(len(rest), 0, -1) if rest[:n] in ids), 0)
+        if not size:
+            break
+        tokens.append(ids[rest[:size]])
+        rest = rest[size:]
+    return tokens
+
+
+def _ids(engine: Engine) -> dict[bytes, int]:
+    ids: dict[bytes, int] | None = getattr(engine, "ids", None)
+    if ids is None:
+        pairs = enumerate(engine.vocabulary)
+        ids = {content: index for index, content in pairs if content}
+        engine.ids = ids  # type: ignore[attr-defined]
+    return ids
+
+
+def imported() -> Any:  # noqa: ANN401 - a module
+    """Import xgrammar, with stand-ins for what raw constructors never touch."""
+    # Torch looks for triton itself, and has to see that there is none.
+    import torch  # noqa: F401
+
+    missing = [name for name in _STAND_INS if name not in sys.modules]
+    for name in missing:
+        sys.modules[name] = StandIn(name)
+        parent, _, child = name.rpartition(".")
+        if parent in missing:
+            setattr(sys.modules[parent], child, sys.modules[name])
+    try:
+        import xgrammar
+    finally:
+        for name in missing:
+            del sys.modules[name]
+    return xgrammar
+
+
+def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:
+    """Return the engine over a tokenizer."""
+    return Engine(tokenizer, options)

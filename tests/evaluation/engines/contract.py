@@ -1,0 +1,103 @@
+"""What every engine has to do, whatever it can: said once, for all of their files.
+
+This file is also run by the interpreter of an environment that knows nothing of
+csbdata (`test_environments`): only the standard library is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evaluation.protocol import Matcher, Tokenizer
+
+SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"enum": ["x", "y"]}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+)
+#: Text, and whether the schema accepts it.
+TEXTS = {
+    '{"a": 12}': True,
+    '{"a": 1, "b": "x"}': True,
+    '{"a": "x"}': False,
+    '{"a": 1, "b": "z"}': False,
+    '{"a": 1, "c": 1}': False,
+    '{"b": "x"}': False,
+}
+
+
+def allowed(mask: bytes | bytearray | memoryview, token: int) -> bool:
+    """Tell whether a mask has a token."""
+    return bool(memoryview(mask).cast("B")[token // 8] >> token % 8 & 1)
+
+
+def walk(matcher: Matcher, tokens: list[int]) -> str:
+    """Return `accepted`, `blocked`, `unfinished` or `lied`, as masks and ends say."""
+    for token in tokens:
+        if not allowed(matcher.mask(), token):
+            return "blocked"
+        if not matcher.commit(token):
+            return "lied"
+    return "accepted" if matcher.may_end() else "unfinished"
+
+
+def examine(
+    path: str,
+    options: dict[str, Any],
+    tokenizer: Tokenizer,
+    encode: Callable[[str], list[int]],
+) -> dict[str, Any]:
+    """Return what an engine says to everything that is asked of it."""
+    engine = runpy.run_path(path)["load"](tokenizer, options)
+    grammar = engine.compile(SCHEMA)
+    ended = engine.start(grammar)
+    before = allowed(ended.mask(), tokenizer.eos_id), ended.may_end()
+    for token in encode('{"a": 1}'):
+        ended.mask()
+        ended.commit(token)
+    final = memoryview(ended.mask()).cast("B")
+    inside = engine.start(grammar)
+    for token in encode('{"a": 1, "b": "'):
+        inside.mask()
+        inside.commit(token)
+    quoted = memoryview(inside.mask()).cast("B")
+    try:
+        refused = not engine.start(grammar).commit(encode("]")[0])
+    except Exception:  # noqa: BLE001 - an exception is a refusal, too
+        refused = True
+    return {
+        "version": engine.version,
+        "verdicts": {text: walk(engine.start(grammar), encode(text)) for text in TEXTS},
+        "ends_at_once": before,
+        "ends_at_end": (allowed(final, tokenizer.eos_id), ended.may_end()),
+        "bits": len(final) * 8,
+        "special": [
+            each
+            for each, content in enumerate(tokenizer.token_bytes)
+            if content is None and allowed(quoted, each)
+        ],
+        "refuses": refused,
+        "forced": _plain(engine.start(grammar).forced()),
+        "warnings": list(engine.warnings(grammar)),
+    }
+
+
+def _plain(forced: Sequence[int] | None) -> list[int] | None:
+    return None if forced is None else [int(each) for each in forced]
+
+
+if __name__ == "__main__":
+    small = runpy.run_path(str(Path(__file__).parent.parent / "small_tokenizer.py"))
+    made = small["SmallTokenizer"]()
+    answer = examine(sys.argv[1], json.loads(sys.argv[2]), made, made.encode)
+    sys.stdout.write(json.dumps(answer))

@@ -1,0 +1,123 @@
+"""Every engine that is installed here keeps the contract of `evaluation.protocol`."""
+
+from __future__ import annotations
+
+import importlib.util
+import runpy
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evaluation.engines.registry import chosen, find
+from tests.evaluation.engines.contract import TEXTS, examine
+from tests.evaluation.small_tokenizer import SmallTokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Examined = Callable[[str, str], dict[str, Any]]
+
+_MODULES = {
+    "lm_format_enforcer": "lmformatenforcer",
+    "outlines_core": "outlines_core",
+}
+_ALL = sorted([*_MODULES, "llama_cpp", "llama_cpp_gbnf", "xgrammar"])
+
+
+@pytest.fixture(scope="module")
+def examined() -> Examined:
+    """Return what an engine says under a preset; skip where it is not installed."""
+    known: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def answer(name: str, preset: str) -> dict[str, Any]:
+        if importlib.util.find_spec(_MODULES[name]) is None:
+            pytest.skip(f"{name} is not installed here: {find(name).install}")
+        if (name, preset) not in known:
+            tokenizer = SmallTokenizer()
+            known[name, preset] = examine(
+                str(find(name).path),
+                chosen(find(name), preset, {}),
+                tokenizer,
+                tokenizer.encode,
+            )
+        return known[name, preset]
+
+    return answer
+
+
+@pytest.mark.parametrize("name", _MODULES)
+@pytest.mark.parametrize("preset", ["faithful", "vendor"])
+class TestContract:
+    """What the driver relies on."""
+
+    def test_takes_valid_texts_and_blocks_others(
+        self, name: str, preset: str, examined: Examined
+    ) -> None:
+        """A walk through the masks ends where the schema says."""
+        verdicts = examined(name, preset)["verdicts"]
+        assert {text: each == "accepted" for text, each in verdicts.items()} == TEXTS
+        assert "lied" not in verdicts.values()
+
+    def test_ends_where_the_text_is_complete(
+        self, name: str, preset: str, examined: Examined
+    ) -> None:
+        """The end token is in the mask at the end of a document and not before it."""
+        assert examined(name, preset)["ends_at_once"] == (False, False)
+        assert examined(name, preset)["ends_at_end"] == (True, True)
+
+    def test_covers_the_padded_vocabulary(
+        self, name: str, preset: str, examined: Examined
+    ) -> None:
+        """A mask has a bit for every id, padding included, and allows none of these."""
+        assert examined(name, preset)["bits"] >= SmallTokenizer().vocab_size
+        assert examined(name, preset)["special"] == []
+
+    def test_refuses_what_the_mask_does_not_have(
+        self, name: str, preset: str, examined: Examined
+    ) -> None:
+        """A token outside the mask is not taken."""
+        assert examined(name, preset)["refuses"]
+
+    def test_offers_no_forced_tokens_and_no_warnings(
+        self, name: str, preset: str, examined: Examined
+    ) -> None:
+        """These engines have neither, and say so."""
+        assert examined(name, preset)["forced"] is None
+        assert examined(name, preset)["warnings"] == []
+
+
+@pytest.mark.parametrize("name", _ALL)
+def test_has_every_option_in_every_preset(name: str) -> None:
+    """The three presets are complete, of the types that are declared."""
+    file = find(name)
+    assert list(file.presets) == ["faithful", "vendor", "paper"]
+    for preset, options in file.presets.items():
+        assert set(options) == set(file.options)
+        again = {
+            option: "null" if value is None else str(value)
+            for option, value in options.items()
+        }
+        again = {
+            option: text.lower() if text in ("True", "False") else text
+            for option, text in again.items()
+        }
+        assert chosen(file, preset, again) == options
+
+
+@pytest.mark.parametrize("name", _ALL)
+def test_says_what_it_is(name: str) -> None:
+    """Distribution, summary, licence and how to install it are there; none is GPL."""
+    about = find(name).about
+    assert {"distribution", "summary", "licence", "install"} <= set(about)
+    assert "GPL" not in str(about["licence"])
+
+
+@pytest.mark.parametrize("name", _MODULES)
+def test_says_why_it_refuses(name: str) -> None:
+    """A schema that is not an object is refused by an exception with a message."""
+    pytest.importorskip(_MODULES[name])
+    tokenizer = SmallTokenizer()
+    options = chosen(find(name), "faithful", {})
+    engine = runpy.run_path(str(find(name).path))["load"](tokenizer, options)
+    with pytest.raises(Exception, match=r"(?i)schema"):
+        engine.compile("false")
