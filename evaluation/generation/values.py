@@ -111,10 +111,11 @@ class Generation:
 
     @property
     def tpot_ns(self) -> float | None:
-        """Mean time of each token after the first; None with fewer than two."""
-        if self.ttft_ns is None or self.total_ns is None or len(self.tokens) < 2:  # noqa: PLR2004 - one token has no time between tokens
+        """Mean time of each token after the first, the end token among them."""
+        if self.ttft_ns is None or self.total_ns is None:
             return None
-        return (self.total_ns - self.ttft_ns) / (len(self.tokens) - 1)
+        later = len(self.tokens) - 1 + (self.ending is Ending.END)
+        return (self.total_ns - self.ttft_ns) / later if later > 0 else None
 
     @property
     def generated(self) -> bool:
@@ -130,5 +131,5 @@ def failure(request: Request, result: Result, detail: str, **facts: Json) -> Gen
         ending=Ending.ENGINE,
         detail=detail,
         prompt_tokens=len(request.prompt),
-        **facts,  # type: ignore[arg-type]
+        **facts,
     )

@@ -73,18 +73,15 @@ class Batch:
         tokens, positions, mask = self._columns(rows, width)
         self._seen = torch.cat([self._seen, mask], dim=1)
         padded = not bool(self._seen.all()) if len(rows) > 1 else False
-        logits = (
-            self._model(
-                input_ids=tokens,
-                attention_mask=self._seen if padded else None,
-                position_ids=positions,
-                past_key_values=self._cache,
-                use_cache=True,
-                logits_to_keep=1,
-            )
-            .logits[:, -1]
-            .float()
+        answer = self._model(
+            input_ids=tokens,
+            attention_mask=self._seen if padded else None,
+            position_ids=positions,
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=1,
         )
+        logits: torch.Tensor = answer.logits[:, -1].float()
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
         return logits

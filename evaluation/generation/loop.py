@@ -1,0 +1,243 @@
+"""The loop: prefill, mask, pick, feed, until every text of a batch has ended.
+
+The engine works in its own process. It compiles while the model prefills the prompt,
+and computes the next mask while the model computes the next logits; either overlap
+can be switched off, to measure what it saves. In a batch a text whose grammar is not
+there yet does not hold up the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+from evaluation.generation.picking import Picker
+from evaluation.generation.session import EngineEnded
+from evaluation.generation.values import Ending, Generation, Options, Step, failure
+from evaluation.units import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
+
+    from evaluation.generation.session import Session
+    from evaluation.generation.values import Request
+    from evaluation.models.base import Decoding, LanguageModel
+
+
+@dataclass(slots=True)
+class _Text:
+    """One text under way."""
+
+    request: Request
+    session: Session | None
+    picker: Picker
+    #: Logits for the next token; None while there are none to choose from.
+    logits: torch.Tensor | None = None
+    tokens: list[int] = field(default_factory=list)
+    forced: int = 0
+    #: What the next pass is to be fed.
+    ahead: list[int] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    fed: int = 0
+    forward_ns: int = 0
+    compile_ns: int | None = None
+    compile_wait_ns: int | None = None
+    first_ns: int | None = None
+    last_ns: int = 0
+    outcome: Generation | None = None
+
+    def is_compiling(self) -> bool:
+        return self.session is not None and self.compile_ns is None
+
+
+class _Batch:
+    """Texts that share the model's passes."""
+
+    def __init__(
+        self, model: LanguageModel, texts: Sequence[_Text], options: Options
+    ) -> None:
+        self._model = model
+        self._all = texts
+        self._options = options
+        self._start = perf_counter_ns()
+        self._active: list[_Text] = []
+        self._prefill_ns = 0
+        self._decoding: Decoding | None = None
+
+    def run(self) -> list[Generation]:
+        options = self._options
+        for text in self._all:
+            if text.session is not None:
+                text.session.compile(text.request.schema, options.compile_seconds)
+                if not options.overlap_compile:
+                    text.session.settle()
+        self._prefill()
+        while self._active:
+            for text in self._active:
+                self._advance(text)
+            going = [i for i, text in enumerate(self._active) if text.outcome is None]
+            if len(going) < len(self._active):
+                self._active = [self._active[i] for i in going]
+                if self._active and self._decoding is not None:
+                    self._decoding.keep(going)
+            if any(text.ahead for text in self._active):
+                self._feed()
+        return [text.outcome for text in self._all if text.outcome is not None]
+
+    def _prefill(self) -> None:
+        start = perf_counter_ns()
+        self._active = list(self._all)
+        prompts = [text.request.prompt for text in self._active]
+        self._decoding, logits = self._model.begin(prompts)
+        self._prefill_ns = perf_counter_ns() - start
+        for row, text in enumerate(self._active):
+            text.logits = logits[row]
+            text.fed, text.forward_ns = len(text.request.prompt), self._prefill_ns
+
+    def _feed(self) -> None:
+        """One pass over what each text has ahead."""
+        if self._decoding is None:
+            return
+        start = perf_counter_ns()
+        logits = self._decoding.feed([text.ahead for text in self._active])
+        took = perf_counter_ns() - start
+        for row, text in enumerate(self._active):
+            if text.ahead:
+                text.logits = logits[row]
+                text.fed, text.forward_ns = len(text.ahead), took
+                text.ahead = []
+
+    def _advance(self, text: _Text) -> None:
+        """Choose the next token of one text, if it can be chosen."""
+        if text.logits is None or self._wait_later(text):
+            return
+        try:
+            self._choose(text, text.logits)
+        except EngineEnded as ended:
+            self._fail(text, ended)
+
+    def _wait_later(self, text: _Text) -> bool:
+        """Tell whether to let the others go on while a grammar is being compiled."""
+        others = any(
+            each is not text and (each.ahead or not each.is_compiling())
+            for each in self._active
+            if each.outcome is None
+        )
+        return bool(
+            text.session is not None
+            and text.is_compiling()
+            and others
+            and text.session.is_waiting()
+        )
+
+    def _choose(self, text: _Text, logits: torch.Tensor) -> None:
+        mask, wait = None, None
+        if text.session is not None:
+            start = perf_counter_ns()
+            if text.compile_ns is None:
+                text.compile_ns = text.session.compiled()
+            mask = text.session.mask()
+            wait = perf_counter_ns() - start
+            if text.compile_wait_ns is None:
+                text.compile_wait_ns = wait
+                if not self._options.overlap_compile:
+                    text.compile_wait_ns += text.compile_ns
+        step = Step(
+            fed=text.fed,
+            forward_ns=text.forward_ns,
+            mask_ns=None if mask is None else mask.ns,
+            wait_ns=wait,
+        )
+        text.steps.append(step)
+        token = text.picker.pick(logits, mask)
+        now = perf_counter_ns() - self._start
+        text.logits = None
+        if token is None:
+            self._end(text, Ending.DEAD_END, "the mask allows no token and no end")
+        elif token in self._model.end_tokens:
+            text.first_ns = text.first_ns or now
+            text.last_ns = now
+            self._end(text, Ending.END)
+        else:
+            self._take(text, token, now)
+
+    def _take(self, text: _Text, token: int, now: int) -> None:
+        text.first_ns = text.first_ns or now
+        text.last_ns = now
+        text.tokens.append(token)
+        text.ahead = [token]
+        left = text.request.budget - len(text.tokens)
+        if left <= 0:
+            self._end(text, Ending.TRUNCATED, f"{text.request.budget} tokens")
+            return
+        if now > self._options.run_seconds * 1e9 + (text.compile_wait_ns or 0):
+            detail = f"not written within {self._options.run_seconds:g} s"
+            self._end(text, Ending.TIMEOUT, detail)
+            return
+        if text.session is None:
+            return
+        most = left if self._options.forced else 0
+        seconds = self._options.run_seconds
+        forced = text.session.take(token, forced=most, seconds=seconds)
+        text.tokens.extend(forced)
+        text.forced += len(forced)
+        text.ahead.extend(forced)
+        if not self._options.overlap_mask:
+            text.session.settle()
+
+    def _end(self, text: _Text, ending: Ending, detail: str = "") -> None:
+        decoding = self._decoding
+        text.outcome = Generation(
+            id=text.request.id,
+            result=Result.TIMEOUT if ending is Ending.TIMEOUT else Result.OK,
+            ending=ending,
+            detail=detail,
+            text=self._model.text(text.tokens),
+            tokens=tuple(text.tokens),
+            forced=text.forced,
+            prompt_tokens=len(text.request.prompt),
+            reused_tokens=0 if decoding is None else decoding.reused,
+            compile_ns=text.compile_ns,
+            compile_wait_ns=text.compile_wait_ns,
+            prefill_ns=self._prefill_ns,
+            ttft_ns=text.first_ns,
+            total_ns=text.last_ns or None,
+            steps=tuple(text.steps),
+        )
+
+    def _fail(self, text: _Text, ended: EngineEnded) -> None:
+        text.outcome = failure(
+            text.request, ended.result, ended.detail, compile_ns=text.compile_ns
+        )
+
+
+def generate(
+    model: LanguageModel,
+    requests: Sequence[Request],
+    sessions: Sequence[Session | None],
+    options: Options,
+) -> list[Generation]:
+    """Generate one batch of texts, each under its session's constraint.
+
+    A session of None leaves its text unconstrained. Returns one outcome a request,
+    in the requests' order; an engine's failure is an outcome, the others go on.
+
+    Raises:
+        WorkerDidNotStart: an engine cannot be loaded.
+    """
+    texts = [
+        _Text(
+            request=request,
+            session=session,
+            picker=Picker(
+                model.end_tokens,
+                temperature=request.temperature,
+                seed=request.seed,
+            ),
+        )
+        for request, session in zip(requests, sessions, strict=True)
+    ]
+    return _Batch(model, texts, options).run()

@@ -1,0 +1,219 @@
+"""The loop's side of an engine process that constrains one text at a time."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+from collections import deque
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from curation import worker_protocol
+from curation.isolation import Ending, Program, Worker
+from evaluation.units import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curation.documents import Json
+    from curation.isolation import Outcome
+    from curation.limits import Limits
+
+_HERE = Path(__file__).resolve().parent.parent
+_RESULTS = {
+    Ending.ERROR: Result.ERROR,
+    Ending.TIMEOUT: Result.TIMEOUT,
+    Ending.CRASH: Result.CRASH,
+    Ending.OUT_OF_MEMORY: Result.OUT_OF_MEMORY,
+    Ending.PROTOCOL: Result.PROTOCOL_ERROR,
+}
+
+
+class EngineEnded(Exception):  # noqa: N818 - an ending, told to the loop alone
+    """The engine refused the schema or failed; the text is over."""
+
+    def __init__(self, result: Result, detail: str) -> None:
+        """Say how and why."""
+        super().__init__(detail)
+        self.result = result
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mask:
+    """What may come next."""
+
+    #: One boolean for each token of the engine's vocabulary.
+    allowed: np.ndarray
+    may_end: bool
+    #: The engine's own time, in nanoseconds.
+    ns: int
+
+
+class Session:
+    """One engine process; what is asked is under way until it is waited for."""
+
+    def __init__(
+        self, program: Program, *, tokenizer: Mapping[str, Json], limits: Limits
+    ) -> None:
+        """Prepare; the process is started when first needed.
+
+        `program.setup` is what `evaluation.worker` is given: engine, options and
+        tokenizer; `tokenizer` is that last part.
+        """
+        self._size = int(str(tokenizer["vocab_size"]))
+        self._limits = limits
+        self._open = ExitStack()
+        folder = self._open.enter_context(
+            tempfile.TemporaryDirectory(prefix="csbdata-", dir=_memory_folder())
+        )
+        self._map = self._mapped(Path(folder) / "mask")
+        self._worker = self._open.enter_context(
+            Worker(_session_program(program, Path(folder)), limits)
+        )
+        self._answers: deque[Json] = deque()
+        self._asked = 0
+
+    def __enter__(self) -> Self:
+        """Return the session."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process and remove its files."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process and remove its files."""
+        self._open.close()
+
+    def _mapped(self, path: Path) -> mmap.mmap:
+        size = (self._size + 7) // 8
+        path.write_bytes(bytes(size))
+        with path.open("rb") as file:
+            return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+
+    def start(self) -> None:
+        """Start the process and load the engine, so that no text waits for it.
+
+        Raises:
+            WorkerDidNotStart: the engine cannot be loaded.
+        """
+        self._worker.start()
+
+    def compile(self, schema: str, seconds: float) -> None:
+        """Ask for a grammar and the first mask of an empty text."""
+        self._ask([{"compile": schema}, {"open": True}, {"mask": True}], seconds)
+
+    def compiled(self) -> int:
+        """Wait for the grammar; return the nanoseconds of its compilation.
+
+        Raises:
+            EngineEnded: there is none.
+        """
+        answer = self._next()
+        if "refusal" in answer:
+            raise EngineEnded(Result.COMPILE_ERROR, str(answer["refusal"]))
+        self._next()
+        return int(str(answer["compile_ns"]))
+
+    def take(self, token: int, *, forced: int, seconds: float) -> tuple[int, ...]:
+        """Commit a token and ask for the next mask; return what was forced after it.
+
+        Raises:
+            EngineEnded: the token was refused, though its mask allowed it.
+        """
+        self._ask([{"take": token, "forced": forced}, {"mask": True}], seconds)
+        answer = self._next()
+        if not answer.get("taken"):
+            detail = f"token {token} was in the mask, and commit refuses it"
+            raise EngineEnded(Result.ERROR, detail)
+        return tuple(answer["forced"])
+
+    def is_waiting(self) -> bool:
+        """Tell whether an answer is still to come, after looking for it once."""
+        if len(self._answers) < self._asked:
+            self._collect(self._worker.wait(0))
+        return len(self._answers) < self._asked
+
+    def settle(self) -> None:
+        """Wait until everything asked has been answered."""
+        while len(self._answers) < self._asked:
+            self._collect(self._worker.wait())
+
+    def mask(self) -> Mask:
+        """Wait for the mask asked for.
+
+        Raises:
+            EngineEnded: the engine failed.
+        """
+        answer = self._next()
+        bits = np.unpackbits(
+            np.frombuffer(self._map, dtype=np.uint8), bitorder="little"
+        )
+        return Mask(
+            allowed=bits[: self._size].astype(bool),
+            may_end=bool(answer["may_end"]),
+            ns=int(str(answer["mask_ns"])),
+        )
+
+    def _ask(self, questions: Sequence[Json], seconds: float) -> None:
+        self.settle()
+        self._answers.clear()
+        self._worker.start()
+        self._worker.begin(questions, seconds)
+        self._asked = len(questions)
+
+    def _next(self) -> dict[str, Json]:
+        while not self._answers:
+            self._collect(self._worker.wait())
+        self._asked -= 1
+        answer = self._answers.popleft()
+        if isinstance(answer, EngineEnded):
+            self._answers.clear()
+            self._asked = 0
+            raise answer
+        if not isinstance(answer, dict):
+            raise EngineEnded(Result.PROTOCOL_ERROR, f"answered {str(answer)[:100]}")
+        return answer
+
+    def _collect(self, outcomes: Sequence[Outcome]) -> None:
+        for outcome in outcomes:
+            if outcome.ending is Ending.OK:
+                self._answers.append(outcome.answer)
+            else:
+                self._answers.append(_ended(outcome))
+                self._asked = len(self._answers)
+
+
+def _ended(outcome: Outcome) -> EngineEnded:
+    detail = outcome.detail
+    if outcome.stderr:
+        detail = f"{detail}: {outcome.stderr.strip()[-500:]}"
+    return EngineEnded(_RESULTS[outcome.ending], detail)
+
+
+def _memory_folder() -> str | None:
+    """Return a folder that is kept in memory, where the system has one."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - a private folder is made inside
+
+
+def _session_program(program: Program, folder: Path) -> Program:
+    setup = program.setup
+    if not isinstance(setup, dict):
+        raise TypeError
+    return Program(
+        file=_HERE / "session_worker.py",
+        setup={**setup, "mask": str(folder / "mask")},
+        interpreter=program.interpreter,
+        arguments=(
+            str(Path(worker_protocol.__file__)),
+            str(folder / "printed"),
+            str(_HERE / "worker.py"),
+        ),
+        environment=program.environment,
+    )

@@ -1,0 +1,142 @@
+"""Prompts: a template file, worked examples, and a schema make a conversation.
+
+A template is text in parts, each under a line `--- system`, `--- user` or
+`--- assistant`. A part `--- each shot: user` is repeated for every worked example.
+Parts are Jinja templates over `schema`, `shots` and, where repeated, `shot`; they
+are split before anything is filled in, so no schema can add a turn.
+
+The instruction and the sections are those of Figure 3 of the JSONSchemaBench paper
+(arXiv 2501.10868), its worked examples are not: most of those are records of the
+benchmark. Ours were written for this project.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+
+from curation.faults import BadConfiguration, NoInput
+from evaluation.models.base import Message
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FOLDER = Path(__file__).parent
+_SHOTS = _FOLDER / "shots.json"
+_PART = re.compile(r"^--- (each shot: )?(system|user|assistant)[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shot:
+    """A worked example: a schema and an instance of it, as JSON texts."""
+
+    schema: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    role: str
+    repeated: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A conversation with gaps."""
+
+    name: str
+    #: The file's text; part of a run's header.
+    text: str
+    parts: tuple[_Part, ...]
+
+    def filled(self, schema: str, shots: Sequence[Shot]) -> tuple[Message, ...]:
+        """Return the conversation that asks for an instance of the schema.
+
+        Raises:
+            BadConfiguration: the template names what there is not.
+        """
+        messages: list[Message] = []
+        repeated: list[_Part] = []
+        for part in (*self.parts, None):
+            if part is not None and part.repeated:
+                repeated.append(part)
+                continue
+            for shot in shots if repeated else ():
+                messages += [self._one(each, schema, shots, shot) for each in repeated]
+            repeated = []
+            if part is not None:
+                messages.append(self._one(part, schema, shots, None))
+        return tuple(messages)
+
+    def _one(
+        self, part: _Part, schema: str, shots: Sequence[Shot], shot: Shot | None
+    ) -> Message:
+        values = {"schema": schema, "shots": shots}
+        if shot is not None:
+            values["shot"] = shot  # type: ignore[assignment]
+        try:
+            content = _environment().from_string(part.text).render(values)
+        except TemplateError as error:
+            message = f"--prompt {self.name}: {error}; a part may use schema and shots"
+            raise BadConfiguration(message) from error
+        return Message(role=part.role, content=content.strip())
+
+
+@cache
+def _environment() -> SandboxedEnvironment:
+    return SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the templates that come with csbdata."""
+    return tuple(sorted(each.stem for each in _FOLDER.glob("*.txt")))
+
+
+def template(which: str) -> Template:
+    """Return a template by its name or its file's path.
+
+    Raises:
+        NoInput: there is no such template.
+        BadConfiguration: it has no part that asks.
+    """
+    path = _FOLDER / f"{which}.txt" if which in names() else Path(which)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        known = ", ".join(names())
+        message = f"--prompt {which}: no such template; say {known}, or name a file"
+        raise NoInput(message) from error
+    cuts = list(_PART.finditer(text))
+    ends = [*(each.start() for each in cuts[1:]), len(text)]
+    parts = tuple(
+        _Part(role=cut[2], repeated=bool(cut[1]), text=text[cut.end() : end].strip())
+        for cut, end in zip(cuts, ends, strict=True)
+    )
+    if not parts or parts[-1].role != "user" or parts[-1].repeated:
+        message = f"--prompt {which}: its last part must be a line `--- user` and what"
+        raise BadConfiguration(f"{message} is asked; see docs/evaluation.md")
+    return Template(name=which, text=text, parts=parts)
+
+
+def shots(count: int) -> tuple[Shot, ...]:
+    """Return the first worked examples, as compact JSON texts.
+
+    Raises:
+        BadConfiguration: there are not so many.
+    """
+    listed = json.loads(_SHOTS.read_text(encoding="utf-8"))
+    if not 0 <= count <= len(listed):
+        message = f"--shots {count}: there are {len(listed)} worked examples"
+        raise BadConfiguration(f"{message}; say 0 to {len(listed)}")
+    return tuple(
+        Shot(schema=json.dumps(each["schema"]), output=json.dumps(each["output"]))
+        for each in listed[:count]
+    )

@@ -1,0 +1,129 @@
+"""The process that constrains one text at a time while a model writes it.
+
+Run by its path like `worker.py`, which it loads for everything that the two share,
+in the engine's own environment. A mask is not sent but written to a file that both
+sides have mapped, so that a step costs one line each way.
+
+    session_worker.py worker_protocol.py FILE-FOR-WHAT-IS-PRINTED worker.py
+
+    {"compile": "<schema>"}   -> {"compile_ns": 1} or {"refusal": "why"}
+    {"open": true}            -> {} after which the text is empty
+    {"take": 17, "forced": 8} -> {"taken": true, "forced": [...]}
+    {"mask": true}            -> {"mask_ns": 1, "may_end": false}
+
+`forced` is how many tokens may be taken beyond the one given where they are the only
+way on. A question after a refused compile or a token that was not taken is answered
+by `{"closed": true}`.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import mmap
+import sys
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    Json = Any
+
+
+class Session:
+    """One engine, one grammar, one text under way."""
+
+    def __init__(self, engine: Any, worker: ModuleType, setup: dict[str, Json]) -> None:  # noqa: ANN401 (typed by shape)
+        """Map the file that masks are written to."""
+        self._engine = engine
+        self._worker = worker
+        self._size = (setup["tokenizer"]["vocab_size"] + 7) // 8
+        with open(setup["mask"], "r+b") as file:  # noqa: PTH123 - pathlib is slow to import
+            self._shared = mmap.mmap(file.fileno(), self._size)
+        self._grammar: Any = None
+        self._matcher: Any = None
+        self._ready = False
+
+    def answer(self, question: dict[str, Json]) -> Json:
+        """Answer one question."""
+        if "compile" in question:
+            return self._compile(question["compile"])
+        if not self._ready:
+            return {"closed": True}
+        if "open" in question:
+            self._matcher = self._engine.start(self._grammar)
+            return {}
+        if "take" in question:
+            return self._take(question["take"], question["forced"])
+        return self._mask()
+
+    def _compile(self, schema: str) -> Json:
+        self._grammar = self._matcher = None
+        self._ready = False
+        gc.collect()
+        start = perf_counter_ns()
+        try:
+            self._grammar = self._engine.compile(schema)
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
+            return {"refusal": self._worker.told(error)}
+        took = perf_counter_ns() - start
+        self._ready = True
+        return {"compile_ns": took}
+
+    def _take(self, token: int, most: int) -> Json:
+        if not self._worker.truth(self._matcher.commit, token):
+            self._ready = False
+            return {"taken": False, "forced": []}
+        forced: list[int] = []
+        ask = getattr(self._matcher, "forced", None) if most else None
+        if ask is not None:
+            for each in (ask() or [])[:most]:
+                if not self._worker.truth(self._matcher.commit, each):
+                    self._ready = False
+                    return {"taken": False, "forced": forced}
+                forced.append(each)
+        return {"taken": True, "forced": forced}
+
+    def _mask(self) -> Json:
+        start = perf_counter_ns()
+        mask = self._matcher.mask()
+        took = perf_counter_ns() - start
+        view = memoryview(mask).cast("B")
+        if len(view) < self._size:
+            message = f"a mask of {len(view)} bytes where {self._size} are needed"
+            raise ValueError(message)
+        self._shared[:] = view[: self._size]
+        return {"mask_ns": took, "may_end": bool(self._matcher.may_end())}
+
+
+def _module(name: str, path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def main() -> None:
+    """Serve until the loop closes its end."""
+    protocol = _module("csbdata_worker_protocol", sys.argv[1])
+    worker = _module("csbdata_worker", sys.argv[3])
+    worker.Printed(sys.argv[2])
+
+    def start(setup: dict[str, Json]) -> Callable[[Json], Json]:
+        module = _module("csbdata_engine", setup["engine"])
+        vocabulary = worker.Vocabulary(setup["tokenizer"])
+        engine = module.load(vocabulary, setup["options"])
+        return Session(engine, worker, setup).answer
+
+    protocol.serve(start)
+
+
+if __name__ == "__main__":
+    main()
