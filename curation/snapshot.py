@@ -16,7 +16,7 @@ from huggingface_hub import errors
 from curation.faults import NoInput, NotPermitted, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _PATTERNS = ["*.parquet", "README.md"]
 _NOT_LET_IN = frozenset({401, 403})
@@ -54,18 +54,34 @@ def whole_snapshot(name: str, revision: str | None, folder: Path) -> Path:
         )
 
 
+def model_files(name: str, revision: str | None, patterns: Sequence[str]) -> Path:
+    """Return the folder that holds a Hub model's files of these names.
+
+    Raises:
+        NoInput: the Hub has no such model or revision.
+        NotPermitted: it is gated, or private to others.
+        Unavailable: the Hub cannot be reached, and the cache does not hold it.
+    """
+    with _told(name, revision, "model"):
+        return Path(
+            huggingface_hub.snapshot_download(
+                name, revision=revision, allow_patterns=list(patterns)
+            )
+        )
+
+
 @contextmanager
-def _told(name: str, revision: str | None) -> Iterator[None]:
+def _told(name: str, revision: str | None, kind: str = "dataset") -> Iterator[None]:
     """Turn what the Hub's client raises into a fault that says what to do."""
     where = f"{name}@{revision}" if revision else name
     try:
         yield
     except errors.GatedRepoError as error:
         raise NotPermitted(
-            "the dataset is gated", where, "ask for access, then: hf auth login"
+            f"the {kind} is gated", where, "ask for access, then: hf auth login"
         ) from error
     except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
-        raise NoInput("the Hub has no such dataset or revision", where) from error
+        raise NoInput(f"the Hub has no such {kind} or revision", where) from error
     except errors.HFValidationError as error:
         raise NoInput("not a name that the Hub could have", where) from error
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:

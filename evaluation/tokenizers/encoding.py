@@ -1,0 +1,112 @@
+"""From texts to ids, so that the bytes of the ids are exactly those of the text.
+
+A model's own encoding is used as far as it keeps the text: no special tokens, no
+space put before it, no normalisation. Where it does not (a U+2581 in the text of a
+SentencePiece tokenizer, an unknown character) the text is spelled greedily with the
+longest tokens instead.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import orjson
+
+from evaluation.tokenizers.fast import kind_of, steps_of
+from evaluation.tokenizers.parts import Kind
+from evaluation.tokenizers.pieces import SPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tokenizers import Tokenizer
+
+    from curation.documents import Json
+
+
+class Encoder:
+    """Encodes texts with one tokenizer."""
+
+    __slots__ = ("_bytes", "_ids", "_longest", "_tokenizer")
+
+    def __init__(self, plain: bytes, token_bytes: Sequence[bytes | None]) -> None:
+        """Load what `plain_json` returned; ImportError without `tokenizers`."""
+        # Said once here, or the library warns of every process started after it.
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        from tokenizers import Tokenizer  # noqa: PLC0415 - an extra
+
+        self._tokenizer: Tokenizer = Tokenizer.from_buffer(plain)
+        self._tokenizer.encode_special_tokens = True
+        self._bytes = token_bytes
+        self._ids: Mapping[bytes, int] = {}
+        self._longest = 0
+
+    def __call__(self, texts: Sequence[str]) -> list[list[int] | None]:
+        """Return the ids of every text, None where no tokens spell it."""
+        encoded = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        return [
+            ids if self._spell(ids) == text.encode() else self.greedy(text)
+            for text, ids in zip(texts, (each.ids for each in encoded), strict=True)
+        ]
+
+    def _spell(self, ids: Sequence[int]) -> bytes | None:
+        try:
+            return b"".join([self._bytes[number] for number in ids])  # type: ignore[misc] # None raises
+        except (TypeError, IndexError):
+            return None
+
+    def greedy(self, text: str) -> list[int] | None:
+        """Spell a text with the longest token at every place; None if that fails."""
+        if not self._ids:
+            known = [(each, n) for n, each in enumerate(self._bytes) if each]
+            self._ids = dict(reversed(known))
+            self._longest = max(map(len, self._ids), default=0)
+        content = text.encode()
+        ids: list[int] = []
+        place = 0
+        while place < len(content):
+            ends = range(min(len(content), place + self._longest), place, -1)
+            found = (self._ids.get(content[place:end]) for end in ends)
+            token = next((each for each in found if each is not None), None)
+            if token is None:
+                return None
+            ids.append(token)
+            place += len(self._bytes[token] or b"")
+        return ids
+
+
+def plain_json(tokenizer_json: bytes) -> bytes:
+    """Return a tokenizer that changes nothing about a text before it cuts it."""
+    given: dict[str, Json] = orjson.loads(tokenizer_json)
+    kind = kind_of(given)
+    space = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
+    replaced_later = any(
+        step.get("type") == "Metaspace" for step in steps_of(given.get("pre_tokenizer"))
+    )
+    for step in steps_of(given.get("pre_tokenizer")):
+        if step.get("type") == "Metaspace":
+            step["prepend_scheme"] = "never"
+            step.pop("add_prefix_space", None)
+        elif "add_prefix_space" in step:
+            step["add_prefix_space"] = False
+    keep = kind is Kind.SENTENCEPIECE and not replaced_later
+    plain = {
+        **given,
+        "truncation": None,
+        "padding": None,
+        "post_processor": None,
+        "normalizer": space if keep else None,
+        "added_tokens": [
+            {
+                **each,
+                "single_word": False,
+                "lstrip": False,
+                "rstrip": False,
+                # Its U+2581 means a space, but it would be looked for as it is.
+                "special": each["special"] or SPACE in each["content"],
+            }
+            for each in given.get("added_tokens") or ()
+        ],
+    }
+    return orjson.dumps(plain)

@@ -1,0 +1,28 @@
+"""A tokenizer of a model on the Hub, as a local folder of its small files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evaluation.tokenizers.local import CONFIG_FILES, TOKENIZER_FILES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Files of weights end in these too: they are not worth gigabytes.
+_WEIGHTS: Final = frozenset({"*.gguf", "*.model"})
+_WANTED: Final = (
+    *(each for each in TOKENIZER_FILES if each not in _WEIGHTS),
+    *CONFIG_FILES,
+)
+
+
+def hub_folder(name: str, revision: str | None) -> Path:
+    """Return the folder with a Hub model's tokenizer files at a revision.
+
+    Raises:
+        Fault: as `curation.snapshot.model_files`.
+    """
+    from curation.snapshot import model_files  # noqa: PLC0415 - heavy, rarely asked
+
+    return model_files(name, revision, _WANTED)

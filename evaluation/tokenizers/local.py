@@ -1,0 +1,126 @@
+"""Tokenizers from files: a folder of the Hub's layout, or one file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from curation.faults import BadData, NoInput
+from evaluation.tokenizers.fast import from_fast
+from evaluation.tokenizers.gguf import from_gguf
+from evaluation.tokenizers.parts import padded_size
+from evaluation.tokenizers.patterns import pre_tokenizer
+from evaluation.tokenizers.pieces import from_sentencepiece
+from evaluation.tokenizers.ranks import from_tekken, from_tiktoken
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.documents import Json
+    from evaluation.tokenizers.parts import Parts
+
+#: Files that hold a tokenizer, best first: what `huggingface_hub` is asked for too.
+TOKENIZER_FILES: Final = (
+    "tokenizer.json",
+    "tekken.json",
+    "*.tiktoken",
+    "tokenizer.model",
+    "*.model",
+    "*.gguf",
+)
+#: Files that say which token ends an answer, and how far a vocabulary is padded.
+CONFIG_FILES: Final = (
+    "tokenizer_config.json",
+    "generation_config.json",
+    "config.json",
+)
+_END: Final = "<|endoftext|>"
+_LARGEST: Final = 256 << 20
+
+
+def tokenizer_file(path: Path) -> Path:
+    """Return the file of a folder that holds its tokenizer, or the file itself.
+
+    Raises:
+        NoInput: there is none.
+    """
+    if path.is_file():
+        return path
+    for pattern in TOKENIZER_FILES:
+        for found in sorted(path.glob(pattern)):
+            if found.is_file():
+                return found
+    raise NoInput(f"none of {', '.join(TOKENIZER_FILES)} in it", str(path))
+
+
+def files_read(path: Path) -> list[Path]:
+    """Return the files that decide what `read_path` returns."""
+    file = tokenizer_file(path)
+    beside = (file.parent / name for name in CONFIG_FILES)
+    return [file, *(each for each in beside if each.is_file())]
+
+
+def read_path(path: Path) -> Parts:
+    """Return the tokenizer of a folder or of a file, with the configs beside it.
+
+    Raises:
+        NoInput: there is none, or it cannot be read.
+        BadData: it is not what it must be.
+    """
+    file = tokenizer_file(path)
+    configs = [_config(each) for each in files_read(path)[1:]]
+    where = str(file)
+    try:
+        if file.suffix == ".gguf":
+            with file.open("rb") as stream:
+                return from_gguf(stream, where)
+        if file.stat().st_size > _LARGEST:
+            raise BadData("too large for a tokenizer", where)
+        content = file.read_bytes()
+    except OSError as error:
+        raise NoInput(error.strerror or type(error).__name__, where) from error
+    if file.name.startswith("tekken"):
+        return from_tekken(content, where)
+    if file.suffix == ".json":
+        return from_fast(content, configs, where)
+    if file.suffix == ".tiktoken" or _is_base64(content):
+        return _tiktoken(content, configs, file)
+    return from_sentencepiece(content, where)
+
+
+def _is_base64(content: bytes) -> bool:
+    """Say whether a `tokenizer.model` is a tiktoken file, as Llama 3's are."""
+    first = content[:80].split(b"\n")[0].split()
+    return len(first) == 2 and first[1].isdigit()  # noqa: PLR2004 (bytes and rank)
+
+
+def _tiktoken(content: bytes, configs: list[dict[str, Json]], file: Path) -> Parts:
+    """Read a tiktoken file; its special tokens are those that the configs add."""
+    added: dict[str, Json] = {}
+    for config in configs:
+        added |= config.get("added_tokens_decoder") or {}
+    ordered = [added[each]["content"] for each in sorted(added, key=int)]
+    named = (config.get("eos_token") for config in configs)
+    eos = next((each for each in named if isinstance(each, str)), _END)
+    special = ordered or [eos]
+    name = file.name.lower()
+    pattern = next((each for each in ("qwen", "o200k") if each in name), "cl100k")
+    return from_tiktoken(
+        content,
+        split=pre_tokenizer(pattern, str(file)),
+        special=special,
+        eos=eos,
+        vocab_size=padded_size(configs, 0),
+        where=str(file),
+    )
+
+
+def _config(path: Path) -> dict[str, Json]:
+    try:
+        given = orjson.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise BadData(f"cannot be read as JSON ({error})", str(path)) from error
+    if not isinstance(given, dict):
+        raise BadData("not a JSON object", str(path))
+    return given

