@@ -8,8 +8,8 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 PINS := -c constraints.txt
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
-# What `make dataset` installs beside the core: to open the build, to draw its plots.
-EXTRAS ?= hub,load,plots
+# What `make dataset` installs beside the core: to open the build.
+EXTRAS ?= load
 
 .PHONY: help dataset test test-all check format bench wheelhouse lock clean
 
@@ -19,7 +19,7 @@ help:
 	@echo "make test-all    every test"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
-	@echo "make bench       the build against a floor, instances against their peers"
+	@echo "make bench       the build against a floor, instances against their peers, publishing"
 	@echo "make wheelhouse  every wheel an installation needs, in wheelhouse/"
 	@echo "make lock        work out constraints.txt anew"
 	@echo "make clean       remove what make made"
@@ -45,8 +45,7 @@ format: $(DEV)
 	$(BIN)/ruff format .
 
 bench: $(DEV)
-	$(BIN)/python -m bench.instances
-	$(BIN)/python bench/run.py
+	$(BIN)/python -m bench
 
 # The empty environment. --no-build-isolation lets the pins hold for the build
 # backend too.

@@ -6,6 +6,7 @@ neither be forgotten nor get another type when all its values are missing.
 
 from __future__ import annotations
 
+import json
 import types
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
@@ -13,9 +14,15 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from curation.canary import METADATA_KEY, canary
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+#: Where pages are cut, and what `datasets` calls it in a file's metadata.
+CHUNKING_KEY = "content_defined_chunking"
+_CHUNKING = {"min_chunk_size": 2**18, "max_chunk_size": 2**20, "norm_level": 0}
 
 
 def _arrow_type(annotation: object) -> pa.DataType:
@@ -64,16 +71,18 @@ def parquet_writer(
 
     Columns in `distinct` rarely repeat a value and get no dictionary. Pages are
     indexed, and cut where the content says (content-defined chunking), so that a
-    later edition shares most of its bytes with this one.
+    later edition shares most of its bytes with this one. The file's metadata holds
+    the canary, and how it was cut.
 
     Raises:
         OSError: the file cannot be written.
     """
+    told = {METADATA_KEY: canary(), CHUNKING_KEY: json.dumps(_CHUNKING)}
     return pq.ParquetWriter(
         path,
-        columns,
+        columns.with_metadata(told),
         compression="zstd",
         use_dictionary=[name for name in columns.names if name not in distinct],
-        use_content_defined_chunking=True,
+        use_content_defined_chunking=_CHUNKING,
         write_page_index=True,
     )

@@ -33,7 +33,7 @@ COLUMNS = ("config", "split", "unique_id", "json_schema")
 DEFAULT_BUILD = Path("build/JSONSchemaBench")
 # `data` is where the Hub keeps the files of a dataset's unnamed config, which
 # repeats the rows of the others.
-_NO_CONFIGS = frozenset({"ledger", "data", DEFAULT})
+_NO_CONFIGS = frozenset({"ledger", "plots", "LICENSES", "data", DEFAULT})
 _HUB = re.compile(
     r"(?:hf://datasets/)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
 )
@@ -61,7 +61,7 @@ def open_edition(where: str) -> Edition:
     Raises:
         NoInput: there is no such folder, or no rows in it.
         BadData: a file in it cannot be read.
-        Fault: the Hub cannot be reached, or the extra for it is not installed.
+        Fault: the Hub cannot be reached.
     """
     folder = Path(where)
     if folder.is_dir():
@@ -75,14 +75,8 @@ def open_edition(where: str) -> Edition:
 
 
 def _downloaded(name: str, revision: str | None) -> Path:
-    try:
-        from curation.snapshot import hub_snapshot  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise BadConfiguration(
-            "reading from the Hub needs huggingface_hub",
-            name,
-            "pip install 'csbdata[hub]'",
-        ) from error
+    from curation.snapshot import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
+
     return hub_snapshot(name, revision)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.packaging.manifest import FILE, file_digest
+from curation.faults import BadData
+from curation.packaging.checksums import FILE, file_digest, read_sums
+from curation.packaging.manifest import FILE as MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,23 +23,22 @@ _NAME = "published"
 def standing(out: Path, run: Run) -> Mapping[str, Json] | None:
     """Return the manifest of a folder that this run's fingerprint has published.
 
-    None where the folder is another build's, or any of its files has changed.
+    Its `SHA256SUMS` is known, and lists every other file. None where the folder is
+    another build's, or any of its files has changed.
     """
     expected = run.done(_NAME)
     if expected is None:
         return None
     try:
-        content = (out / FILE).read_bytes()
-        if hashlib.sha256(content).hexdigest().encode() != expected:
+        if file_digest(out / FILE).encode() != expected:
             return None
-        manifest: Mapping[str, Json] = orjson.loads(content)
-        whole = all(
-            file_digest(out / name) == file["sha256"]
-            for name, file in manifest["files"].items()
-        )
-    except OSError:
+        sums = read_sums(out)
+        if any(file_digest(out / name) != digest for name, digest in sums.items()):
+            return None
+        manifest: Mapping[str, Json] = orjson.loads((out / MANIFEST).read_bytes())
+    except (OSError, BadData):
         return None
-    return manifest if whole else None
+    return manifest
 
 
 def remember(out: Path, run: Run) -> None:
@@ -47,5 +47,4 @@ def remember(out: Path, run: Run) -> None:
     Raises:
         CannotCreate: the run folder cannot be written.
     """
-    digest = hashlib.sha256((out / FILE).read_bytes()).hexdigest()
-    run.store(_NAME, digest.encode())
+    run.store(_NAME, file_digest(out / FILE).encode())

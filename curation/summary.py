@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.benchmark import SPLITS, in_benchmark_order
+from curation.canary import MAJOR
 from curation.documents import Origin, Reason
 from curation.ledger import KEPT
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 #: The dataset's name, and its name while a part of it is missing.
 NAME = "JSONSchemaBench"
 PARTIAL_NAME = "JSONSchemaBench-partial"
+#: The version of data that nobody has released yet.
+UNRELEASED = f"{MAJOR}.0.0-dev"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,10 @@ class Summary:
 
     #: `clean` or `paper`.
     rules: str
+    #: Semantic version of the data.
+    version: str = UNRELEASED
+    #: Day of its release, `YYYY-MM-DD`; empty before it.
+    released: str = ""
     rule_notes: tuple[RuleNote, ...]
     #: In benchmark order, then the extras by name.
     configs: tuple[ConfigSummary, ...]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from curation.documents import Reason
 from curation.ledger import KEPT, write_ledger
-from curation.packaging.card import write_card
-from curation.packaging.manifest import write_manifest
+from curation.packaging.manifest import facts_of, write_manifest
 from curation.packaging.parquet import write_config
 from tests.made import ADDED, change, entry, record, rejected, summary
 
@@ -63,6 +62,5 @@ def write_build(
     entries += gone
     write_ledger(entries, folder)
     known = summary(entries)
-    write_card(known, folder)
-    write_manifest(known, folder)
+    write_manifest(facts_of(known), known.configs, {}, folder)
     return folder

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from pathlib import Path  # noqa: TC003 - typer reads it off the signature
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.benchmark import CONFIGS
-from curation.documents import Origin
-from curation.faults import BadConfiguration, CannotCreate, NoInput
+from curation.faults import CannotCreate, NoInput
 from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
 from curation.visible_text import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from curation.documents import Json
-    from curation.editions import Edition
     from curation.tables import Sight, Spread
+    from curation.views import Views
 
 _BUILD = "build/JSONSchemaBench"
 #: Categories of Table 1; what the user adds has none.
@@ -30,16 +27,6 @@ _CATEGORIES = {
     "WashingtonPost": "Resource Access API",
 }
 _MISC = "Misc"
-_TITLES = {
-    "size_kb": "Size (KB)",
-    "field_count": "Field count",
-    "max_fan_out": "Max fan-out",
-    "schema_depth": "Schema depth",
-}
-#: Bars of Figure 2.
-_BARS = 30
-#: The config that the paper's Table 9 counts before any rule.
-_RAW_IN_TABLE_9 = "Kubernetes"
 
 
 def stats(
@@ -63,78 +50,20 @@ def stats(
     Table 9's row of Kubernetes.
     """
     from curation.editions import open_edition
-    from curation.raw_sights import raw_sights
-    from curation.tables import sights
+    from curation.views import as_json, views_of
 
-    edition = open_edition(where)
-    seen = sights(_real_rows(edition))
-    if not seen:
+    views = views_of(open_edition(where))
+    if views.left_out:
+        count = sum(views.left_out.values())
+        say(f"{count:,} sample rows left out: {', '.join(views.left_out)}")
+    if not views.records:
         raise NoInput("no schema in it can be read", where)
-    views = Views(records=seen, raw=raw_sights(edition.folder))
     if plots is not None:
         _draw(views, plots)
     if format_ is Format.JSON:
         print_json(as_json(views))
     else:
         _print(views, top)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Views:
-    """What is counted: the records, and the raw files where they were measured."""
-
-    records: Sequence[Sight]
-    raw: Sequence[Sight]
-
-    @property
-    def measured(self) -> Sequence[Sight]:
-        """What Table 8 is about: the raw files, if anything is known of them."""
-        return self.raw or self.records
-
-    @property
-    def declared(self) -> Sequence[Sight]:
-        """What Table 9 is about: the records, and the raw files of Kubernetes."""
-        raw = [each for each in self.raw if each.config == _RAW_IN_TABLE_9]
-        if not raw:
-            return self.records
-        by_config: dict[str, list[Sight]] = {}
-        for each in self.records:
-            by_config.setdefault(each.config, []).append(each)
-        by_config[_RAW_IN_TABLE_9] = raw
-        return [each for own in by_config.values() for each in own]
-
-
-def _real_rows(edition: Edition) -> list[tuple[str, str]]:
-    """Return config and text of each row, the sample's only if there are no others."""
-    rows = edition.rows
-    if "origin" in rows.columns:
-        is_sample = rows["origin"].fill_null("") == Origin.SAMPLE.value
-        if is_sample.any() and not is_sample.all():
-            configs = rows.filter(is_sample)["config"].unique().sort().to_list()
-            say(f"{is_sample.sum():,} sample rows left out: {', '.join(configs)}")
-            rows = rows.filter(~is_sample)
-    return rows.select("config", "json_schema").rows()
-
-
-def as_json(views: Views) -> Json:
-    """Return all tables and figures as one JSON object."""
-    from curation.tables import figure_2, table_1, table_8, table_9
-
-    spreads = table_8(views.measured)
-    figure = figure_2(views.records)
-    return {
-        "table_1": table_1(views.records),
-        "table_8": {
-            config: {name: asdict(spread) for name, spread in measures.items()}
-            for config, measures in spreads.items()
-        },
-        "table_8_of": "raw files" if views.raw else "records",
-        "table_9": table_9(views.declared),
-        "figure_2": {
-            "features": dict(figure.features),
-            "formats": dict(figure.formats),
-        },
-    }
 
 
 def _print(views: Views, top: int) -> None:
@@ -163,12 +92,13 @@ def _category(config: str) -> str:
 
 def _print_table_8(views: Views) -> None:
     from curation.tables import table_8
+    from curation.views import TITLES
 
     rows = [
         [config, *(_middle_and_most(name, each) for name, each in measures.items())]
         for config, measures in table_8(views.measured).items()
     ]
-    headers = ["config", *_TITLES.values()]
+    headers = ["config", *TITLES.values()]
     whose = "raw files" if views.raw else "records"
     show(f"Table 8: measures of the {whose}, median / largest", style="bold")
     stdout().print(table(headers, rows, numbers=range(1, 5)))
@@ -212,36 +142,13 @@ def _draw(views: Views, folder: Path) -> None:
     """Draw all plots into a folder, and say which.
 
     Raises:
-        BadConfiguration: the extra `plots` is not installed.
         CannotCreate: the folder cannot be written.
     """
-    try:
-        from curation import plots
-    except ImportError as error:
-        then = "pip install 'csbdata[plots]'"
-        raise BadConfiguration("plots need matplotlib", "--plots", then) from error
-    from curation.tables import figure_2, table_8, table_9
+    from curation.views import draw
 
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        found = figure_2(views.records)
-        drawn = [
-            *plots.features(
-                found.features[:_BARS], found.formats[:_BARS], folder / "figure-2"
-            ),
-            *plots.spreads(_by_measure(table_8(views.measured)), folder / "table-8"),
-            *plots.drafts(table_9(views.declared), folder / "table-9"),
-        ]
+        drawn = draw(views, folder)
     except OSError as error:
         what = error.strerror or type(error).__name__
         raise CannotCreate(what, str(folder)) from error
     say(f"drawn: {', '.join(map(str, drawn))}")
-
-
-def _by_measure(
-    spreads: Mapping[str, Mapping[str, Spread]],
-) -> dict[str, dict[str, Spread]]:
-    return {
-        title: {config: measures[name] for config, measures in spreads.items()}
-        for name, title in _TITLES.items()
-    }

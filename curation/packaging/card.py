@@ -1,43 +1,55 @@
-"""The dataset card: README.md, whose YAML tells `datasets` where each split is.
+"""The dataset card: README.md, and LICENSE, from what a folder holds.
 
-The YAML is dumped from plain values, never written as text. `datasets` cannot open
-a split without rows, so such a split is not announced. Everything in the body is
-generated from what the build, `Reason` and `Record` say.
+The YAML is that of `huggingface_hub.DatasetCardData`, dumped and never written as
+text. Everything numeric in the body is counted; the words are those of the templates
+in `cards/`, of `Reason`, `Record` and the rules.
 """
 
 from __future__ import annotations
 
 import inspect
-import json
 import re
+import tomllib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import yaml
-from jinja2 import StrictUndefined
-from jinja2.sandbox import SandboxedEnvironment
-
 from curation.benchmark import DEFAULT, SPLITS, instances_config
+from curation.canary import MAJOR, METADATA_KEY, canary
 from curation.documents import Origin, Reason
-from curation.packaging.parquet import COLUMNS, file_name
+from curation.lints import CODES
+from curation.packaging import figures, licences
+from curation.packaging.hub_info import configs
+from curation.packaging.markdown import rendered
+from curation.packaging.parquet import COLUMNS
 from curation.records import Record
 from curation.resources import cards_folder
 from curation.summary import ConfigSummary, total_of
-from curation.visible_text import safe
+from curation.views import TITLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from curation.documents import Json
+    from curation.packaging.census import Census
+    from curation.packaging.hub_info import Announced
     from curation.summary import Summary
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"
 _TEMPLATE = "README.md.j2"
+_LICENCE_TEMPLATE = "LICENSE.j2"
 _NOTE = re.compile(r"((?:^ *#: .*\n)*)^ *(\w+): ", re.MULTILINE)
-_PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
+_HUB = "https://huggingface.co/datasets/"
 # Upper bounds of the Hub's closed list of size categories.
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"))
+_SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+)
+#: Features and formats that the card lists.
+_TOP = 15
 
 
 class Column(NamedTuple):
@@ -48,6 +60,34 @@ class Column(NamedTuple):
     meaning: str
 
 
+class Subset(NamedTuple):
+    """One config beside its size in the published edition."""
+
+    figures: ConfigSummary
+    #: None where the published edition has no such config.
+    published: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What a folder holds, as the card and `croissant.json` tell it."""
+
+    summary: Summary
+    census: Census
+    listed: Sequence[Announced]
+    #: The Hub's `dataset_info`.
+    info: Sequence[Json]
+    #: The tables of `csbdata stats`; null where there is no record.
+    tables: Json
+    #: Whether the folder has a CHANGELOG.md.
+    changelog: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Records of all configs of schemas."""
+        return sum(each.kept for each in self.summary.configs)
+
+
 def columns() -> tuple[Column, ...]:
     """Return the columns in order; the meanings are the comments in `Record`."""
     source = inspect.getsource(Record)
@@ -56,100 +96,57 @@ def columns() -> tuple[Column, ...]:
         for comment, name in _NOTE.findall(source)
     }
     return tuple(
-        Column(field.name, _type_name(str(field.type)), notes[field.name])
+        Column(field.name, re.sub(r"\w+: ", "", str(field.type)), notes[field.name])
         for field in COLUMNS
     )
 
 
-def _type_name(arrow: str) -> str:
-    return re.sub(r"\w+: ", "", arrow)
+def published() -> Json:
+    """Return what is known of the published edition (`cards/published.toml`)."""
+    return tomllib.loads((cards_folder() / "published.toml").read_text("utf-8"))
 
 
-def _text(value: object) -> str:
-    """Escape foreign text: no Markdown, no HTML, one line."""
-    return _html(_PUNCTUATION.sub(r"\\\1", safe(str(value))))
-
-
-def _prose(value: str) -> str:
-    """Escape our own Markdown for a table cell: code spans stay."""
-    return safe(value).replace("|", "\\|").replace("<", "&lt;")
-
-
-def _code(value: object) -> str:
-    """Return a code span that nothing inside can end."""
-    text = safe(str(value)).replace("|", "\\|")
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * (longest + 1)
-    pad = " " if longest else ""
-    return f"{fence}{pad}{text}{pad}{fence}"
-
-
-def _python(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _html(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _data_files(summary: Summary, configs: Iterable[str]) -> list[Json]:
-    """Return the `data_files` of one config: each split that has rows."""
-    chosen = [summary.of(config) for config in configs]
-    files = []
-    for split in SPLITS:
-        paths = [
-            file_name(each.config, split) for each in chosen if each.splits.get(split)
-        ]
-        if paths:
-            files.append({"split": split, "path": paths})
-    return files
-
-
-def _configs(summary: Summary) -> list[Json]:
-    names = [each.config for each in summary.configs if each.kept]
-    whole = _data_files(summary, [name for name in names if name not in summary.extras])
-    listed: list[Json] = []
-    if whole:
-        listed.append({"config_name": DEFAULT, "data_files": whole, "default": True})
-    listed += [
-        {"config_name": name, "data_files": _data_files(summary, [name])}
-        for name in names
-    ]
-    return listed + _configs_of_instances(summary)
-
-
-def _configs_of_instances(summary: Summary) -> list[Json]:
-    """Return the configs of instances: outside `default`, one beside each config."""
-    return [
-        {
-            "config_name": instances_config(config),
-            "data_files": [
-                {"split": split, "path": [file_name(instances_config(config), split)]}
-                for split in SPLITS
-                if splits.get(split)
-            ],
-        }
-        for config, splits in summary.instances.items()
-        if any(splits.values())
-    ]
+def responsible() -> Json:
+    """Return the words on origin, limits and use (`cards/responsible.toml`)."""
+    return tomllib.loads((cards_folder() / "responsible.toml").read_text("utf-8"))
 
 
 def _size(rows: int) -> str:
     for bound, name in _SIZES:
         if rows < bound:
             return name
-    return "100K<n<1M"
+    return "1M<n<10M"
 
 
-def metadata(summary: Summary) -> dict[str, Json]:
+def _source_datasets(summary: Summary) -> list[str]:
+    hub = [each.url.removeprefix(_HUB) for each in summary.pins if _HUB in each.url]
+    return ["original", *sorted(set(hub))]
+
+
+def metadata(contents: Contents) -> dict[str, Json]:
     """Return the card's metadata, as `huggingface_hub.DatasetCardData` takes it."""
-    rows = sum(each.kept for each in summary.configs)
+    summary = contents.summary
+    made = bool(summary.instances)
     return {
-        "pretty_name": summary.name,
+        "annotations_creators": ["machine-generated" if made else "no-annotation"],
+        "language_creators": ["found"],
+        "language": ["en"],
         "license": "other",
         "license_name": "per-record",
-        "size_categories": [_size(rows)],
-        "configs": _configs(summary),
+        "license_link": licences.FILE,
+        "size_categories": [_size(contents.rows)],
+        "source_datasets": _source_datasets(summary),
+        "task_categories": ["text-generation"],
+        "pretty_name": summary.name,
+        "tags": [
+            "json-schema",
+            "structured-output",
+            "constrained-decoding",
+            "function-calling",
+            "benchmark",
+        ],
+        "configs": configs(contents.listed),
+        "dataset_info": list(contents.info),
     }
 
 
@@ -163,60 +160,88 @@ def _total(summary: Summary) -> ConfigSummary:
     return total_of(summary.configs, "all, sample only")
 
 
-def _examples(configs: Iterable[Json]) -> list[tuple[str, str]]:
-    """Return a config and a split for the first two configs."""
-    return [
-        (each["config_name"], each["data_files"][-1]["split"])
-        for each in list(configs)[:2]
-    ]
+def _example(listed: Sequence[Announced]) -> tuple[str, str]:
+    """Return a config and a split to load; a build without records has none."""
+    named = [each for each in listed if not each.default] or list(listed)
+    return (named[0].name, list(named[0].files)[-1]) if named else (DEFAULT, SPLITS[-1])
 
 
-def _environment() -> SandboxedEnvironment:
-    environment = SandboxedEnvironment(
-        undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False
-    )
-    environment.filters |= {
-        "text": _text,
-        "prose": _prose,
-        "code": _code,
-        "python": _python,
-        "number": "{:,}".format,
+def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return list(counts.items())[:_TOP]
+
+
+def _subsets(summary: Summary, records: Mapping[str, int]) -> list[Subset]:
+    return [Subset(each, records.get(each.config)) for each in summary.configs]
+
+
+def _known(contents: Contents) -> dict[str, Json]:
+    """Return everything that the templates may speak of."""
+    summary, census = contents.summary, contents.census
+    terms = licences.terms_of(summary, census.licences)
+    names = licences.named(terms)
+    edition = published()
+    tables = contents.tables
+    return {
+        "summary": summary,
+        "census": census,
+        "rows": contents.rows,
+        "filled": [each.config for each in summary.configs if each.kept],
+        "outside": [
+            each.config
+            for each in summary.configs
+            if each.kept and each.config in summary.extras
+        ],
+        "splits": SPLITS,
+        "total": _total(summary),
+        "default": next((each for each in contents.listed if each.default), None),
+        "example": _example(contents.listed),
+        "reasons": tuple(Reason),
+        "columns": columns(),
+        "instances": {
+            instances_config(config): splits
+            for config, splits in summary.instances.items()
+        },
+        "terms": terms,
+        "texts": {name: licences.text_name(name) for name in names},
+        "own_licence": licences.OWN,
+        "unstated": licences.UNSTATED,
+        "edition": edition,
+        "responsible": responsible()["rai"],
+        "subsets": _subsets(summary, edition["records"]),
+        # Reading has no name, and comes first.
+        "rule_names": ["", *(each.name for each in summary.rule_notes)],
+        "tables": tables,
+        "measures": TITLES,
+        "plots": figures.NAMES,
+        "features": _tops(tables["figure_2"]["features"]) if tables else [],
+        "formats": _tops(tables["figure_2"]["formats"]) if tables else [],
+        "lint_meanings": CODES,
+        "canary": canary(),
+        "canary_key": METADATA_KEY,
+        "major": MAJOR,
+        "changelog": contents.changelog,
+        "default_name": DEFAULT,
     }
-    return environment
 
 
-def card(summary: Summary) -> str:
+def card(contents: Contents) -> str:
     """Return the text of README.md."""
-    known = metadata(summary)
-    source = (cards_folder() / _TEMPLATE).read_text(encoding="utf-8")
-    body = (
-        _environment()
-        .from_string(source)
-        .render(
-            summary=summary,
-            splits=SPLITS,
-            total=_total(summary),
-            has_default=any(
-                each["config_name"] == DEFAULT for each in known["configs"]
-            ),
-            examples=_examples(known["configs"]),
-            reasons=tuple(Reason),
-            columns=columns(),
-            instances={
-                instances_config(config): splits
-                for config, splits in summary.instances.items()
-            },
-        )
-    )
-    head = yaml.safe_dump(known, sort_keys=False, width=88)
-    return f"---\n{head}---\n\n{body}"
+    from huggingface_hub import DatasetCardData  # noqa: PLC0415 - a tenth of a second
+
+    head = DatasetCardData(**metadata(contents)).to_yaml(line_break="\n")
+    return f"---\n{head}\n---\n\n{rendered(_TEMPLATE, _known(contents))}"
 
 
-def write_card(summary: Summary, folder: Path) -> str:
-    """Write README.md; returns its path in the folder.
+def write_card(contents: Contents, folder: Path) -> list[str]:
+    """Write README.md, LICENSE and the licence texts; returns their paths.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: a file cannot be written.
     """
-    (folder / FILE).write_text(card(summary), encoding="utf-8", newline="\n")
-    return FILE
+    known = _known(contents)
+    for name, text in (
+        (FILE, card(contents)),
+        (licences.FILE, rendered(_LICENCE_TEMPLATE, known)),
+    ):
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    return [FILE, licences.FILE, *licences.write_texts(list(known["texts"]), folder)]

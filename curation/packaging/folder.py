@@ -1,4 +1,4 @@
-"""The dataset folder: every config's files, the ledger, the card, the manifest."""
+"""The dataset folder: every config's files, the ledger, and all that tells of them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import orjson
-
 from curation.benchmark import SPLITS, split_of
 from curation.instances.package import write_instances
 from curation.ledger import write_ledger
-from curation.packaging.card import write_card
-from curation.packaging.manifest import FILE, write_manifest
+from curation.packaging.figures import Drawing
+from curation.packaging.front import dress
+from curation.packaging.manifest import read_manifest, write_facts
 from curation.packaging.parquet import write_config
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ def write_folder(
     was asked about to its verdict; `products` are the instances, if any were made.
 
     Raises:
+        Fault: the plots could not be drawn.
         OSError: a file cannot be written.
     """
     kept = (each for each in settled if each.kept)
@@ -46,12 +46,12 @@ def write_folder(
         records = (_compiled(each.record(), compiled) for each in members)
         write_config(folder, config, _by_split(records))
     write_ledger((each.entry() for each in settled), folder)
-    if summary.instances:
-        write_instances(folder, products)
-    write_card(summary, folder)
-    write_manifest(summary, folder)
-    manifest: Mapping[str, Json] = orjson.loads((folder / FILE).read_bytes())
-    return manifest
+    write_facts(summary, folder)
+    with Drawing(folder, folder) as drawing:
+        if summary.instances:
+            write_instances(folder, products)
+        dress(folder, folder, drawing)
+    return read_manifest(folder)
 
 
 def _compiled(record: Record, verdicts: Mapping[str, str]) -> Record:

@@ -1,25 +1,37 @@
 """`manifest.json`: versions, pins, rules, counts and the digest of every file.
 
-It holds nothing that differs from run to run: no date, host, path or duration.
+It holds nothing that differs from run to run: no date, host, path or duration. A
+build first writes what cannot be counted from its files (the facts); everything
+else, the card included, is computed from those and the files, and added then.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from curation.canary import canary
+from curation.documents import Origin
+from curation.faults import BadData, NoInput
+from curation.ledger_reader import open_ledger
+from curation.packaging.checksums import FILE as SUMS
+from curation.packaging.recount import configs_of, instances_of
+from curation.summary import ConfigSummary, Pin, RuleNote, Summary
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from curation.documents import Json
-    from curation.summary import ConfigSummary, Pin, Summary
+    from curation.packaging.checksums import Sum
 
 #: The file's name in a build folder.
 FILE = "manifest.json"
+#: What no list of files in the manifest holds: itself, and what lists it.
+UNLISTED = frozenset({FILE, SUMS})
 #: What decides the content of a build beside its sources; the order is that of
 #: the manifest.
 _DISTRIBUTIONS = (
@@ -30,39 +42,12 @@ _DISTRIBUTIONS = (
     "fastjsonschema",
     "pyarrow",
 )
-_CHUNK_BYTES = 2**20
 
 
 def _versions() -> dict[str, str]:
     return {
         "python": platform.python_version(),
         **{name: version(name) for name in _DISTRIBUTIONS},
-    }
-
-
-def file_digest(path: Path) -> str:
-    """Return the sha256 of a file's bytes, in hexadecimal.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    state = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            state.update(chunk)
-    return state.hexdigest()
-
-
-def _files(folder: Path) -> dict[str, Json]:
-    paths = {
-        path.relative_to(folder).as_posix(): path
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-    paths.pop(FILE, None)
-    return {
-        name: {"bytes": paths[name].stat().st_size, "sha256": file_digest(paths[name])}
-        for name in sorted(paths)
     }
 
 
@@ -82,31 +67,108 @@ def config_figures(config: ConfigSummary) -> Json:
     }
 
 
-def manifest(summary: Summary, folder: Path) -> Json:
-    """Return the manifest of what stands in the folder.
-
-    Raises:
-        OSError: a file of the folder cannot be read.
-    """
+def facts_of(summary: Summary) -> dict[str, Json]:
+    """Return what the manifest says that nobody can count from the files."""
     return {
         "name": summary.name,
+        "data_version": summary.version,
+        "canary": canary(),
         "partial": list(summary.partial),
         "rules": summary.rules,
         "versions": _versions(),
         "pins": [_pin(each) for each in summary.pins],
         "rule_list": [asdict(each) for each in summary.rule_notes],
-        "configs": {each.config: config_figures(each) for each in summary.configs},
         "extras": sorted(summary.extras),
-        "files": _files(folder),
     }
 
 
-def write_manifest(summary: Summary, folder: Path) -> str:
-    """Write the manifest, last of all files; returns its path in the folder.
+def read_manifest(folder: Path) -> dict[str, Json]:
+    """Return the manifest of a folder, be it the facts alone.
 
     Raises:
-        OSError: a file of the folder cannot be read, or this one not written.
+        NoInput: there is none.
+        BadData: it is not one that csbdata writes.
     """
-    text = json.dumps(manifest(summary, folder), indent=2, ensure_ascii=False)
+    path = folder / FILE
+    try:
+        found = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NoInput(
+            "no manifest.json here", str(folder), "csbdata build makes a folder with it"
+        ) from error
+    except ValueError as error:
+        raise BadData("not JSON", str(path)) from error
+    if not isinstance(found, dict) or not {"rules", "pins", "canary"} <= found.keys():
+        raise BadData(
+            "not a manifest of this version of csbdata", str(path), "build again"
+        )
+    return found
+
+
+def summary_of(facts: Mapping[str, Json], folder: Path) -> Summary:
+    """Return what a build came to: the facts, and what its files say.
+
+    Raises:
+        NoInput: the folder holds no ledger.
+        BadData: the facts are not those of a build.
+        OSError: a file cannot be read.
+    """
+    configs = configs_of(open_ledger(folder))
+    try:
+        return Summary(
+            rules=facts["rules"],
+            version=facts["data_version"],
+            released=facts.get("released", ""),
+            rule_notes=tuple(RuleNote(**each) for each in facts["rule_list"]),
+            configs=configs,
+            extras=frozenset(facts["extras"]),
+            pins=tuple(
+                Pin(**{**each, "origin": Origin(each["origin"])})
+                for each in facts["pins"]
+            ),
+            instances=instances_of(folder, (each.config for each in configs)),
+            partial=tuple(facts["partial"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadData(
+            f"not the facts of a build ({error})", str(folder / FILE)
+        ) from error
+
+
+def write_facts(summary: Summary, folder: Path) -> str:
+    """Write a manifest of facts alone; returns its path in the folder.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    return _write(facts_of(summary), folder)
+
+
+def write_manifest(
+    facts: Mapping[str, Json],
+    configs: Iterable[ConfigSummary],
+    sums: Mapping[str, Sum],
+    folder: Path,
+) -> str:
+    """Write the manifest; returns its path in the folder.
+
+    `sums` are of every file of the dataset folder; those in `UNLISTED` are left out.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    known = {name: facts[name] for name in facts if name not in {"configs", "files"}}
+    counted = {
+        **known,
+        "configs": {each.config: config_figures(each) for each in configs},
+        "files": {
+            name: asdict(sums[name]) for name in sorted(sums) if name not in UNLISTED
+        },
+    }
+    return _write(counted, folder)
+
+
+def _write(content: Json, folder: Path) -> str:
+    text = json.dumps(content, indent=2, ensure_ascii=False)
     (folder / FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
     return FILE

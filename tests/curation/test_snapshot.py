@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from curation.editions import open_edition
 from curation.faults import (
-    BadConfiguration,
     Fault,
     NoInput,
     NotPermitted,
@@ -71,14 +69,4 @@ def test_every_refusal_is_a_fault(
 
     monkeypatch.setattr(hub, "snapshot_download", refuse)
     with pytest.raises(fault, match="owner/name"):
-        open_edition("owner/name")
-
-
-def test_without_the_extra_it_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Without huggingface_hub the fault names the extra: exit 78."""
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    monkeypatch.delitem(sys.modules, "curation.snapshot", raising=False)
-    with pytest.raises(BadConfiguration, match=r"pip install 'csbdata\[hub\]'"):
         open_edition("owner/name")

@@ -1,87 +1,134 @@
-"""The dataset card: its YAML, its body, and hostile names in it."""
+"""The dataset card: its metadata, its body, and hostile names in it."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import yaml
-from huggingface_hub import DatasetCardData
+from huggingface_hub import DatasetCard, DatasetCardData
 
+from curation.benchmark import SPLITS
+from curation.canary import canary
 from curation.documents import Origin, Reason
-from curation.packaging.card import card, columns, metadata
-from curation.packaging.parquet import COLUMNS
-from curation.summary import NAME, PARTIAL_NAME
+from curation.ledger import write_ledger
+from curation.ledger_reader import open_ledger
+from curation.packaging.card import Contents, card, columns, metadata, write_card
+from curation.packaging.census import census
+from curation.packaging.hub_info import announced, dataset_info
+from curation.packaging.licences import FOLDER
+from curation.packaging.parquet import COLUMNS, write_config
+from curation.summary import NAME, PARTIAL_NAME, Pin
 from tests.made import change, entry, in_split, record, rejected, summary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
+    from pathlib import Path
 
-GOLDEN = Path(__file__).parent / "golden" / "card.md"
-ENTRIES = [
-    *(entry(in_split(split), "Github_easy") for split in ("train", "val", "test")),
-    entry(in_split("test", "k"), "Kubernetes", changes=(change(),)),
-    rejected("kb_1", "Kubernetes", Reason.TEMPLATE),
-    entry(in_split("train", "m"), "mine", origin=Origin.LOCAL),
+    from curation.documents import Json
+    from curation.ledger import Entry
+
+ROWS = [
+    *(("Github_easy", in_split(split)) for split in SPLITS),
+    ("Kubernetes", in_split("test", "k")),
+    ("mine", in_split("train", "m")),
 ]
+GONE = [rejected("kb_1", "Kubernetes", Reason.TEMPLATE, rule="pattern")]
 EXTRAS = frozenset({"mine"})
 
 
-def test_the_card_is_as_it_was(compare_golden: Callable[[Path, str], None]) -> None:
-    """A fixed build gives the checked-in card, byte by byte."""
-    compare_golden(GOLDEN, card(summary(ENTRIES, extras=EXTRAS)))
+def _entries() -> list[Entry]:
+    kept = [
+        entry(
+            each,
+            config,
+            changes=(change(),) if config == "Kubernetes" else (),
+            origin=Origin.LOCAL if config == "mine" else Origin.UPSTREAM,
+        )
+        for config, each in ROWS
+    ]
+    return [*kept, *GONE]
 
 
-def test_the_hub_reads_the_yaml_as_meant() -> None:
+def contents(
+    folder: Path, entries: Sequence[Entry] | None = None, **given: Json
+) -> Contents:
+    """Write rows and ledger of some entries, and return what the folder holds."""
+    listed = list(_entries() if entries is None else entries)
+    known = summary(listed, **{"extras": EXTRAS, **given})
+    for each in known.configs:
+        splits: dict[str, list[object]] = {split: [] for split in SPLITS}
+        for one in listed:
+            if one.config == each.config and one.split:
+                splits[one.split].append(record(one.unique_id, licence=one.licence))
+        write_config(folder, each.config, splits)  # type: ignore[arg-type]
+    write_ledger(listed, folder)
+    told = announced(known)
+    return Contents(
+        summary=known,
+        census=census(folder, open_ledger(folder), [e.config for e in known.configs]),
+        listed=told,
+        info=dataset_info(told, folder),
+        tables=None,
+    )
+
+
+def body(text: str) -> str:
+    """Return the card without its metadata."""
+    return text.split("\n---\n", 1)[1]
+
+
+def test_the_hub_reads_the_metadata_as_meant(tmp_path: Path) -> None:
     """huggingface_hub's own model of a card takes the metadata and gives it back."""
-    known = metadata(summary(ENTRIES, extras=EXTRAS))
-    modelled = DatasetCardData(**known)
-    assert yaml.safe_load(modelled.to_yaml()) == known
+    made = contents(tmp_path)
+    read = DatasetCard(card(made)).data
+    assert isinstance(read, DatasetCardData)
+    assert read.to_yaml() == DatasetCardData(**metadata(made)).to_yaml()
+    assert read.get("license_link") == "LICENSE"
 
 
-def test_extras_are_outside_the_default_config() -> None:
+def test_extras_are_outside_the_default_config(tmp_path: Path) -> None:
     """`default` holds every config's files but the extras'."""
-    configs = metadata(summary(ENTRIES, extras=EXTRAS))["configs"]
+    configs = metadata(contents(tmp_path))["configs"]
     names = [each["config_name"] for each in configs]
     assert names == ["default", "Github_easy", "Kubernetes", "mine"]
     assert "mine" not in str(configs[0])
     assert [each for each in configs if each.get("default")] == configs[:1]
 
 
-def test_splits_without_rows_are_not_announced() -> None:
-    """`datasets` cannot open an empty split, so the YAML does not name one."""
-    configs = metadata(summary(ENTRIES, extras=EXTRAS))["configs"]
+def test_splits_without_rows_are_not_announced(tmp_path: Path) -> None:
+    """`datasets` cannot open an empty split, so the metadata does not name one."""
+    configs = metadata(contents(tmp_path))["configs"]
     splits = [each["split"] for each in configs[2]["data_files"]]
     assert splits == ["test"]
 
 
-def test_a_config_without_records_is_not_announced() -> None:
+def test_a_config_without_records_is_not_announced(tmp_path: Path) -> None:
     """A config all of whose documents were rejected is in the table only."""
-    entries = [rejected("o1", "Snowplow", Reason.EMPTY)]
-    assert metadata(summary(entries))["configs"] == []
-    assert "| `Snowplow` | upstream | 1 | 0 |" in card(summary(entries))
+    made = contents(tmp_path, [rejected("o1", "Snowplow", Reason.EMPTY)])
+    assert metadata(made)["configs"] == []
+    assert "| `Snowplow` | upstream | 1 | 0 |" in card(made)
 
 
-def test_a_partial_build_says_so() -> None:
+def test_a_partial_build_says_so(tmp_path: Path) -> None:
     """The name and one plain sentence say that a part is missing."""
-    partial = summary(ENTRIES, partial=("Kubernetes is not complete.",))
-    assert f"# {PARTIAL_NAME}\n\nThis build is partial: Kubernetes is" in card(partial)
-    assert metadata(partial)["pretty_name"] == PARTIAL_NAME
-    assert "partial" not in card(summary(ENTRIES))
-    assert metadata(summary(ENTRIES))["pretty_name"] == NAME
+    made = contents(tmp_path / "part", partial=("Kubernetes is not complete.",))
+    assert f"# {PARTIAL_NAME}\n\nThis build is partial: Kubernetes is" in card(made)
+    assert metadata(made)["pretty_name"] == PARTIAL_NAME
+    whole = contents(tmp_path / "whole")
+    assert "partial" not in card(whole)
+    assert metadata(whole)["pretty_name"] == NAME
 
 
-def test_totals_leave_sample_rows_out() -> None:
+def test_totals_leave_sample_rows_out(tmp_path: Path) -> None:
     """The last row of the table counts no row of the embedded sample."""
     sample = entry(record("kb_7"), "Kubernetes", origin=Origin.SAMPLE)
-    text = card(summary([*ENTRIES[:3], sample]))
+    text = card(contents(tmp_path, [*_entries()[:3], sample]))
     assert "| all but the sample's | | 3 | 3 | 1 | 1 | 1 |" in text
 
 
-def test_every_reason_is_explained() -> None:
-    """The table of reasons is that of the enum."""
-    text = card(summary(ENTRIES))
+def test_every_reason_is_explained(tmp_path: Path) -> None:
+    """The glossary is that of the enum."""
+    text = card(contents(tmp_path))
     assert all(f"| `{reason.value}` |" in text for reason in Reason)
     assert "| `template` | a template" in text
 
@@ -90,6 +137,60 @@ def test_every_column_has_a_meaning() -> None:
     """The table of columns is `Record` with its comments."""
     assert [each.name for each in columns()] == COLUMNS.names
     assert all(each.meaning for each in columns())
+
+
+def test_each_subset_tells_how_it_was_made(tmp_path: Path) -> None:
+    """A subset's rules stand with what they changed and rejected in it."""
+    text = card(contents(tmp_path))
+    part = text.split("### `Kubernetes`")[1].split("###")[0]
+    assert "| `pattern` | 1 | `template` 1 |" in part
+
+
+def test_the_canary_is_in_the_card_and_not_in_a_schema(tmp_path: Path) -> None:
+    """The card has the GUID once; the prompt gives a part of it only."""
+    text = card(contents(tmp_path))
+    assert text.count(canary()) == 1
+    assert canary()[:9] in text.replace(canary(), "")
+
+
+def test_a_card_without_records_and_sources_can_be_written(tmp_path: Path) -> None:
+    """Nothing kept, nothing pinned: the card still says what became of what."""
+    gone = [rejected("o1", "Snowplow", Reason.EMPTY)]
+    text = card(contents(tmp_path, gone, pins=()))
+    assert "There is no record to count." in text
+
+
+@pytest.mark.parametrize("rules", ["clean", "paper"])
+def test_each_rule_set_tells_how_it_differs(tmp_path: Path, rules: str) -> None:
+    """Both compare with the published sizes; only `clean` departs from its rules."""
+    text = card(contents(tmp_path, rules=rules))
+    assert "| `Github_easy` | 1,943 | 3 | 3 |" in text
+    assert ("The rule set `paper` of csbdata follows" in text) == (rules == "clean")
+
+
+def test_licence_texts_come_with_the_records(tmp_path: Path) -> None:
+    """Every licence that a record or an archive names has its text in the folder."""
+    pins = (
+        Pin(
+            source="github",
+            archive="a",
+            origin=Origin.UPSTREAM,
+            commit="1",
+            sha256="2",
+            licence="GPL-3.0-only",
+        ),
+    )
+    made = _entries()
+    made[0] = entry(ROWS[0][1], "Github_easy", licence="(MIT OR NotKnown-1.0)")
+    known = contents(tmp_path, made, pins=pins)
+    written = write_card(known, tmp_path)
+    texts = {each.name for each in (tmp_path / FOLDER).iterdir()}
+    assert texts == {"Apache-2.0.txt", "GPL-3.0-only.txt", "MIT.txt"}
+    assert {f"{FOLDER}/{each}" for each in texts} <= set(written)
+    assert "NotKnown-1.0: not shipped" in (tmp_path / "LICENSE").read_text()
+    assert "\\(MIT OR NotKnown-1.0\\) 1, NOASSERTION 4" in (
+        (tmp_path / "README.md").read_text()
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,16 +204,29 @@ def test_every_column_has_a_meaning() -> None:
         "line\nbreak",
         "{{ summary }}",
         "=cmd|' /C calc'!A0",
+        "see https://evil.example and www.evil.example",
     ],
 )
-def test_hostile_names_stay_in_their_cell(name: str) -> None:
+def test_hostile_names_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     """A name cannot end its table cell, become HTML or reach a terminal."""
-    entries = [entry(record("o1"), name), entry(record("o2"), "Snowplow")]
-    text = card(summary(entries, partial=(name,)))
-    body = text.split("\n---\n", 1)[1]
-    rows = [line for line in body.splitlines() if "| upstream | 1 | 1 |" in line]
-    assert len(rows) == 2
-    assert all(line.replace("\\|", "").count("|") == 8 for line in rows)
-    assert "<script>" not in body.replace("`<script>alert(1)</script>`", "")
+    pin = Pin(
+        source="github",
+        archive=name,
+        origin=Origin.UPSTREAM,
+        commit=name,
+        sha256="",
+        licence="MIT",
+        attribution=name,
+        url=name,
+    )
+    entries = [entry(record("o1"), "Snowplow", commit=name, licence=name)]
+    text = card(contents(tmp_path, entries, partial=(name,), pins=(pin,)))
+    (row,) = [line for line in body(text).splitlines() if line.startswith("| github")]
+    assert row.replace("\\|", "").count("|") == 9
+    code = "`<script>alert(1)</script>`"
+    assert "<script>" not in body(text).replace(code, "")
     assert not any(character in text for character in "\x1b\u202e")
-    assert yaml.safe_load(text.split("---\n")[1])["pretty_name"] == PARTIAL_NAME
+    plain = body(text).replace(f"`{name}`", "")
+    assert "https://evil" not in plain
+    assert "www.evil" not in plain
+    assert DatasetCard(text).data.get("pretty_name") == PARTIAL_NAME

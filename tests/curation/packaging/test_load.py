@@ -8,8 +8,8 @@ import pytest
 
 from curation.benchmark import SPLITS
 from curation.ledger import write_ledger
-from curation.packaging.card import write_card
-from curation.packaging.manifest import write_manifest
+from curation.packaging.front import rebuild
+from curation.packaging.manifest import write_facts
 from curation.packaging.parquet import COLUMNS, write_config
 from tests.made import entry, in_split, record, summary
 
@@ -39,9 +39,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for each in records
         ]
     write_ledger(entries, made)
-    known = summary(entries, extras=frozenset({"mine"}))
-    write_card(known, made)
-    write_manifest(known, made)
+    write_facts(summary(entries, extras=frozenset({"mine"})), made)
+    rebuild(made)
     return made
 
 

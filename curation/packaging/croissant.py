@@ -1,0 +1,210 @@
+"""`croissant.json`: the folder described for machines, after Croissant 1.1.
+
+Every parquet file is a file object with its digest, every config a file set and a
+record set; the fields of MLCommons' responsible-AI vocabulary (RAI 1.0) say how the
+data came about and what it is fit for. Texts that the card also has are those of
+`cards/responsible.toml`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from curation.benchmark import holds_instances
+from curation.packaging import licences
+from curation.packaging.card import columns, published, responsible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from curation.documents import Json
+    from curation.packaging.card import Contents
+    from curation.packaging.checksums import Sum
+    from curation.packaging.hub_info import Announced
+
+#: The file's name in a dataset folder.
+FILE = "croissant.json"
+_PARQUET = "application/x-parquet"
+_TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.bool_(): "sc:Boolean"}
+#: The split of a file, by its name.
+_SPLIT = r"^.*/(\w+)-\d+-of-\d+\.parquet$"
+#: The JSON-LD context that the specification gives for 1.1.
+_CONTEXT: Json = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "arrayShape": "cr:arrayShape",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isArray": "cr:isArray",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "name": {"@container": "@language"},
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+
+
+def croissant(contents: Contents, sums: Mapping[str, Sum], folder: Path) -> Json:
+    """Return the description; `sums` are of the data's files, which `folder` holds."""
+    summary = contents.summary
+    edition = published()
+    paper = f"https://arxiv.org/abs/{edition['arxiv']}"
+    terms = licences.terms_of(summary, contents.census.licences)
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "name": summary.name,
+        "description": responsible()["description"],
+        "conformsTo": [
+            "http://mlcommons.org/croissant/1.1",
+            "http://mlcommons.org/croissant/RAI/1.0",
+        ],
+        "citeAs": f"{edition['title']}. {edition['year']}. {paper}",
+        "url": paper,
+        "version": summary.version,
+        **({"datePublished": summary.released} if summary.released else {}),
+        "license": [
+            f"https://spdx.org/licenses/{name}.html"
+            for name in licences.named(terms)
+            if licences.shipped(name)
+        ],
+        "keywords": ["JSON Schema", "structured output", "constrained decoding"],
+        "inLanguage": "en",
+        "isLiveDataset": False,
+        "creator": {"@type": "Organization", "name": "The csbdata developers"},
+        **{f"rai:{name}": text for name, text in responsible()["rai"].items()},
+        "distribution": [
+            *(_file_object(name, sums[name]) for name in _files(contents)),
+            *(_file_set(each) for each in contents.listed),
+        ],
+        "recordSet": [_record_set(each, folder) for each in contents.listed],
+    }
+
+
+def _files(contents: Contents) -> list[str]:
+    return sorted({path for each in contents.listed for path in each.paths})
+
+
+def _file_object(name: str, known: Sum) -> Json:
+    return {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "contentSize": f"{known.bytes} B",
+        "encodingFormat": _PARQUET,
+        "sha256": known.sha256,
+    }
+
+
+def _file_set(config: Announced) -> Json:
+    return {
+        "@type": "cr:FileSet",
+        "@id": f"files-{config.name}",
+        "name": f"files-{config.name}",
+        "description": f"The files of the config {config.name}.",
+        "encodingFormat": _PARQUET,
+        "includes": config.paths,
+    }
+
+
+def _record_set(config: Announced, folder: Path) -> Json:
+    found = pq.read_schema(folder / config.paths[0])
+    return {
+        "@type": "cr:RecordSet",
+        "@id": config.name,
+        "name": config.name,
+        "description": _description(config),
+        "field": [_split(config), *(_field(config, each) for each in found)],
+    }
+
+
+def _description(config: Announced) -> str:
+    if config.default:
+        return "The records of all ten configs."
+    if holds_instances(config.name):
+        return "Witnesses and near misses of the records of a config, by unique_id."
+    return "JSON Schemas, one a record."
+
+
+def _split(config: Announced) -> Json:
+    source = {
+        "fileSet": {"@id": f"files-{config.name}"},
+        "extract": {"fileProperty": "fullpath"},
+        "transform": {"regex": _SPLIT},
+    }
+    return {
+        "@type": "cr:Field",
+        "@id": f"{config.name}/split",
+        "name": "split",
+        "description": "train, val or test.",
+        "dataType": "sc:Text",
+        "source": source,
+    }
+
+
+def _field(config: Announced, column: pa.Field) -> Json:
+    is_list = pa.types.is_list(column.type)
+    dtype = column.type.value_type if is_list else column.type
+    meanings = {each.name: each.meaning for each in columns()}
+    return {
+        "@type": "cr:Field",
+        # A column may be called as the field of splits is.
+        "@id": f"{config.name}/columns/{column.name}",
+        "name": column.name,
+        "description": meanings.get(column.name, f"The column {column.name}."),
+        "dataType": _TYPES[dtype],
+        **({"isArray": True, "arrayShape": "-1"} if is_list else {}),
+        "source": {
+            "fileSet": {"@id": f"files-{config.name}"},
+            "extract": {"column": column.name},
+        },
+    }
+
+
+def write_croissant(
+    contents: Contents, sums: Mapping[str, Sum], folder: Path, into: Path
+) -> str:
+    """Write `croissant.json` of a folder; returns its path.
+
+    Raises:
+        OSError: a file of the folder cannot be read, or this one not written.
+    """
+    text = json.dumps(croissant(contents, sums, folder), indent=1, ensure_ascii=False)
+    (into / FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
+    return FILE

@@ -1,0 +1,55 @@
+"""The Hub's `eval.yaml`, which makes a dataset repository a benchmark.
+
+It is a beta of the Hub for repositories on a list of its own, and a push with one
+that the Hub does not take fails; so it is written on request only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.benchmark import holds_instances
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from curation.documents import Json
+    from curation.packaging.card import Contents
+
+#: The file's name in a dataset folder; the Hub looks for it at the root.
+FILE = "eval.yaml"
+#: One of the Hub's closed list (`EVALUATION_FRAMEWORKS` of huggingface.js), which
+#: lm-evaluation-harness is not on.
+_FRAMEWORK = "inspect-ai"
+#: The split that is scored.
+_SPLIT = "test"
+
+
+def _tasks(contents: Contents) -> Iterator[Json]:
+    for each in contents.listed:
+        if not holds_instances(each.name) and _SPLIT in each.files:
+            yield {
+                "id": each.name.lower(),
+                "config": each.name,
+                "split": _SPLIT,
+            }
+
+
+def write_eval_yaml(contents: Contents, folder: Path) -> str:
+    """Write `eval.yaml`; returns its path in the folder.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    from huggingface_hub import CardData  # noqa: PLC0415 - a tenth of a second
+
+    content = CardData(
+        name=contents.summary.name,
+        description="Does an answer have the JSON Schema that it was asked for?",
+        evaluation_framework=_FRAMEWORK,
+        tasks=list(_tasks(contents)),
+    )
+    text = content.to_yaml(line_break="\n") + "\n"
+    (folder / FILE).write_text(text, encoding="utf-8", newline="\n")
+    return FILE

@@ -1,0 +1,153 @@
+"""`configs` and `dataset_info` of the Hub's metadata, as `datasets` computes them.
+
+`datasets` counts the bytes that its Arrow tables take, one table for as many rows
+as the first row group of a file has; the same is done here, so that the card can be
+written without it. A test asks `datasets` itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from curation.benchmark import DEFAULT, SPLITS, instances_config
+from curation.packaging.parquet import file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from curation.documents import Json
+    from curation.summary import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announced:
+    """One config as the Hub is told of it."""
+
+    name: str
+    #: Split to the paths of its files; splits without rows are left out, because
+    #: `datasets` cannot open them.
+    files: Mapping[str, Sequence[str]]
+    #: Whether it is what comes without a name.
+    default: bool = False
+
+    @property
+    def paths(self) -> list[str]:
+        """All its files, split by split."""
+        return [path for paths in self.files.values() for path in paths]
+
+
+def announced(summary: Summary) -> list[Announced]:
+    """Return the configs with rows: `default`, those of schemas, of instances."""
+    names = [each.config for each in summary.configs if each.kept]
+    schemas = {name: summary.of(name).splits for name in names}
+    ten = {name: schemas[name] for name in names if name not in summary.extras}
+    instances = {
+        instances_config(config): splits
+        for config, splits in summary.instances.items()
+        if any(splits.values())
+    }
+    listed = [Announced(name=DEFAULT, files=_files(ten), default=True)] if ten else []
+    for name, splits in {**schemas, **instances}.items():
+        listed.append(Announced(name=name, files=_files({name: splits})))
+    return listed
+
+
+def _files(configs: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
+    found = {
+        split: [file_name(name, split) for name in configs if configs[name].get(split)]
+        for split in SPLITS
+    }
+    return {split: paths for split, paths in found.items() if paths}
+
+
+def configs(listed: Iterable[Announced]) -> list[Json]:
+    """Return the metadata's `configs`."""
+    return [
+        {
+            "config_name": each.name,
+            "data_files": [
+                {"split": split, "path": list(paths)}
+                for split, paths in each.files.items()
+            ],
+            **({"default": True} if each.default else {}),
+        }
+        for each in listed
+    ]
+
+
+def dataset_info(listed: Sequence[Announced], folder: Path) -> list[Json]:
+    """Return the metadata's `dataset_info`.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    weights: dict[str, int] = {}
+    for path in {path for each in listed for path in each.paths}:
+        weights[path] = arrow_bytes(folder / path)
+    return [_info(each, folder, weights) for each in listed]
+
+
+def _info(config: Announced, folder: Path, weights: Mapping[str, int]) -> Json:
+    first = folder / config.paths[0]
+    splits = [
+        {
+            "name": split,
+            "num_bytes": sum(weights[path] for path in paths),
+            "num_examples": sum(_rows(folder / path) for path in paths),
+        }
+        for split, paths in config.files.items()
+    ]
+    return {
+        "config_name": config.name,
+        "features": list(features_of(pq.read_schema(first))),
+        "splits": splits,
+        "download_size": sum((folder / path).stat().st_size for path in config.paths),
+        "dataset_size": sum(each["num_bytes"] for each in splits),
+    }
+
+
+def _rows(path: Path) -> int:
+    return int(pq.read_metadata(path).num_rows)
+
+
+def arrow_bytes(path: Path) -> int:
+    """Return how many bytes the rows of a parquet file take as Arrow tables.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as stream:
+        fragment = ds.ParquetFileFormat().make_fragment(stream)
+        groups = fragment.row_groups
+        if not groups:
+            return 0
+        batches = fragment.to_batches(
+            batch_size=groups[0].num_rows, batch_readahead=0, fragment_readahead=0
+        )
+        return sum(pa.Table.from_batches([each]).nbytes for each in batches)
+
+
+def features_of(columns: pa.Schema) -> Iterator[Json]:
+    """Yield each column as the metadata's `features` name it.
+
+    Raises:
+        TypeError: a column has a type that no file of ours has.
+    """
+    for each in columns:
+        if pa.types.is_list(each.type):
+            yield {"name": each.name, "list": _dtype(each.type.value_type)}
+        else:
+            yield {"name": each.name, "dtype": _dtype(each.type)}
+
+
+def _dtype(arrow: pa.DataType) -> str:
+    known = {pa.string(): "string", pa.int64(): "int64", pa.bool_(): "bool"}
+    if arrow not in known:
+        raise TypeError(arrow)
+    return known[arrow]

@@ -1,0 +1,95 @@
+"""Which terms hold in a dataset folder: who says what, and the texts of it.
+
+`cards/licences/` holds the text of every licence that `raw/sources.toml` names,
+under its SPDX identifier. A folder gets the texts that its records and archives
+name, and that of what csbdata itself adds.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from shutil import copyfile
+from typing import TYPE_CHECKING
+
+from curation.resources import cards_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from curation.summary import Pin, Summary
+
+#: The folder of texts in a dataset folder.
+FOLDER = "LICENSES"
+#: The file that says which terms hold where.
+FILE = "LICENSE"
+#: The terms of what csbdata adds: columns, instances, ledger, plots, this card.
+OWN = "Apache-2.0"
+#: SPDX's word for "nobody says".
+UNSTATED = "NOASSERTION"
+_WORDS = re.compile(r"[^\s()]+")
+_OPERATORS = frozenset({"AND", "OR", "WITH"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Of one archive: the terms of the collection and of the records from it."""
+
+    pin: Pin
+    #: SPDX expression to the number of records under it.
+    records: Mapping[str, int]
+
+
+def terms_of(
+    summary: Summary, licences: Mapping[str, Mapping[str, int]]
+) -> tuple[Terms, ...]:
+    """Return the terms of each archive; `licences` maps source to counts of records."""
+    return tuple(
+        Terms(pin=pin, records=dict(sorted(licences.get(pin.source, {}).items())))
+        for pin in summary.pins
+    )
+
+
+def identifiers(expression: str) -> list[str]:
+    """Return the SPDX identifiers of an expression, in order, `NOASSERTION` apart."""
+    words = _WORDS.findall(expression)
+    return [each for each in words if each not in {*_OPERATORS, UNSTATED}]
+
+
+def named(terms: tuple[Terms, ...]) -> list[str]:
+    """Return every SPDX identifier that holds somewhere in the folder, sorted."""
+    expressions = [
+        OWN,
+        *(each.pin.licence for each in terms),
+        *(expression for each in terms for expression in each.records),
+    ]
+    return sorted({one for each in expressions for one in identifiers(each)})
+
+
+def shipped(identifier: str) -> Path | None:
+    """Return the file with a licence's text; None where csbdata ships none."""
+    folder = cards_folder() / "licences"
+    known = {path.name: path for path in folder.iterdir()}
+    return known.get(f"{identifier}.txt")
+
+
+def text_name(identifier: str) -> str | None:
+    """Return the path of a licence's text in a dataset folder; None without one."""
+    return None if shipped(identifier) is None else f"{FOLDER}/{identifier}.txt"
+
+
+def write_texts(names: list[str], folder: Path) -> list[str]:
+    """Copy the texts of these licences into a folder; returns their paths in it.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    written = []
+    for each in names:
+        source, name = shipped(each), text_name(each)
+        if source is not None and name is not None:
+            copyfile(source, folder / name)
+            written.append(name)
+    return written

@@ -1,0 +1,94 @@
+"""Foreign text in Markdown: escaped so that it can be nothing but text.
+
+Names, paths and words of attribution come from archives that anyone may have made.
+Nothing of them becomes markup, HTML, a formula or a terminal's control sequence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from jinja2 import FileSystemLoader, StrictUndefined
+from jinja2.sandbox import SandboxedEnvironment
+
+from curation.resources import cards_folder
+from curation.visible_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.documents import Json
+
+_PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
+# What mail readers, browsers and Markdown make an address of without being asked.
+_ADDRESS = re.compile(r"(?i)(https?|ftp|www)([:.])")
+
+
+def text(value: object) -> str:
+    """Escape foreign text: no Markdown, no HTML, no address, one line."""
+    escaped = _html(_PUNCTUATION.sub(r"\\\1", safe(str(value))))
+    return _ADDRESS.sub(lambda found: f"{found[1]}&#{ord(found[2])};", escaped)
+
+
+def prose(value: str) -> str:
+    """Escape our own Markdown for a table cell: code spans stay."""
+    return safe(value).replace("|", "\\|").replace("<", "&lt;")
+
+
+def code(value: object) -> str:
+    """Return a code span that nothing inside can end."""
+    inner = safe(str(value)).replace("|", "\\|")
+    longest = max((len(run) for run in re.findall("`+", inner)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if longest else ""
+    return f"{fence}{pad}{inner}{pad}{fence}"
+
+
+def link(address: str) -> str:
+    """Return a link to an address of ours, or of a pin; empty where there is none."""
+    if not re.fullmatch(r"https://[\w.~/%#?=&+@:-]+", address, re.ASCII):
+        return ""
+    return f"<{address}>"
+
+
+def python(value: str) -> str:
+    """Return a Python literal of a string."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _html(value: str) -> str:
+    return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _share(part: int, whole: int) -> str:
+    """Return a share in per cent; a dash where there is nothing to have a share of."""
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def rendered(template: str, known: Mapping[str, Json]) -> str:
+    """Return a template of `cards/`, filled in; it ends with one line end.
+
+    Raises:
+        jinja2.UndefinedError: the template asks for what is not known.
+    """
+    environment = SandboxedEnvironment(
+        loader=FileSystemLoader(cards_folder()),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    environment.filters |= {
+        "text": text,
+        "prose": prose,
+        "code": code,
+        "link": link,
+        "python": python,
+        "number": "{:,}".format,
+        "share": _share,
+    }
+    filled = environment.get_template(template).render(known)
+    return re.sub(r"\n{3,}", "\n\n", filled).strip() + "\n"

@@ -1,0 +1,97 @@
+"""The figures of a build, counted again from its own parquet files.
+
+What `curation.summary` counts of a build's decisions while they are at hand is here
+counted from what was written of them, so that card and manifest follow from the
+folder alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from curation.benchmark import SPLITS, in_benchmark_order, instances_config
+from curation.documents import Origin, Reason
+from curation.ledger import KEPT
+from curation.packaging.parquet import file_name
+from curation.summary import ConfigSummary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from curation.ledger_reader import Ledger
+
+
+def configs_of(ledger: Ledger) -> tuple[ConfigSummary, ...]:
+    """Return the figures of each config, in benchmark order, from the ledger."""
+    documents = ledger.documents()
+    kept = documents.filter(pl.col("outcome") == KEPT)
+    edits = ledger.changes().select("document", "rule").unique()
+    rejected = documents.filter(pl.col("outcome") != KEPT)
+    origins, outcomes, splits, changes = pl.collect_all(
+        [
+            documents.group_by("config", "origin").len(),
+            rejected.group_by("config", "outcome").len(),
+            kept.group_by("config", "split").len(),
+            kept.select("document", "config")
+            .join(edits, on="document")
+            .group_by("config", "rule")
+            .len(),
+        ]
+    )
+    tallies = [_nested(each) for each in (origins, outcomes, splits, changes)]
+    return tuple(
+        _summary(config, *(each.get(config, {}) for each in tallies))
+        for config in in_benchmark_order(tallies[0])
+    )
+
+
+def _nested(counts: pl.DataFrame) -> dict[str, dict[str, int]]:
+    """Return config to name to count, of three columns."""
+    found: dict[str, dict[str, int]] = {}
+    for config, name, count in counts.iter_rows():
+        found.setdefault(config, {})[name] = count
+    return found
+
+
+def _summary(
+    config: str,
+    origins: Mapping[str, int],
+    outcomes: Mapping[str, int],
+    splits: Mapping[str, int],
+    changes: Mapping[str, int],
+) -> ConfigSummary:
+    return ConfigSummary(
+        config=config,
+        origin="+".join(each for each in Origin if each in origins),
+        raw=sum(origins.values()),
+        kept=sum(splits.values()),
+        rejected={
+            each.value: outcomes[each.value] for each in Reason if each in outcomes
+        },
+        changed=dict(sorted(changes.items())),
+        splits={split: splits.get(split, 0) for split in SPLITS},
+    )
+
+
+def instances_of(folder: Path, configs: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return how many instances each config has in each split, where any were made.
+
+    Raises:
+        OSError: a file of instances cannot be read.
+    """
+    return {
+        config: {
+            split: _rows(folder / file_name(instances_config(config), split))
+            for split in SPLITS
+        }
+        for config in configs
+        if (folder / instances_config(config)).is_dir()
+    }
+
+
+def _rows(path: Path) -> int:
+    return int(pq.read_metadata(path).num_rows) if path.is_file() else 0
