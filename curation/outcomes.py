@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from curation.documents import Json
 
 #: What runtimes say on standard error when an allocation fails.
-_MEMORY_WORDS = ("MemoryError", "memory allocation of", "bad_alloc", "out of memory")
+MEMORY_WORDS = ("MemoryError", "memory allocation of", "bad_alloc", "out of memory")
 
 
 class Ending(StrEnum):
@@ -61,7 +61,7 @@ def post_mortem(child: Child) -> tuple[Ending, str]:
         detail = f"ended with status {status} without an answer"
     if partial:
         detail += f", {partial:,} bytes into one"
-    short_of_memory = any(word in child.noise for word in _MEMORY_WORDS)
+    short_of_memory = any(word in child.noise for word in MEMORY_WORDS)
     if status == -signal.SIGKILL or (status and short_of_memory):
         return Ending.OUT_OF_MEMORY, detail
     return Ending.CRASH, detail

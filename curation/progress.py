@@ -11,6 +11,7 @@ from rich.progress import (
     MofNCompleteColumn,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.progress import Progress as Bars
 
@@ -28,7 +29,9 @@ class Progress(Protocol):
     def say(self, message: str) -> None:
         """Tell one fact that a person may want to read later."""
 
-    def bar(self, title: str) -> AbstractContextManager[Callable[[int], None]]:
+    def bar(
+        self, title: str, total: int | None = None
+    ) -> AbstractContextManager[Callable[[int], None]]:
         """Open a bar; the context is a function that takes the steps done."""
 
 
@@ -42,7 +45,11 @@ class Quiet:
     def _bar(self) -> Iterator[Callable[[int], None]]:
         yield lambda _steps: None
 
-    def bar(self, title: str) -> AbstractContextManager[Callable[[int], None]]:  # noqa: ARG002 (the protocol's)
+    def bar(
+        self,
+        title: str,  # noqa: ARG002 (the protocol's)
+        total: int | None = None,  # noqa: ARG002 (the protocol's)
+    ) -> AbstractContextManager[Callable[[int], None]]:
         """Return a bar that shows nothing."""
         return self._bar()
 
@@ -55,7 +62,9 @@ class Shown:
         say(message, style="dim")
 
     @contextmanager
-    def _bar(self, title: str) -> Iterator[Callable[[int], None]]:
+    def _bar(
+        self, title: str, total: int | None
+    ) -> Iterator[Callable[[int], None]]:
         if not sys.stderr.isatty():
             say(f"{title} ...")
             yield lambda _steps: None
@@ -64,12 +73,14 @@ class Shown:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TimeElapsedColumn(),
+            TimeElapsedColumn() if total is None else TimeRemainingColumn(),
         )
         with Bars(*columns, console=stderr(), transient=True) as bars:
-            task = bars.add_task(safe(title), total=None)
+            task = bars.add_task(safe(title), total=total)
             yield lambda steps: bars.advance(task, steps)
 
-    def bar(self, title: str) -> AbstractContextManager[Callable[[int], None]]:
-        """Open a bar that counts documents."""
-        return self._bar(title)
+    def bar(
+        self, title: str, total: int | None = None
+    ) -> AbstractContextManager[Callable[[int], None]]:
+        """Open a bar that counts steps; with their total it tells the time left."""
+        return self._bar(title, total)

@@ -39,7 +39,7 @@ class Worker:
         self._ready = False
         self._pending = 0
         self._answered = 0
-        self._seconds = 0.0
+        self._deadlines: Sequence[float] = ()
         self._clock = 0.0
         self._sampled = 0.0
         self._memory_ceiling = 0
@@ -70,7 +70,7 @@ class Worker:
         self._retire()
         self._ensure()
         while not self._ready:
-            self._step()
+            self.wait()
 
     def ask(self, unit: Json, seconds: float | None = None) -> Outcome:
         """Send one unit and wait for its outcome.
@@ -81,25 +81,36 @@ class Worker:
         self.start()
         self.begin([unit], seconds)
         while True:
-            outcomes = self._step()
+            outcomes = self.wait()
             if outcomes:
                 return outcomes[0]
 
-    def _step(self) -> list[Outcome]:
+    def wait(self, seconds: float | None = None) -> list[Outcome]:
+        """Wait for something to happen, at most so long; return what has come.
+
+        Raises:
+            WorkerDidNotStart: the worker cannot be started.
+        """
         self._ensure()
         if self._child is not None:
-            exchange([self._child], self.patience())
+            patience = self.patience()
+            wanted = patience if seconds is None else min(seconds, patience)
+            exchange([self._child], wanted)
         return self.collect()
 
-    def begin(self, units: Sequence[Json], seconds: float | None = None) -> None:
+    def begin(
+        self, units: Sequence[Json], seconds: float | Sequence[float] | None = None
+    ) -> None:
         """Hand over units; `collect` returns their outcomes, in order.
 
-        After an outcome of which the process died, the units behind it are lost
-        and must be handed over again.
+        `seconds` is the deadline of every unit, or of one after the other. After an
+        outcome of which the process died, the units behind it are lost and must be
+        handed over again.
         """
         self._retire()
         child = self._ensure()
-        self._seconds = self._limits.seconds if seconds is None else seconds
+        each = self._limits.seconds if seconds is None else seconds
+        self._deadlines = [each] * len(units) if isinstance(each, int | float) else each
         self._pending, self._answered = len(units), 0
         self._batches += 1
         if self._ready:
@@ -158,10 +169,13 @@ class Worker:
             self._child.send(orjson.dumps(greeting))
         return self._child
 
-    def _deadline(self) -> float:
+    def _patience_for_one(self) -> float:
         if not self._ready:
-            return self._clock + self._limits.start_seconds
-        return self._clock + self._seconds if self._pending else float("inf")
+            return self._limits.start_seconds
+        return self._deadlines[self._answered] if self._pending else float("inf")
+
+    def _deadline(self) -> float:
+        return self._clock + self._patience_for_one()
 
     def _take(self, line: bytes, outcomes: list[Outcome]) -> None:
         """Read one line of the child."""
@@ -214,8 +228,7 @@ class Worker:
             detail = f"an answer of over {self._limits.answer_bytes:,} bytes"
             self._bury(outcomes, Ending.PROTOCOL, detail)
         elif not heard and time.monotonic() >= self._deadline():
-            limit = self._seconds if self._ready else self._limits.start_seconds
-            detail = f"no answer within {limit:g} s"
+            detail = f"no answer within {self._patience_for_one():g} s"
             self._bury(outcomes, Ending.TIMEOUT, detail)
         elif time.monotonic() - self._sampled >= _SAMPLE:
             self._sampled = time.monotonic()

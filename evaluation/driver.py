@@ -1,0 +1,239 @@
+"""The run: every engine, every task, every unit, each into exactly one row.
+
+Engines and tasks are taken one after the other; the units of one spread over the
+lanes in batches, so that a worker never waits for its next question. What the driver
+does meanwhile (reading, tokens, writing) happens on the cores that are left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import orjson
+
+import curation.worker_protocol
+from curation.child_process import exchange
+from curation.isolation import WorkerDidNotStart
+from evaluation.lane import Bounds, Job, Lane
+from evaluation.machine import cores
+from evaluation.reproducers import worth_one, write_reproducer
+from evaluation.sampling import sharded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from evaluation.lineup import Entrant
+    from evaluation.run_folder import RunFolder
+    from evaluation.tasks.base import Settings, Task
+    from evaluation.tokenizers import TokenizerFiles
+    from evaluation.units import Row, Subject, Unit
+
+#: Turns texts into token ids; None where no tokens spell the text.
+Encode: TypeAlias = "Callable[[Sequence[str]], list[list[int] | None]]"
+#: Units that a worker is given at a time.
+_BATCH = 8
+_HERE = Path(__file__).parent
+#: The files that decide what is measured, beside the engine's and the task's own.
+_MEASURING = ("worker.py", "rows.py", "units.py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that a run is about, but for who takes part."""
+
+    tasks: Sequence[Task]
+    #: Gives the subjects anew at each call, in the same order.
+    subjects: Callable[[], Iterable[Subject]]
+    tokenizer: TokenizerFiles
+    settings: Settings
+    bounds: Bounds
+    jobs: int = 1
+    shard: tuple[int, int] = (1, 1)
+
+    @property
+    def timed(self) -> bool:
+        """Whether any task's times are results: then workers are pinned."""
+        return any(each.timed for each in self.tasks)
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What a run came to."""
+
+    #: Label of an engine to its results' counts, finished earlier or now.
+    results: dict[str, Counter[str]] = field(default_factory=dict)
+    #: Units whose row was there already.
+    found: int = 0
+    #: Units that were run now.
+    ran: int = 0
+    #: Label of an engine to why it could not be run.
+    unavailable: dict[str, str] = field(default_factory=dict)
+    reproducers: list[Path] = field(default_factory=list)
+
+
+def run(
+    entrants: Sequence[Entrant],
+    plan: Plan,
+    out: RunFolder,
+    advance: Callable[[int], None] = lambda _steps: None,
+) -> Tally:
+    """Put every unit to every engine and write its row, but for those finished.
+
+    An engine that cannot be loaded is told in the tally; the others go on.
+    """
+    tally = Tally()
+    encode = _encoder(plan.tokenizer)
+    own = cores()
+    with _elsewhere(own, plan):
+        for entrant in entrants:
+            if entrant.unavailable:
+                tally.unavailable[entrant.label] = entrant.unavailable
+                continue
+            try:
+                _run_engine(entrant, plan, out, encode, own, tally, advance)
+            except WorkerDidNotStart as fault:
+                tally.unavailable[entrant.label] = fault.what
+    return tally
+
+
+def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
+    entrant: Entrant,
+    plan: Plan,
+    out: RunFolder,
+    encode: Encode,
+    own: Sequence[int],
+    tally: Tally,
+    advance: Callable[[int], None],
+) -> None:
+    with ExitStack() as stack:
+        lanes = [
+            stack.enter_context(Lane(entrant, plan.tokenizer, plan.bounds, core))
+            for core in _cores_of(own, plan)
+        ]
+        for task in plan.tasks:
+            subjects = plan.subjects() if task.needs_data else ()
+            units = sharded(task.units(subjects, plan.settings), *plan.shard)
+            jobs = _jobs(units, _mark(entrant, plan, task), out, lanes, encode, advance)
+            for unit, row in _rows(lanes, jobs):
+                out.write(row)
+                tally.ran += 1
+                advance(1)
+                if worth_one(row):
+                    path = write_reproducer(row, unit, entrant, plan, out)
+                    tally.reproducers.append(path)
+
+
+def _jobs(  # noqa: PLR0913, PLR0917 (one after the other)
+    units: Iterable[Unit],
+    mark: str,
+    out: RunFolder,
+    lanes: Sequence[Lane],
+    encode: Encode,
+    advance: Callable[[int], None],
+) -> Iterator[Job]:
+    """Yield what is still to do; let the workers start before the first."""
+    warm = False
+    for unit in units:
+        fingerprint = fingerprint_of(mark, unit)
+        if fingerprint in out.finished:
+            advance(1)
+            continue
+        if not warm:
+            for lane in lanes:
+                lane.warm()
+            warm = True
+        tokens = encode([walk.text for walk in unit.walks]) if unit.walks else []
+        yield Job(unit=unit, tokens=tokens, fingerprint=fingerprint)
+
+
+def _rows(lanes: Sequence[Lane], jobs: Iterator[Job]) -> Iterator[tuple[Unit, Row]]:
+    """Yield all units with their rows, as they become complete."""
+    ready: deque[Job] = deque()
+    exhausted = False
+    while True:
+        for lane in lanes:
+            if lane.idle and ready:
+                lane.give([ready.popleft() for _ in range(min(_BATCH, len(ready)))])
+        while not exhausted and len(ready) < _BATCH * len(lanes):
+            job = next(jobs, None)
+            exhausted = job is None
+            if job is not None:
+                ready.append(job)
+            if any(lane.idle for lane in lanes) and len(ready) >= _BATCH:
+                break
+        busy = [lane for lane in lanes if not lane.idle]
+        if not busy and not ready:
+            return
+        if not busy or (ready and any(lane.idle for lane in lanes)):
+            continue
+        children = [lane.child for lane in busy if lane.child is not None]
+        exchange(children, min(lane.patience() for lane in busy))
+        for lane in busy:
+            yield from lane.collect()
+
+
+def fingerprint_of(mark: str, unit: Unit) -> str:
+    """Return the fingerprint of a row: of the unit, and of all that measures it."""
+    walks = [[each.text, each.valid, each.label] for each in unit.walks]
+    parts = [mark, unit.task, unit.config, unit.id, unit.schema, walks, unit.label]
+    return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _mark(entrant: Entrant, plan: Plan, task: Task) -> str:
+    """Return the fingerprint of what decides a row, but for the unit."""
+    parts = [
+        entrant.identity,
+        plan.tokenizer.digest,
+        [plan.bounds.compile_seconds, plan.bounds.run_seconds, plan.bounds.memory_mb],
+        measuring_digest(),
+        task.name,
+    ]
+    return sha256(orjson.dumps(parts)).hexdigest()
+
+
+@cache
+def measuring_digest() -> str:
+    """Return the digest of the code that decides what is measured."""
+    files = [_HERE / each for each in _MEASURING]
+    files.append(Path(curation.worker_protocol.__file__))
+    return sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+
+
+def _encoder(tokenizer: TokenizerFiles) -> Encode:
+    """Return the tokenizer's encoder, loaded when it is first needed."""
+    loaded: list[Encode] = []
+
+    def encode(texts: Sequence[str]) -> list[list[int]]:
+        if not loaded:
+            loaded.append(tokenizer.encoder())
+        return loaded[0](texts)
+
+    return encode
+
+
+def _cores_of(own: Sequence[int], plan: Plan) -> list[int | None]:
+    """Return the core of every lane: from the last one down where times count."""
+    if not plan.timed:
+        return [None] * plan.jobs
+    return [own[-1 - index % len(own)] for index in range(plan.jobs)]
+
+
+@contextmanager
+def _elsewhere(own: Sequence[int], plan: Plan) -> Iterator[None]:
+    """Keep this process off the cores on which times are taken."""
+    left = set(own) - {each for each in _cores_of(own, plan) if each is not None}
+    if not left or not plan.timed or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    os.sched_setaffinity(0, left)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, set(own))

@@ -1,0 +1,82 @@
+"""The same JSON value with its objects' members in other orders.
+
+The specification gives an object's members no order; many engines do. Only the order
+changes: numbers and texts keep their spelling, and repeated names are left alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def permuted(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
+    """Yield up to so many different texts, each with its number, from 1.
+
+    Nothing comes of a text that is no JSON, or in which nothing can be moved.
+    """
+    if count < 1:
+        return
+    try:
+        value = json.loads(text, object_pairs_hook=_Members, **_SPELLED)
+    except ValueError:
+        return
+    start = hashlib.sha256(f"{seed}:{text}".encode()).digest()
+    chance = random.Random(start)  # noqa: S311 - drawn again alike, not secret
+    seen = {_written(value)}
+    number = 0
+    for _ in range(8 * count):
+        other = _written(_shuffled(value, chance))
+        if other not in seen:
+            seen.add(other)
+            number += 1
+            yield number, other
+        if number == count:
+            return
+
+
+class _Members(list[tuple[str, Any]]):
+    """An object's members, in order, repeated names and all."""
+
+
+class _Number(str):
+    """A number as it is spelled."""
+
+    __slots__ = ()
+
+
+_SPELLED: dict[str, Any] = {
+    "parse_int": _Number,
+    "parse_float": _Number,
+    "parse_constant": _Number,
+}
+
+
+def _shuffled(value: Any, chance: random.Random) -> Any:  # noqa: ANN401 (any JSON)
+    if isinstance(value, _Members):
+        members = [(name, _shuffled(each, chance)) for name, each in value]
+        if len({name for name, _ in members}) == len(members):
+            chance.shuffle(members)
+        return _Members(members)
+    if isinstance(value, list):
+        return [_shuffled(each, chance) for each in value]
+    return value
+
+
+def _written(value: Any) -> str:  # noqa: ANN401 (any JSON)
+    if isinstance(value, _Members):
+        inner = ", ".join(
+            f"{json.dumps(name, ensure_ascii=False)}: {_written(each)}"
+            for name, each in value
+        )
+        return f"{{{inner}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, _Number):
+        return value
+    return json.dumps(value, ensure_ascii=False)
