@@ -81,3 +81,5 @@ class Task:
     units: Callable[[Iterable[Subject], Settings], Iterator[Unit]]
     #: Reads a whole run, of which only the rows of its own name are its business.
     report: Callable[[RunRows], Report]
+    #: Whether a row is as it should be; None: its standing says so (`passed`).
+    passes: Callable[[Row], bool] | None = None
