@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.dialects import BY_NAME
 from curation.faults import BadConfiguration
+from evaluation.suite_outcomes import outcome
 from evaluation.suite_report import report
 from evaluation.tasks.base import Settings, Task
 from evaluation.units import Unit, Walk
@@ -99,4 +100,5 @@ TASK: Final = Task(
     needs_data=False,
     units=units,
     report=report,
+    passes=lambda row: outcome(row).passed,
 )
