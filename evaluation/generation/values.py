@@ -56,6 +56,10 @@ class Ending(StrEnum):
     """Generation took longer than allowed."""
     ENGINE = "engine"
     """The engine refused the schema or failed: `result` says how."""
+    MODEL = "model"
+    """The model gave no whole answer; only one behind a server can fail so."""
+    PROMPT = "prompt"
+    """The prompt leaves no room for a text; nothing was run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

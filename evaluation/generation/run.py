@@ -1,0 +1,107 @@
+"""The run of models: every subject, every writer, every sample, one row each.
+
+Subjects are taken one after the other and each is put to all writers in turn, so
+that what is compared was measured side by side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from curation.isolation import WorkerDidNotStart
+from curation.runs import fingerprint
+from evaluation.driver import Tally
+from evaluation.generation.judging import Judge
+from evaluation.generation.record import row_of_generation
+from evaluation.generation.values import Ending
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from evaluation.generation.asking import Asked, Questions, Writer
+    from evaluation.generation.values import Generation
+    from evaluation.run_folder import RunFolder
+    from evaluation.units import Row, Subject
+
+
+def run_writers(  # noqa: PLR0913 (the run's own parts)
+    writers: Sequence[Writer],
+    subjects: Iterable[Subject],
+    questions: Questions,
+    out: RunFolder,
+    *,
+    batch: int = 1,
+    advance: Callable[[int], None] = lambda _steps: None,
+) -> Tally:
+    """Have every writer write for every subject, but for the rows that are there.
+
+    A writer whose engine cannot be loaded is told in the tally; the others go on.
+    """
+    tally = Tally()
+    asked = (each for subject in subjects for each in questions.asked(subject))
+    with Judge() as judge:
+        for group in _groups(asked, batch):
+            for writer in writers:
+                if writer.label in tally.unavailable:
+                    continue
+                left = [
+                    each for each in group if _mark(writer, each) not in out.finished
+                ]
+                tally.found += len(group) - len(left)
+                advance(len(group) - len(left))
+                if not left:
+                    continue
+                try:
+                    written = writer.write(left)
+                except WorkerDidNotStart as fault:
+                    tally.unavailable[writer.label] = fault.what
+                    continue
+                for each, generation in zip(left, written, strict=True):
+                    row = _row(writer, each, generation, judge)
+                    out.write(row)
+                    tally.ran += 1
+                    counts = tally.results.setdefault(writer.label, Counter())
+                    counts[str(row.label["outcome"])] += 1
+                    advance(1)
+    return tally
+
+
+def _groups(asked: Iterable[Asked], size: int) -> Iterator[list[Asked]]:
+    waiting = iter(asked)
+    while group := list(islice(waiting, size)):
+        yield group
+
+
+def _mark(writer: Writer, asked: Asked) -> str:
+    """Return the fingerprint of a row."""
+    return fingerprint(
+        writer=writer.identity,
+        label=writer.label,
+        config=asked.subject.config,
+        id=asked.subject.id,
+        schema=asked.subject.schema,
+        dialect=asked.subject.dialect,
+        messages=[[each.role, each.content] for each in asked.messages],
+        budget=asked.budget,
+        sample=asked.sample,
+        seed=asked.seed if asked.temperature else 0,
+        temperature=str(asked.temperature),
+    )
+
+
+def _row(writer: Writer, asked: Asked, generation: Generation, judge: Judge) -> Row:
+    judgement = None
+    if generation.generated or generation.ending is Ending.TIMEOUT:
+        subject = asked.subject
+        judgement = judge.judge(generation.text, subject.schema, subject.dialect)
+    return row_of_generation(
+        generation,
+        engine=writer.label,
+        subject=asked.subject,
+        sample=asked.sample,
+        budget=asked.budget,
+        judgement=judgement,
+        fingerprint=_mark(writer, asked),
+    )

