@@ -1,0 +1,46 @@
+"""Task `declared`: compile every schema, and sort what is refused by keyword.
+
+Nothing is walked: the question is what an engine takes, not what it enforces then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evaluation.declared_report import report
+from evaluation.tasks.base import Settings, Task
+from evaluation.units import Result, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evaluation.units import Subject
+
+NAME: Final = "declared"
+
+
+def units(subjects: Iterable[Subject], _settings: Settings) -> Iterator[Unit]:
+    """Yield one unit a subject, without texts."""
+    for subject in subjects:
+        yield Unit(
+            task=NAME,
+            id=subject.id,
+            config=subject.config,
+            schema=subject.schema,
+            label={
+                "dialect": subject.dialect,
+                "features": list(subject.features),
+                "size": len(subject.schema),
+            },
+        )
+
+
+TASK: Final = Task(
+    name=NAME,
+    summary="Compile every schema: what is refused, and for which keyword.",
+    timed=False,
+    needs_data=True,
+    units=units,
+    report=report,
+    passes=lambda row: row.result is Result.OK,
+)
