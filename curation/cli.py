@@ -79,9 +79,17 @@ def _options(
 
 
 def _attach_plugins() -> None:
-    """Add the commands of other packages (entry point group `csbdata.commands`)."""
-    for each in entry_points(group="csbdata.commands"):
-        app.add_typer(each.load(), name=each.name)
+    """Add the commands of other packages (entry point group `csbdata.commands`).
+
+    An entry point names a `typer.Typer` with commands of its own, or the function of
+    one command.
+    """
+    for each in sorted(entry_points(group="csbdata.commands"), key=lambda it: it.name):
+        command = each.load()
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=each.name)
+        else:
+            app.command(each.name)(command)
 
 
 def main() -> None:

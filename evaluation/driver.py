@@ -8,7 +8,7 @@ does meanwhile (reading, tokens, writing) happens on the cores that are left.
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
+from collections import deque
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -56,6 +56,8 @@ class Plan:
     bounds: Bounds
     jobs: int = 1
     shard: tuple[int, int] = (1, 1)
+    #: Names of the only units to run, `CONFIG/ID` or `ID`; empty for all.
+    only: frozenset[str] = frozenset()
 
     @property
     def timed(self) -> bool:
@@ -67,12 +69,12 @@ class Plan:
 class Tally:
     """What a run came to."""
 
-    #: Label of an engine to its results' counts, finished earlier or now.
-    results: dict[str, Counter[str]] = field(default_factory=dict)
     #: Units whose row was there already.
     found: int = 0
     #: Units that were run now.
     ran: int = 0
+    #: Units at which the machine had something else to do on the core, of these.
+    disturbed: int = 0
     #: Label of an engine to why it could not be run.
     unavailable: dict[str, str] = field(default_factory=dict)
     reproducers: list[Path] = field(default_factory=list)
@@ -119,32 +121,50 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
         ]
         for task in plan.tasks:
             subjects = plan.subjects() if task.needs_data else ()
-            units = sharded(task.units(subjects, plan.settings), *plan.shard)
-            jobs = _jobs(units, _mark(entrant, plan, task), out, lanes, encode, advance)
+            units = sharded(_wanted(task, subjects, plan), *plan.shard)
+            mark = _mark(entrant, plan, task)
+            left = _unfinished(units, mark, out, tally, advance)
+            jobs = _jobs(left, lanes, encode)
             for unit, row in _rows(lanes, jobs):
                 out.write(row)
                 tally.ran += 1
+                tally.disturbed += row.quiet is False
                 advance(1)
                 if worth_one(row):
                     path = write_reproducer(row, unit, entrant, plan, out)
                     tally.reproducers.append(path)
 
 
-def _jobs(  # noqa: PLR0913, PLR0917 (one after the other)
+def _wanted(task: Task, subjects: Iterable[Subject], plan: Plan) -> Iterator[Unit]:
+    for unit in task.units(subjects, plan.settings):
+        names = {unit.id, f"{unit.config}/{unit.id}"}
+        if not plan.only or names & plan.only:
+            yield unit
+
+
+def _unfinished(
     units: Iterable[Unit],
     mark: str,
     out: RunFolder,
-    lanes: Sequence[Lane],
-    encode: Encode,
+    tally: Tally,
     advance: Callable[[int], None],
-) -> Iterator[Job]:
-    """Yield what is still to do; let the workers start before the first."""
-    warm = False
+) -> Iterator[tuple[Unit, str]]:
+    """Yield the units that have no row yet, with their fingerprints."""
     for unit in units:
         fingerprint = fingerprint_of(mark, unit)
         if fingerprint in out.finished:
+            tally.found += 1
             advance(1)
-            continue
+        else:
+            yield unit, fingerprint
+
+
+def _jobs(
+    units: Iterable[tuple[Unit, str]], lanes: Sequence[Lane], encode: Encode
+) -> Iterator[Job]:
+    """Yield what is to do; the workers are started before the first."""
+    warm = False
+    for unit, fingerprint in units:
         if not warm:
             for lane in lanes:
                 lane.warm()
@@ -210,7 +230,7 @@ def _encoder(tokenizer: TokenizerFiles) -> Encode:
     """Return the tokenizer's encoder, loaded when it is first needed."""
     loaded: list[Encode] = []
 
-    def encode(texts: Sequence[str]) -> list[list[int]]:
+    def encode(texts: Sequence[str]) -> list[list[int] | None]:
         if not loaded:
             loaded.append(tokenizer.encoder())
         return loaded[0](texts)

@@ -1,0 +1,68 @@
+"""The header of a run: everything needed to make it again, and to compare it."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from curation.runs import fingerprint
+from evaluation.driver import measuring_digest
+from evaluation.machine import machine
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curation.documents import Json
+    from evaluation.driver import Plan
+    from evaluation.lineup import Entrant
+
+
+def header(
+    entrants: Sequence[Entrant],
+    plan: Plan,
+    data: Mapping[str, Json],
+    limit: int | None,
+) -> dict[str, Json]:
+    """Return what `run.json` holds.
+
+    `plan` is the fingerprint of what is asked: two runs with the same one have the
+    same units, whichever shard or number of jobs.
+    """
+    tokenizer = plan.tokenizer
+    asked: dict[str, Json] = {
+        "code": measuring_digest(),
+        "engines": [each.identity for each in entrants],
+        "labels": [each.label for each in entrants],
+        "tokenizer": tokenizer.digest,
+        "data": data.get("sha256"),
+        "tasks": [each.name for each in plan.tasks],
+        "limits": asdict(plan.bounds),
+        "settings": asdict(plan.settings),
+        "limit": limit,
+        "only": sorted(plan.only),
+    }
+    return {
+        "csbdata": version("csbdata"),
+        "code": measuring_digest(),
+        "plan": fingerprint(**asked),
+        "shard": f"{plan.shard[0]}/{plan.shard[1]}",
+        "jobs": plan.jobs,
+        "command": ["csbdata", *sys.argv[1:]],
+        "engines": [each.header() for each in entrants],
+        "tokenizer": {
+            "name": tokenizer.name,
+            "sha256": tokenizer.digest,
+            "vocab_size": tokenizer.vocab_size,
+        },
+        "data": dict(data),
+        "tasks": asked["tasks"],
+        "limits": asked["limits"],
+        "settings": asked["settings"],
+        "limit": limit,
+        "only": asked["only"],
+        "machine": machine(),
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }
