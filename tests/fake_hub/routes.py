@@ -257,6 +257,7 @@ def _batch(handler: Handler, repository: Repository, _rest: str) -> None:
 
 
 _API = rf"/api/datasets/{_NAME}"
+_MODELS = rf"/api/models/{_NAME}"
 #: Method, path, what the token must allow, and what is done.
 _ROUTES: tuple[tuple[str, str, str, Callable[[Handler, Any, str], None]], ...] = (
     ("POST", r"/api/repos/create", "write", _create),
@@ -282,4 +283,10 @@ _ROUTES: tuple[tuple[str, str, str, Callable[[Handler, Any, str], None]], ...] =
     ("POST", rf"/verify/{_NAME}/{_REST}", "write", _verify),
     ("GET", rf"/datasets/{_NAME}/resolve/{_REST}", "read", _resolve),
     ("HEAD", rf"/datasets/{_NAME}/resolve/{_REST}", "read", _resolve),
+    # A model is read like a dataset, by other addresses.
+    ("GET", rf"{_MODELS}/revision/{_REST}", "read", listings.info),
+    ("GET", rf"{_MODELS}/tree/{_REST}", "read", listings.tree),
+    ("GET", _MODELS, "read", listings.info),
+    ("GET", rf"/{_NAME}/resolve/{_REST}", "read", _resolve),
+    ("HEAD", rf"/{_NAME}/resolve/{_REST}", "read", _resolve),
 )

@@ -40,6 +40,9 @@ class Handler(BaseHTTPRequestHandler):
     """Reads one request whole, lets troubles happen, hands it on."""
 
     protocol_version = "HTTP/1.1"
+    # Head and body in one packet: else each answer waits for an acknowledgement.
+    disable_nagle_algorithm = True
+    wbufsize = -1
     server: Door
     body: bytes = b""
 

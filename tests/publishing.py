@@ -1,0 +1,132 @@
+"""A small folder to publish, and the real client turned towards a Hub of ours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from huggingface_hub import constants, file_download
+from huggingface_hub.utils import _http
+
+from curation.hub.contents import inventory
+from curation.hub.push import Request, look, push
+from curation.hub.session import Patience, patient_client
+from curation.progress import Quiet
+from tests.fake_hub import FakeHub, fake_hub
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    import pytest
+
+    from curation.hub.push import Prospect, Pushed
+
+NAME = "tester/data"
+TOKEN = "hf_" + "Qz7" * 11 + "Q"
+#: Patience that lets a test end soon.
+HASTY = Patience(connect=2.0, silence=0.7, limited=30.0, attempts=3, pause=0.01)
+#: huggingface_hub hands files to httpx2 in a way that httpx2 will drop one day.
+UPLOAD_WARNING = "ignore:Use 'content=:DeprecationWarning"
+_PATHS = "/{repo_id}/resolve/{revision}/{filename}"
+FILES = {
+    "README.md": b"---\npretty_name: x\n---\nText.\n",
+    "LICENSES/MIT.txt": b"As it is.\n",
+    "A/test-00000-of-00001.parquet": b"PAR1" + bytes(range(256)) * 20,
+    "A/train-00000-of-00001.parquet": b"PAR1" + bytes(range(255, -1, -1)) * 30,
+}
+
+
+def write_folder(
+    folder: Path,
+    files: Mapping[str, bytes] = FILES,
+    *,
+    version: str = "2.0.0",
+    partial: tuple[str, ...] = (),
+) -> Path:
+    """Write files and the manifest that lists them; returns the folder."""
+    listed = {}
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+        digest = hashlib.sha256(content).hexdigest()
+        listed[name] = {"bytes": len(content), "sha256": digest}
+    manifest = {
+        "name": "Small",
+        "data_version": version,
+        "partial": list(partial),
+        "files": listed,
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return every file of a folder by its name."""
+    return {name: (folder / name).read_bytes() for name in inventory(folder)}
+
+
+def request(folder: Path, **options: object) -> Request:
+    """Return the request to push a folder as it is now."""
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    given = {"name": NAME, "patience": HASTY, **options}
+    return Request(folder=folder, files=inventory(folder), manifest=manifest, **given)  # type: ignore[arg-type] # options vary
+
+
+def looked(folder: Path, **options: object) -> Prospect:
+    """Return what a push would do."""
+    asked = request(folder, **options)
+    with patient_client(asked.patience):
+        return look(asked)
+
+
+def pushed(folder: Path, **options: object) -> Pushed:
+    """Push a folder."""
+    asked = request(folder, **options)
+    with patient_client(asked.patience):
+        return push(look(asked), Quiet())
+
+
+@dataclass
+class Connection:
+    """A Hub, and how long the library wanted to wait."""
+
+    hub: FakeHub
+    waits: list[float] = field(default_factory=list)
+
+    def seen(self, revision: str = "main") -> dict[str, bytes]:
+        """Return what a reader sees, without the Hub's own file."""
+        files = self.hub.store.view(NAME, revision) or {}
+        return {name: each for name, each in files.items() if name[0] != "."}
+
+    @property
+    def commits(self) -> int:
+        """How many commits there are, the Hub's own first one included."""
+        return len(self.hub.repository(NAME).commits)
+
+
+@contextmanager
+def connected(monkeypatch: pytest.MonkeyPatch, home: Path) -> Iterator[Connection]:
+    """Turn huggingface_hub, in this process, to a Hub of ours; it never sleeps."""
+    with fake_hub() as hub:
+        hub.allow(TOKEN)
+        connection = Connection(hub)
+        for name, value in {
+            "ENDPOINT": hub.endpoint,
+            "HUGGINGFACE_CO_URL_TEMPLATE": hub.endpoint + _PATHS,
+            "HF_HUB_DISABLE_XET": True,
+            "HF_HOME": str(home),
+            "HF_HUB_CACHE": str(home / "hub"),
+            "HF_TOKEN_PATH": str(home / "token"),
+        }.items():
+            monkeypatch.setattr(constants, name, value)
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
+        clock = SimpleNamespace(sleep=connection.waits.append)
+        for module in (_http, file_download):
+            monkeypatch.setattr(module, "time", clock)
+        monkeypatch.setattr("curation.hub.session.time", clock)
+        yield connection
