@@ -1,0 +1,207 @@
+"""`csbdata engines`: which engines can be run here, and how the others come here."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.faults import BadConfiguration
+from curation.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    stdout,
+    table,
+)
+
+if TYPE_CHECKING:
+    from curation.documents import Json
+    from evaluation.environment_making import Planned
+    from evaluation.environments import Environment
+
+app = typer.Typer(
+    help="List engines; add and remove isolated environments of their versions.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+_SpecArgument = Annotated[
+    str, typer.Argument(metavar="ENGINE[==VERSION]", help="What --engine takes.")
+]
+
+
+@app.callback()
+def engines(context: typer.Context, format_: FormatOption = Format.AUTO) -> None:
+    """List the engines: what is usable here, and the line that installs the rest.
+
+    \b
+    Examples:
+      csbdata engines
+      csbdata engines add xgrammar==0.1.8
+      csbdata eval --engine xgrammar --engine xgrammar==0.1.8 --task masks
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    if context.invoked_subcommand is not None:
+        return
+    described = _described()
+    if format_ is Format.JSON:
+        print_json({"engines": described})
+        return
+    rows = [
+        (
+            each["name"],
+            _versions(each),
+            each["licence"],
+            each["summary"],
+            each["install"] if not each["usable"] else "",
+        )
+        for each in described
+    ]
+    headers = ("engine", "usable versions", "licence", "what it is", "to install it")
+    stdout().print(table(headers, rows))
+    say("Another version, beside what is here: csbdata engines add NAME==VERSION")
+    tried = [f"{name}=={version}" for name, version in _tried()]
+    say(f"Versions that were tried: {', '.join(tried)}")
+
+
+@app.command()
+def add(
+    spec: _SpecArgument,
+    *,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before downloading.")
+    ] = False,
+    format_: FormatOption = Format.AUTO,
+) -> None:
+    """Make an isolated environment of an engine's version, in the cache.
+
+    The download's size is said first. pip does the rest, as you have configured it;
+    then the engine is tried. An interrupted addition leaves nothing that counts, and
+    the same command finishes it. Exits with 69 if pip cannot get it or it does not
+    run, 75 if another csbdata is at work on it.
+
+    \b
+    Examples:
+      csbdata engines add xgrammar==0.1.8
+      csbdata engines add llama_cpp -y
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from evaluation.engines.registry import find
+    from evaluation.environment_making import made, make
+
+    file = find(spec)
+    ready = made(file)
+    if ready is None:
+        say(f"{file.name}: asking pip what there is to download")
+        ready = make(file, lambda plan: _agreed(plan, yes=yes), say)
+        if ready is None:
+            say("nothing was installed")
+            raise typer.Exit(1)
+    else:
+        say(f"{ready.engine} {ready.version} was there already")
+    if format_ is Format.JSON:
+        print_json(_environment(ready))
+    else:
+        show(f"csbdata eval --engine {ready.engine}=={ready.version}")
+
+
+@app.command()
+def remove(spec: _SpecArgument, format_: FormatOption = Format.AUTO) -> None:
+    """Remove an engine's environment; without a version, all of its environments.
+
+    Example: csbdata engines remove xgrammar==0.1.8
+    """
+    from evaluation.environments import remove as remove_environments
+
+    gone = remove_environments(spec)
+    if format_ is Format.JSON:
+        print_json({"removed": [_environment(each) for each in gone]})
+        return
+    for each in gone:
+        show(f"removed {each.engine}=={each.version}")
+
+
+def _agreed(plan: Planned, *, yes: bool) -> bool:
+    """Say what would be done, and ask for leave.
+
+    Raises:
+        BadConfiguration: there is nobody to ask.
+    """
+    packages = ", ".join(f"{name} {version}" for name, version in plan.packages.items())
+    say(f"{len(plan.packages)} packages, {_download(plan)}: {packages}")
+    if plan.row.note:
+        say(f"{plan.row.engine} {plan.row.version}: {plan.row.note}")
+    if plan.row.compiles:
+        say(f"It is compiled here, which takes {plan.row.compiles}.")
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise BadConfiguration("there is nobody to ask", then="say yes with -y")
+    return typer.confirm("Download and install?", err=True)
+
+
+def _download(plan: Planned) -> str:
+    if plan.download_bytes is None:
+        return "a download whose size pip does not tell"
+    about = "about " if plan.estimated else ""
+    return f"a download of {about}{plan.download_bytes / 10**6:,.1f} MB"
+
+
+def _described() -> list[dict[str, Json]]:
+    """Return what is to be said of every engine."""
+    from evaluation.engines.registry import find, known
+    from evaluation.environments import (
+        Unavailable,
+        complete_here,
+        found,
+        install_line,
+        interpreter,
+        version_here,
+    )
+
+    described = []
+    for name in known():
+        file = find(name)
+        used = interpreter(file)
+        here = version_here(file.distribution)
+        described.append(
+            {
+                "name": name,
+                "summary": file.about.get("summary", ""),
+                "licence": file.about.get("licence", ""),
+                "distribution": file.distribution,
+                "usable": not isinstance(used, Unavailable),
+                "reason": used.reason if isinstance(used, Unavailable) else None,
+                "installed": here if here and complete_here(file) else None,
+                "environments": [_environment(each) for each in found(name)],
+                "install": install_line(file),
+                "options": dict(file.options),
+                "presets": {each: dict(it) for each, it in file.presets.items()},
+            }
+        )
+    return described
+
+
+def _environment(environment: Environment) -> dict[str, Json]:
+    return {
+        "engine": environment.engine,
+        "version": environment.version,
+        "folder": str(environment.folder),
+        "interpreter": str(environment.interpreter),
+        "packages": dict(environment.packages),
+    }
+
+
+def _versions(described: dict[str, Json]) -> str:
+    if not described["distribution"]:
+        return "any"
+    here = [f"{described['installed']} (here)"] if described["installed"] else []
+    apart = [each["version"] for each in described["environments"]]
+    return ", ".join([*here, *apart]) or "none"
+
+
+def _tried() -> list[tuple[str, str]]:
+    from evaluation.environments import table as rows
+
+    return [(each.engine, each.version) for each in rows()]

@@ -1,0 +1,78 @@
+"""Does an engine run in this environment? Run by its path, with the engine's Python.
+
+    environment_trial.py PATH-OF-THE-ENGINE'S-FILE OPTIONS-AS-JSON
+
+Only the standard library is imported. The vocabulary is the 256 bytes and an end.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+import tempfile
+from pathlib import Path
+from types import SimpleNamespace
+
+_SCHEMA = '{"type": "object", "properties": {"a": {"type": "integer"}}}'
+
+
+def main(path: str, options: str) -> None:
+    """Load, compile, and compute the first mask; raises whatever the engine raises.
+
+    Raises:
+        RuntimeError: the first mask does not let an object begin.
+    """
+    load = runpy.run_path(path)["load"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tokenizer.json"
+        file.write_text(_tokenizer_json(), encoding="utf-8")
+        tokenizer = SimpleNamespace(
+            token_bytes=[*(bytes([each]) for each in range(256)), None],
+            vocab_size=257,
+            eos_id=256,
+            special_ids=[256],
+            kind="byte_level",
+            tokenizer_json=str(file),
+        )
+        engine = load(tokenizer, json.loads(options))
+    mask = bytes(engine.start(engine.compile(_SCHEMA)).mask())
+    if not mask[ord("{") // 8] >> ord("{") % 8 & 1:
+        raise RuntimeError("its first mask does not let an object begin")
+
+
+def _tokenizer_json() -> str:
+    """Return the text of a `tokenizer.json` of the same vocabulary."""
+    printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = iter(range(256, 512))
+    letters = [chr(n if n in printing else next(others)) for n in range(256)]
+    end = {"id": 256, "content": "<|end|>", "special": True}
+    flags = {
+        "single_word": False,
+        "lstrip": False,
+        "rstrip": False,
+        "normalized": False,
+    }
+    bytewise = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": False,
+    }
+    return json.dumps(
+        {
+            "version": "1.0",
+            "added_tokens": [{**end, **flags}],
+            "pre_tokenizer": bytewise,
+            "decoder": bytewise,
+            "model": {
+                "type": "BPE",
+                "vocab": {each: index for index, each in enumerate(letters)},
+                "merges": [],
+            },
+        }
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
