@@ -1,6 +1,6 @@
 """A generation as a row of a run, and back.
 
-A row of the task `generation` is one text: what the driver's rows say of compile and
+A row of the task `coverage` is one text: what the driver's rows say of compile and
 ending is said in the same columns, everything else stands in `label`.
 """
 
@@ -16,8 +16,8 @@ from evaluation.units import Result, Row
 if TYPE_CHECKING:
     from evaluation.units import Subject
 
-#: What rows of generations have as their task; several reports read them.
-TASK = "generation"
+#: What rows of generations have as their task; `efficiency` reads them too.
+TASK = "coverage"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

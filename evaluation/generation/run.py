@@ -6,7 +6,6 @@ that what is compared was measured side by side.
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ from curation.runs import fingerprint
 from evaluation.driver import Tally
 from evaluation.generation.judging import Judge
 from evaluation.generation.record import row_of_generation
-from evaluation.generation.values import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,8 +60,6 @@ def run_writers(  # noqa: PLR0913 (the run's own parts)
                     row = _row(writer, each, generation, judge)
                     out.write(row)
                     tally.ran += 1
-                    counts = tally.results.setdefault(writer.label, Counter())
-                    counts[str(row.label["outcome"])] += 1
                     advance(1)
     return tally
 
@@ -93,7 +89,7 @@ def _mark(writer: Writer, asked: Asked) -> str:
 
 def _row(writer: Writer, asked: Asked, generation: Generation, judge: Judge) -> Row:
     judgement = None
-    if generation.generated or generation.ending is Ending.TIMEOUT:
+    if generation.generated:
         subject = asked.subject
         judgement = judge.judge(generation.text, subject.schema, subject.dialect)
     return row_of_generation(

@@ -83,3 +83,7 @@ class Task:
     report: Callable[[RunRows], Report]
     #: Whether a row is as it should be; None: its standing says so (`passed`).
     passes: Callable[[Row], bool] | None = None
+    #: Whether a model writes: then there are no units, and whoever writes is asked.
+    needs_model: bool = False
+    #: The task whose rows the report reads; empty: its own.
+    reads: str = ""

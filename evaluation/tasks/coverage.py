@@ -1,0 +1,38 @@
+"""Coverage: does what a model writes under an engine satisfy its schema?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluation.tasks.base import Report, RunRows, Settings, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evaluation.units import Row, Subject, Unit
+
+
+def _report(run: RunRows) -> Report:
+    from evaluation.generation.coverage_report import report  # noqa: PLC0415 - heavy
+
+    return report(run)
+
+
+def _units(_subjects: Iterable[Subject], _settings: Settings) -> Iterator[Unit]:
+    return iter(())
+
+
+def _passes(row: Row) -> bool:
+    return row.label.get("outcome") == "compliant"
+
+
+TASK = Task(
+    name="coverage",
+    summary="A model writes under each engine; the texts are validated (Table 4).",
+    timed=True,
+    needs_data=True,
+    units=_units,
+    report=_report,
+    passes=_passes,
+    needs_model=True,
+)
