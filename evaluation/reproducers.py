@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evaluation.units import Result, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from curation.documents import Json
@@ -67,6 +68,52 @@ def command(entrant: Entrant, plan: Plan, data: str) -> list[str]:
     words += ["--run-seconds", f"{bounds.run_seconds:g}"]
     words += ["--memory", str(bounds.memory_mb)]
     return words
+
+
+def command_of(  # noqa: PLR0913, PLR0917 (a header, and what names a unit)
+    header: Mapping[str, Json], engine: str, task: str, config: str, unit_id: str
+) -> str:
+    """Return the command that asks one engine for one unit of a run again.
+
+    Everything is taken from the run's header; an engine that the header does not
+    name is named by its label.
+    """
+    known = (each for each in header.get("engines") or () if isinstance(each, dict))
+    entrant = next((each for each in known if each.get("engine") == engine), {})
+    tokenizer = header.get("tokenizer") or {}
+    limits = header.get("limits") or {}
+    words = ["csbdata", "eval", "--engine", entrant.get("spec") or engine]
+    if entrant.get("preset"):
+        words += ["--preset", entrant["preset"]]
+    for name, text in (entrant.get("assigned") or {}).items():
+        words += ["--option", f"{name}={text}"]
+    if tokenizer.get("name"):
+        words += ["--tokenizer", tokenizer["name"]]
+    words += ["--task", task, *_data_of(header), "--id", f"{config}/{unit_id}"]
+    for name, option in _LIMITS.items():
+        if limits.get(name) is not None:
+            words += [option, f"{limits[name]:g}"]
+    return shlex.join(map(str, words))
+
+
+_LIMITS = {
+    "compile_seconds": "--compile-seconds",
+    "run_seconds": "--run-seconds",
+    "memory_mb": "--memory",
+}
+#: Options of a run that decide what a unit is, whichever others it had.
+_KEPT = ("--data", "--draft", "--set", "--orders", "--seed")
+
+
+def _data_of(header: Mapping[str, Json]) -> list[str]:
+    """Return the options by which a run was told what to ask."""
+    words = [str(each) for each in header.get("command") or ()]
+    found: list[str] = []
+    for index, word in enumerate(words):
+        name, equals, _ = word.partition("=")
+        if name in _KEPT:
+            found += [word] if equals else words[index : index + 2]
+    return found
 
 
 def _test(text: str, *, valid: bool) -> dict[str, Json]:
