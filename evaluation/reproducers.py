@@ -70,7 +70,7 @@ def command(entrant: Entrant, plan: Plan, data: str) -> list[str]:
     return words
 
 
-def command_of(  # noqa: PLR0913, PLR0917 (a header, and what names a unit)
+def command_of(
     header: Mapping[str, Json], engine: str, task: str, config: str, unit_id: str
 ) -> str:
     """Return the command that asks one engine for one unit of a run again.
