@@ -19,7 +19,7 @@ from evaluation.tables import Rate
 from evaluation.units import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from curation.documents import Json
     from evaluation.units import Row, Walked
@@ -36,6 +36,8 @@ class Measured:
     config: str
     id: str
     standing: Standing
+    #: Whether it is as it should be, by the task's own criterion if it has one.
+    passed: bool
     #: Whether the engine took the schema, whatever came of the walks.
     compiled: bool
     #: Whether there was anything to walk.
@@ -75,11 +77,15 @@ def measured(
 
     `limits` are those of the run's header; `compile_seconds` bounds what was cut off.
     """
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (tasks report with this)
+
     found: dict[str, list[Measured]] = {}
     cut = _cut_ns(limits)
+    known = {name: each.passes for name, each in tasks().items()}
     for row in rows:
         if task is None or row.task == task:
-            found.setdefault(row.engine, []).append(measure(row, cut))
+            unit = measure(row, cut, known.get(row.task))
+            found.setdefault(row.engine, []).append(unit)
     return found
 
 
@@ -88,8 +94,11 @@ def _cut_ns(limits: Mapping[str, Json]) -> int | None:
     return int(seconds * _NS) if isinstance(seconds, int | float) else None
 
 
-def measure(row: Row, cut_ns: int | None) -> Measured:
-    """Return what reports want of one row."""
+def measure(
+    row: Row, cut_ns: int | None, passes: Callable[[Row], bool] | None = None
+) -> Measured:
+    """Return what reports want of one row; `passes` decides instead of its standing."""
+    ended = standing(row)
     walks = [each for each in row.walks if not apart(each)]
     compiled = row.result is Result.OK or row.phase == "walk"
     timed_out = row.result is Result.TIMEOUT and not compiled
@@ -107,7 +116,8 @@ def measure(row: Row, cut_ns: int | None) -> Measured:
         task=row.task,
         config=row.config,
         id=row.id,
-        standing=standing(row),
+        standing=ended,
+        passed=ended is Standing.PASSED if passes is None else passes(row),
         compiled=compiled,
         has_instances=bool(walks),
         valid=_right(walks, valid=True),

@@ -87,11 +87,14 @@ def coverage(sides: Mapping[str, Sequence[Measured]]) -> Table:
 
 def _coverage(units: Sequence[Measured]) -> tuple[Cell, ...]:
     tested = [each for each in units if each.has_instances]
-    passed = sum(each.standing is Standing.PASSED for each in tested)
+    passed = sum(each.passed for each in tested)
     return (
         Rate(sum(each.compiled for each in units), len(units)),
         Rate(passed, len(tested)),
-        Rate(passed, sum(each.compiled for each in tested)),
+        Rate(
+            sum(each.passed and each.compiled for each in tested),
+            sum(each.compiled for each in tested),
+        ),
         _sum(each.valid for each in units),
         _sum(each.invalid for each in units),
     )

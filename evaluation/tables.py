@@ -1,8 +1,8 @@
 """Tables of a report, as values: every rate with its denominator and its interval.
 
 A cell is text, a whole number, a number, `Rate`, `Duration`, `Size`, `Ratio`,
-`Missing` or None. What is missing stays missing: None, NaN and `NOT_RUN` are printed
-as such and never as 0. `evaluation.table_forms` prints tables.
+`Shift`, `Missing` or None. What is missing stays missing: None, NaN and `NOT_RUN` are
+printed as such and never as 0. `evaluation.table_forms` prints tables.
 """
 
 from __future__ import annotations
@@ -130,6 +130,31 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True)
+class Shift:
+    """A difference of two shares, with a 95 % interval where there is one."""
+
+    value: float
+    interval: Interval | None = None
+
+    def __str__(self) -> str:
+        """Say it in points of a hundred, with its sign: `+1.2 pp [+0.3, +2.1]`."""
+        text = f"{100 * self.value:+.1f} pp"
+        if self.interval is None:
+            return text
+        low, high = 100 * self.interval.low, 100 * self.interval.high
+        return f"{text} [{low:+.1f}, {high:+.1f}]"
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name."""
+        between = self.interval
+        return {
+            "difference": self.value,
+            "low": between.low if between else None,
+            "high": between.high if between else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Missing:
     """A figure that there is not, and why."""
 
@@ -149,7 +174,7 @@ NOT_RUN = Missing("not run")
 
 #: What stands in a table.
 Cell: TypeAlias = (
-    str | int | float | Rate | Duration | Size | Ratio | Missing | None
+    str | int | float | Rate | Duration | Size | Ratio | Shift | Missing | None
 )  # fmt: skip
 
 

@@ -36,14 +36,16 @@ def accepted(mask_ns: int = 50_000, *, valid: bool = True, tokens: int = 4) -> W
     )
 
 
-def blocked(at: int = 2, *, valid: bool = False, tokens: int = 4) -> Walked:
+def blocked(
+    at: int = 2, mask_ns: int = 50_000, *, valid: bool = False, tokens: int = 4
+) -> Walked:
     """Return a walk that was stopped."""
     return Walked(
         verdict=Verdict.BLOCKED,
         valid=valid,
         tokens=tokens,
         at=at,
-        mask_ns=(50_000,) * (at + 1),
+        mask_ns=(mask_ns,) * (at + 1),
         commit_ns=(1_000,) * at,
     )
 
@@ -101,9 +103,11 @@ def many(
         if draw.random() < broken:
             made.append(row(**base, **_trouble(draw)))
             continue
+        mask_ns = int(speed * hard * 40_000 * draw.uniform(0.9, 1.1))
+        enforced = draw.random() > broken
         walks = (
-            accepted(int(speed * hard * 40_000 * draw.uniform(0.9, 1.1))),
-            blocked() if draw.random() > broken else accepted(valid=False),
+            accepted(mask_ns),
+            blocked(mask_ns=mask_ns) if enforced else accepted(mask_ns, valid=False),
         )
         compile_ns = int(speed * hard * 1e6 * draw.uniform(0.9, 1.1))
         made.append(row(**base, walks=walks, compile_ns=compile_ns))

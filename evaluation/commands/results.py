@@ -1,0 +1,164 @@
+"""`csbdata results`: read, compare, join and hand on the runs of `csbdata eval`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.terminal import say
+from evaluation.printing import ReportFormat, ReportFormatOption, print_tables
+
+if TYPE_CHECKING:
+    from evaluation.results import Run
+
+app = typer.Typer(
+    help="Read, compare, join and hand on runs of `csbdata eval`.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+_RunArgument = Annotated[
+    Path, typer.Argument(metavar="RUN", help="The folder of a run.")
+]
+_TaskOption = Annotated[
+    list[str] | None,
+    typer.Option("--task", metavar="TASK", help="Only this task; repeatable."),
+]
+
+
+def opened(folder: Path) -> Run:
+    """Open a run and tell what in it could not be read.
+
+    Raises:
+        NoInput: there is no run.
+        BadData: its header cannot be read.
+    """
+    from evaluation.results import open_run
+
+    run = open_run(folder)
+    for problem in run.problems[:5]:
+        say(f"left out, no row: {problem}", style="yellow")
+    if len(run.problems) > 5:  # noqa: PLR2004 (the ones above)
+        say(f"... and {len(run.problems) - 5:,} more", style="yellow")
+    return run
+
+
+@app.command()
+def show(
+    run: _RunArgument,
+    task: _TaskOption = None,
+    failures: Annotated[
+        bool, typer.Option("--failures", help="List the worst failures instead.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Failures to list with --failures.")
+    ] = 20,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Print a run: who took part, each task's tables, or the worst failures.
+
+    Example: csbdata results show runs/4f1c22a09b3e --task masks
+
+    Every rate has Wilson's 95 % interval and its denominator; `-` is a figure that
+    there is not, never 0. docs/results.md defines every column.
+    """
+    from evaluation import showing
+
+    opened_run = opened(run)
+    wanted = task or []
+    if failures:
+        found = showing.failures(opened_run, wanted)
+        tables = [showing.failures_table(opened_run, found, limit)]
+    else:
+        tables = [showing.conditions_of(opened_run), showing.engines_of(opened_run)]
+        for report in showing.reports(opened_run, wanted).values():
+            tables += report.tables
+    head = {"run": str(run), "header": dict(opened_run.header)}
+    print_tables(tables, format_, {**head, "problems": list(opened_run.problems)})
+
+
+@app.command()
+def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
+    ],
+    task: _TaskOption = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Hold the runs against this one."),
+    ] = None,
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=100,
+            metavar="PERCENT",
+            help="Exit 1 unless so many per cent of the baseline's units are no worse.",
+        ),
+    ] = None,
+    common: Annotated[
+        bool,
+        typer.Option(help="Leave out what the baseline has and the runs have not."),
+    ] = False,
+    limit: Annotated[int, typer.Option(min=0, help="Units that moved to list.")] = 20,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Compare engines and runs on the schemas that both were asked.
+
+    Example: csbdata results compare runs/4f1c22a09b3e
+
+    Example: csbdata results compare runs/new --baseline runs/old --fail-under 100
+
+    Of one run all its engines are compared with each other, of several runs all
+    engines of all. With --baseline each engine is compared with the one of its name
+    there, whatever its version.
+    """
+    from evaluation.comparing import Question, compared
+
+    if fail_under is not None and baseline is None:
+        raise typer.BadParameter("wants --baseline RUN", param_hint="--fail-under")
+    question = Question(
+        runs=[opened(each) for each in runs],
+        baseline=None if baseline is None else opened(baseline),
+        tasks=task or [],
+        percent=100.0 if fail_under is None else fail_under,
+        common_only=common,
+        limit=limit,
+    )
+    answer = compared(question)
+    for objection in answer.objections:
+        say(objection, style="yellow")
+    head = {"objections": list(answer.objections), "gate": answer.holds}
+    print_tables(answer.tables, format_, head)
+    if fail_under is not None and not answer.holds:
+        say(f"the gate fails: {answer.reason}", style="red")
+        raise typer.Exit(1)
+
+
+@app.command()
+def merge(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The new run's folder.")],
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Join the shards of a run, or runs of other engines, into one run.
+
+    Example: csbdata results merge runs/shard-1 runs/shard-2 --out runs/whole
+
+    Runs of other data, limits, versions or machines are refused: their times and
+    counts would mean nothing together.
+    """
+    from evaluation.merging import merge as join
+    from evaluation.merging import missing_shards
+    from evaluation.showing import conditions_of
+
+    joined = join(runs, out)
+    left = missing_shards([opened(each) for each in runs])
+    if left:
+        say(f"not given: shard {', '.join(left)}", style="yellow")
+    say(f"{len(joined):,} units in {out}")
+    print_tables([conditions_of(joined)], format_, {"run": str(out)})
