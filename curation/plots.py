@@ -51,7 +51,7 @@ _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "csbdata",
 }
 #: Width of a text page, in inches.
-_PAGE = 6.8
+PAGE = 6.8
 _DPI = 220
 # Characters of a name beside a bar.
 _NAME = 28
@@ -60,7 +60,7 @@ _LINEAR_UP_TO = 60
 
 
 @contextmanager
-def _style() -> Iterator[None]:
+def style() -> Iterator[None]:
     """Draw in our style, whatever the user's own matplotlibrc says."""
     with mpl.rc_context():
         mpl.rcdefaults()
@@ -77,7 +77,12 @@ def _label(name: str) -> str:
     return shortened(name.encode("ascii", "backslashreplace").decode(), _NAME)
 
 
-def _save(figure: Figure, stem: Path) -> tuple[Path, Path]:
+def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
+    """Write a figure as SVG and PNG, without a date or a name of the machine.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
     svg, png = stem.with_suffix(".svg"), stem.with_suffix(".png")
     nothing: dict[str, Any] = {"Date": None, "Creator": None}
     figure.savefig(svg, metadata=nothing, bbox_inches="tight")
@@ -113,15 +118,15 @@ def features(
     Raises:
         OSError: a file cannot be written.
     """
-    with _style():
+    with style():
         rows = max(len(features), len(formats), 1)
-        figure = Figure(figsize=(_PAGE, 0.155 * rows + 0.9), layout="constrained")
+        figure = Figure(figsize=(PAGE, 0.155 * rows + 0.9), layout="constrained")
         left, right = figure.subplots(1, 2)
         _horizontal(left, features, rows, BLUE)
         left.set_title("(a) Features")
         _horizontal(right, formats, rows, ORANGE)
         right.set_title("(b) Formats")
-        return _save(figure, stem)
+        return save(figure, stem)
 
 
 def spreads(
@@ -135,9 +140,9 @@ def spreads(
     Raises:
         OSError: a file cannot be written.
     """
-    with _style():
+    with style():
         rows = max((len(configs) for configs in panels.values()), default=1)
-        size = (_PAGE, 0.2 * rows + 0.8)
+        size = (PAGE, 0.2 * rows + 0.8)
         figure = Figure(figsize=size, layout="constrained")
         grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
         for axes, (title, configs) in zip(grid[0], panels.items(), strict=True):
@@ -145,7 +150,7 @@ def spreads(
         figure.supxlabel(
             "dot: median; bar: quartiles; line: least to most", fontsize=6.5
         )
-        return _save(figure, stem)
+        return save(figure, stem)
 
 
 def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
@@ -174,8 +179,8 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
     Raises:
         OSError: a file cannot be written.
     """
-    with _style():
-        figure = Figure(figsize=(_PAGE, 0.24 * len(counts) + 1.0), layout="constrained")
+    with style():
+        figure = Figure(figsize=(PAGE, 0.24 * len(counts) + 1.0), layout="constrained")
         axes = figure.subplots()
         names = _occurring(counts)
         left = [0.0] * len(counts)
@@ -207,7 +212,7 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
             handlelength=1.0,
             columnspacing=1.2,
         )
-        return _save(figure, stem)
+        return save(figure, stem)
 
 
 def _occurring(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
