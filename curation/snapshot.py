@@ -38,22 +38,6 @@ def hub_snapshot(name: str, revision: str | None) -> Path:
         )
 
 
-def whole_snapshot(name: str, revision: str | None, folder: Path) -> Path:
-    """Download every file of a Hub dataset at a revision into a folder; return it.
-
-    Raises:
-        NoInput: the Hub has no such dataset or revision.
-        NotPermitted: it is gated, or private to others.
-        Unavailable: the Hub cannot be reached.
-    """
-    with _told(name, revision):
-        return Path(
-            huggingface_hub.snapshot_download(
-                name, repo_type="dataset", revision=revision, local_dir=folder
-            )
-        )
-
-
 def model_files(name: str, revision: str | None, patterns: Sequence[str]) -> Path:
     """Return the folder that holds a Hub model's files of these names.
 

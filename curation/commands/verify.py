@@ -106,12 +106,24 @@ def _folder(where: str, revision: str | None) -> Iterator[Path]:
         raise NoInput(
             "no such folder", where, "csbdata build makes one; owner/name is on the Hub"
         )
-    from curation.snapshot import whole_snapshot
-
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as temporary:
-        wanted = revision or found["revision"]
-        say(f"{found['name']}: downloading ...", style="dim")
-        yield whole_snapshot(found["name"], wanted, Path(temporary) / "repository")
+        yield _downloaded(
+            found["name"], revision or found["revision"], Path(temporary) / "repository"
+        )
+
+
+def _downloaded(name: str, revision: str | None, folder: Path) -> Path:
+    """Download every file of a repository past every cache; return the folder."""
+    from curation.hub.repository import MAIN, HubRepository
+    from curation.hub.session import Patience, patient_client
+
+    say(f"{name}: downloading ...", style="dim")
+    with patient_client(Patience()):
+        repository = HubRepository(name=name)
+        state = repository.state(revision or MAIN)
+        repository.fetch(state.head, state.files, folder)
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def as_json(where: str, found: Verification) -> Json:
@@ -166,7 +178,7 @@ def _conclude(where: str, found: Verification) -> None:
     if found.partial:
         say(f"{where} is a partial build, and says so.", style="yellow")
     if not found.failures:
-        say(f"{where} is fine. Next: csbdata push {where} --dry-run")
+        say(f"{where} is fine. Next: csbdata push {where} --repo OWNER/NAME --dry-run")
         return
     count = len(found.failures)
     say(f"{count:,} failure{'' if count == 1 else 's'}. {_next(where, found)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.canary import METADATA_KEY
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.verification.check import Check, Found
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from curation.verification.contents import Contents
 
 _NAME = "canary"
-#: Where a table has it.
-_KEY = b"csbdata.canary"
 
 
 def _finding(where: str, detail: str) -> Finding:
@@ -38,7 +37,9 @@ def _findings(contents: Contents) -> Iterator[Finding]:
         except (ValueError, OSError):
             pass
     for table in contents.tables.values():
-        if (table.metadata.metadata or {}).get(_KEY) != canary.encode():
+        if (table.metadata.metadata or {}).get(
+            METADATA_KEY.encode()
+        ) != canary.encode():
             yield _finding(table.path, "without the canary of the manifest")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import TYPE_CHECKING
 
+from curation.packaging.checksums import FILE as SUMS
+from curation.packaging.checksums import file_digest
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.verification.check import Check, Found
 from curation.verification.contents import read_text
@@ -13,13 +14,10 @@ from curation.verification.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from curation.verification.check import Answer
     from curation.verification.contents import Contents
 
-#: The file that `sha256sum -c` reads.
-SUMS = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _NAME = "digests"
 
@@ -71,14 +69,9 @@ def _compared(
             yield path, "changed: not the digest that stands in", name
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
     findings: list[Finding] = []
-    own = {name: _digest(path) for name, path in contents.files.items()}
+    own = {name: file_digest(path) for name, path in contents.files.items()}
     # What cannot be read has been told.
     unread = frozenset(each.where for each in contents.findings)
     facts: dict[tuple[str, str], list[str]] = {}

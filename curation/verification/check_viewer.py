@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.columns import CHUNKING_KEY
 from curation.verification.check import Check, Found
 from curation.verification.contents import LEDGER
 from curation.verification.findings import Finding
@@ -19,9 +20,6 @@ _NAME = "viewer"
 #: refuses rows of over 2 MB or so and reads whole row groups.
 MOST_ROW = 2_000_000
 MOST_GROUP = 4_000_000
-
-#: What `datasets` writes into a file whose pages are cut where the content says.
-_CHUNKED = b"content_defined_chunking"
 
 
 def _of_table(table: Table) -> Iterator[str]:
@@ -39,9 +37,10 @@ def _of_table(table: Table) -> Iterator[str]:
     chunks = [
         group.column(each) for group in groups for each in range(group.num_columns)
     ]
-    if not all(each.has_offset_index and each.has_column_index for each in chunks):
-        yield "a column without a page index"
-    if groups and _CHUNKED not in (metadata.metadata or {}):
+    # A column index lists least and greatest values; long ones are dropped.
+    if not all(each.has_offset_index for each in chunks):
+        yield "a column whose pages are not indexed"
+    if groups and CHUNKING_KEY.encode() not in (metadata.metadata or {}):
         yield "not written with content-defined chunking"
 
 

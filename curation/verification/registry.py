@@ -6,6 +6,7 @@ Those whose units take longest come first among those that have any.
 from __future__ import annotations
 
 from curation.verification.check_canary import CANARY
+from curation.verification.check_card import CARD
 from curation.verification.check_counts import COUNTS
 from curation.verification.check_credentials import CREDENTIALS
 from curation.verification.check_digests import DIGESTS
@@ -21,6 +22,7 @@ CHECKS = (
     DIGESTS,
     COUNTS,
     LOADING,
+    CARD,
     SCHEMAS,
     IDENTITY,
     LEAKAGE,
