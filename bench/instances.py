@@ -1,4 +1,4 @@
-"""Measure our generator of instances against its peers, and print one JSON object.
+"""Measure our generator of instances against its peers.
 
 Every generator gets the same schemas, drawn by digest from a clean build (the local
 one if there is one, else one of the embedded sample), and the same seconds for each.
@@ -23,23 +23,19 @@ What was chosen, so that it is fair:
   hypothesis-jsonschema says that it knows draft-04, -06 and -07 only: see
   `with_valid_by_dialect`. No generator is judged while it generates; ours asks
   jsonschema-rs about the variants that it makes of a value, and pays for the time.
-
-Usage: python -m bench.instances [--schemas 300] [--seconds 0.2] [--build FOLDER]
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
 import sys
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars
 
+from bench.builds import clean_build
 from bench.generator_process import ROOT, Command, DiedError, Generator
 from bench.instance_figures import (
     OURS,
@@ -57,6 +53,7 @@ from curation.instances.admission import identity
 from curation.instances.subject import Subject
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
 _COLUMNS = ("unique_id", "json_schema", "dialect", "sha256")
@@ -68,30 +65,11 @@ def _say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def _is_clean(build: Path) -> bool:
-    manifest = build / "manifest.json"
-    return manifest.is_file() and json.loads(manifest.read_bytes())["rules"] == "clean"
-
-
 def _rows(build: Path) -> Iterator[Drawn]:
     for config in CONFIGS:
         for file in sorted((build / config).glob("*.parquet")):
             frame = polars.read_parquet(file, columns=list(_COLUMNS))
             yield from (Drawn(**row) for row in frame.iter_rows(named=True))
-
-
-def _sample(folder: Path) -> Path:
-    """Build the embedded sample.
-
-    Raises:
-        subprocess.CalledProcessError: it does not build.
-    """
-    out = folder / "JSONSchemaBench"
-    command = [sys.executable, "-m", "curation", "build", "--sample", "--offline"]
-    subprocess.run(
-        [*command, "--out", str(out)], stdout=sys.stderr, cwd=ROOT, check=True
-    )
-    return out
 
 
 def _distinct_valid(subject: Subject, texts: Sequence[str]) -> int:
@@ -151,16 +129,12 @@ def report(build: Path | None, schemas: int, budget: float) -> dict[str, Any]:
     Raises:
         SystemExit: the folder asked for is no clean build.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        found = build or ROOT / "build" / "JSONSchemaBench"
-        local = _is_clean(found)
-        if build and not local:
-            raise SystemExit(f"{build}: no build by the rules `clean`")
-        rows = drawn(_rows(found if local else _sample(Path(folder))), schemas)
+    with clean_build(build) as subject:
+        rows = drawn(_rows(subject.folder), schemas)
     peers = installed(ROOT / "build" / "peers", Path(__file__).parent)
     generators = _measured({OURS: _OURS, **peers}, rows, budget)
     return {
-        "drawn_from": "build" if local else "sample",
+        "drawn_from": subject.name,
         "schemas": len(rows),
         "seconds_a_schema": budget,
         "generators": generators,
@@ -168,15 +142,14 @@ def report(build: Path | None, schemas: int, budget: float) -> dict[str, Any]:
     }
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--schemas", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=0.2, help="for each schema")
-    parser.add_argument("--build", type=Path, help="a clean build's folder")
-    options = parser.parse_args()
-    print(json.dumps(report(options.build, options.schemas, options.seconds), indent=2))
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this part."""
+    parser.add_argument("--schemas", type=int, default=300, help="schemas to draw")
+    parser.add_argument(
+        "--seconds", type=float, default=0.2, help="for each schema and generator"
+    )
 
 
-if __name__ == "__main__":
-    main()
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of every generator."""
+    return report(options.build, options.schemas, options.seconds)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from curation.faults import BadData
 from curation.packaging.checksums import FILE as SUMS
-from curation.packaging.checksums import file_digest
+from curation.packaging.checksums import file_digest, read_sums
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.verification.check import Check, Found
-from curation.verification.contents import read_text
 from curation.verification.findings import Finding
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from curation.verification.check import Answer
     from curation.verification.contents import Contents
 
-_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _NAME = "digests"
 
 
@@ -35,25 +33,16 @@ def _of_manifest(contents: Contents) -> dict[str, str]:
 
 
 def _of_sums(contents: Contents, findings: list[Finding]) -> dict[str, str] | None:
-    path = contents.files.get(SUMS)
-    if path is None:
+    if SUMS not in contents.files:
         findings.append(_finding(SUMS, "missing"))
         return None
     try:
-        lines = read_text(path).splitlines()
+        return read_sums(contents.folder)
+    except BadData as error:
+        findings.append(_finding(SUMS, f"{error.what} ({error.where})"))
     except (ValueError, OSError) as error:
         findings.append(_finding(SUMS, f"not readable ({error})"))
-        return None
-    sums = {}
-    for number, line in enumerate(lines, 1):
-        found = _LINE.fullmatch(line)
-        if found is None:
-            findings.append(
-                _finding(SUMS, f"line {number} is no digest, two spaces and a path")
-            )
-        else:
-            sums[found[2]] = found[1]
-    return sums
+    return None
 
 
 def _compared(

@@ -1,26 +1,24 @@
-"""Measure the build against the floor, interleaved, and print one JSON object.
+"""Measure the build against the floor, interleaved.
 
-Nothing is asserted: a figure is a figure of this machine on this day. Needs the
-archives at hand (`CSBDATA_MIRROR`, or `csbdata fetch` beforehand).
-
-Usage: run.py [--repeats 3] [--corpus]
+Needs the archives at hand (`CSBDATA_MIRROR`, or `csbdata fetch` beforehand).
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from curation.origins import FetchSettings, Unavailable, acquire, load_pins
+
+if TYPE_CHECKING:
+    import argparse
 
 _FLOOR = Path(__file__).with_name("floor.py")
 _ROOT = _FLOOR.parents[1]
@@ -117,30 +115,18 @@ def _ratios(runs: dict[str, Figures]) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this part."""
+    parser.add_argument("--repeats", type=int, default=3, help="rounds of builds")
     parser.add_argument("--corpus", action="store_true", help="the 82,094 files too")
-    options = parser.parse_args()
+
+
+def measure(options: argparse.Namespace) -> Figures:
+    """Return the figures of every build, and how many floors it costs."""
     _warm()
     rounds = []
     for _ in range(options.repeats):
         with tempfile.TemporaryDirectory() as folder:
             rounds.append(_runs(corpus=options.corpus, folder=Path(folder)))
     runs = _summed(rounds)
-    report = {
-        "machine": {
-            "python": platform.python_version(),
-            "platform": platform.platform(),
-            "cores": os.cpu_count(),
-        },
-        "repeats": options.repeats,
-        "runs": runs,
-        "ratios": _ratios(runs),
-    }
-    print(json.dumps(report, indent=2))
-
-
-if __name__ == "__main__":
-    main()
+    return {"repeats": options.repeats, "runs": runs, "ratios": _ratios(runs)}

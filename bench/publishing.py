@@ -1,0 +1,95 @@
+"""Measure verifying a whole build, and packing it anew from its own rows.
+
+Packing writes every table again, row group by row group, through the writer that a
+build uses, then licences, plots, card, Croissant and digests. Both run as commands of
+their own, so that starting Python and its libraries counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from bench.builds import clean_build
+
+if TYPE_CHECKING:
+    import argparse
+
+_ROOT = Path(__file__).resolve().parents[1]
+#: Seconds for both together on two cores.
+TARGET = 30.0
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this part."""
+    parser.add_argument(
+        "--rounds", type=int, default=3, help="times to verify and to pack"
+    )
+
+
+def _timed(*command: str) -> tuple[float, str]:
+    """Run a module of ours; return the seconds it took and what it printed.
+
+    Raises:
+        SystemExit: it failed otherwise than by finding something.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    start = time.perf_counter()
+    ended = subprocess.run(
+        [sys.executable, "-m", *command],
+        stdout=subprocess.PIPE,
+        env=environment,
+        check=False,
+        text=True,
+    )
+    if ended.returncode not in (0, 1):
+        raise SystemExit(f"{' '.join(command)}: exit code {ended.returncode}")
+    return time.perf_counter() - start, ended.stdout
+
+
+def _round(folder: Path) -> dict[str, Any]:
+    """Pack and verify once."""
+    with tempfile.TemporaryDirectory() as temporary:
+        packed = Path(temporary) / "packed"
+        pack, text = _timed("bench.pack", str(folder), str(packed))
+        verify, report = _timed(
+            "curation", "verify", str(packed), "--format", "json", "--jobs", "2"
+        )
+    found = json.loads(report)
+    return {
+        "pack_seconds": pack,
+        "verify_seconds": verify,
+        "pack_steps": json.loads(text),
+        "counted": found["counted"],
+        "failures": sum(each["failure"] for each in found["findings"]),
+    }
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the seconds of packing and verifying, and what was looked at."""
+    with clean_build(options.build, "--instances") as subject:
+        rounds = [_round(subject.folder) for _ in range(options.rounds)]
+        size = sum(
+            each.stat().st_size for each in subject.folder.rglob("*") if each.is_file()
+        )
+    together = [each["pack_seconds"] + each["verify_seconds"] for each in rounds]
+    return {
+        "measured_with": subject.name,
+        "rounds": options.rounds,
+        "bytes": size,
+        "counted": rounds[0]["counted"],
+        "failures": max(each["failures"] for each in rounds),
+        "pack_seconds": round(median(each["pack_seconds"] for each in rounds), 3),
+        "pack_steps": rounds[0]["pack_steps"],
+        "verify_seconds": round(median(each["verify_seconds"] for each in rounds), 3),
+        "together_seconds": round(median(together), 3),
+        "together_seconds_all": [round(each, 3) for each in together],
+        "target_seconds": TARGET,
+    }
