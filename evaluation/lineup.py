@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from curation.faults import BadConfiguration
 from curation.runs import fingerprint
 from evaluation.engines.registry import FAITHFUL, EngineFile, chosen, find
+from evaluation.environments import install_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +67,7 @@ class Entrant:
             "interpreter": self.interpreter,
             "sha256": self.file.digest(),
             "unavailable": self.unavailable or None,
-            "install": self.file.install,
+            "install": install_line(self.file),
         }
 
 

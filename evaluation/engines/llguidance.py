@@ -2,11 +2,13 @@
 
 Compiling is the making of an `LLMatcher`: a grammar's errors show only there. Every
 text starts from a deep copy of it, so no text profits from what another has cached.
+Versions before 0.6 have another interface and fewer options.
 """
 
 from __future__ import annotations
 
 import ctypes
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -86,11 +88,11 @@ class _Engine:
             slices=slices,
         )
         self._mask_bytes = (tokenizer.vocab_size + 31) // 32 * 4
-        limits = {each: options.get(each) for each in _LIMITS}
+        limits: dict[str, Any] = {each: options.get(each) for each in _LIMITS}
         self._limits = llguidance.LLParserLimits(
             **{name: value for name, value in limits.items() if value is not None}
         )
-        self._json = {
+        self._json: Any = {
             name: value
             for name, value in options.items()
             if value is not None and name not in (*_LIMITS, "slices")
@@ -117,6 +119,133 @@ class _Engine:
         return list(grammar.get_grammar_warnings())
 
 
-def load(tokenizer: Any, options: Mapping[str, object]) -> _Engine:  # noqa: ANN401 (typed by shape)
+class _OldMatcher:
+    """One text under one grammar, in versions before 0.6."""
+
+    def __init__(self, interpreter: Any, engine: _OldEngine) -> None:  # noqa: ANN401 (the engine's)
+        self._interpreter = interpreter
+        self._engine = engine
+        self._bits: bytes | None = None
+
+    def mask(self) -> bytes:
+        """Return the allowed tokens; only the end where nothing can follow."""
+        if self._bits is None:
+            found, _ = self._interpreter.compute_mask()
+            self._bits = self._engine.bits(found)
+        return self._bits
+
+    def commit(self, token: int) -> bool:
+        """Take a token; raises where it is refused."""
+        self._interpreter.commit_token(token)
+        self._bits = None
+        return True
+
+    def may_end(self) -> bool:
+        """Tell whether the mask allows the end token."""
+        end = self._engine.eos_id
+        return bool(self.mask()[end // 8] >> end % 8 & 1)
+
+    def forced(self) -> None:
+        """Return None: tokens are forced only where masks are not asked for."""
+
+
+class _OldEngine:
+    """Versions before 0.6, which have no `LLMatcher`, no limits and no slices."""
+
+    def __init__(self, tokenizer: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401 (typed by shape)
+        import llguidance
+        import numpy
+
+        self.version = version("llguidance")
+        unknown = {"lenient", "whitespace_pattern", *_LIMITS}
+        asked = sorted(each for each in unknown if options.get(each))
+        if asked:
+            raise ValueError(f"llguidance {self.version} has no option {asked[0]}")
+        self.eos_id = tokenizer.eos_id
+        self._size = (tokenizer.vocab_size + 31) // 32 * 4
+        self._numpy = numpy
+        self._library = llguidance
+        self._tokens = llguidance.LLTokenizer(
+            llguidance.TokenizerWrapper(_Spelling(tokenizer))
+        )
+        self._compiler = llguidance.JsonCompiler(**_old_arguments(options))
+
+    def compile(self, schema: str) -> object:
+        """Return an interpreter before its first token."""
+        return self._library.LLInterpreter(
+            self._tokens,
+            self._compiler.compile(schema),
+            enable_backtrack=False,
+            enable_ff_tokens=False,
+            log_level=0,
+        )
+
+    def start(self, grammar: Any) -> _OldMatcher:  # noqa: ANN401 (the engine's)
+        """Return a copy of the interpreter."""
+        return _OldMatcher(grammar.deep_copy(), self)
+
+    def warnings(self, _: object) -> Sequence[str]:
+        """Return nothing: it has no warnings."""
+        return ()
+
+    def bits(self, found: bytes | None) -> bytes:
+        """Return a mask of one byte a token as one of one bit a token."""
+        numpy = self._numpy
+        if found is None:
+            flags = numpy.zeros(self.eos_id + 1, dtype=numpy.uint8)
+            flags[self.eos_id] = 1
+        else:
+            flags = numpy.frombuffer(found, dtype=numpy.uint8)
+        packed: bytes = numpy.packbits(flags, bitorder="little").tobytes()
+        return packed.ljust(self._size, b"\0")
+
+
+class _Spelling:
+    """A tokenizer as versions before 0.6 want it.
+
+    Specials begin with a byte of 255. Every single byte has to be a token, or masks
+    panic: those that the vocabulary lacks get ids behind its end, which nobody asks.
+    """
+
+    def __init__(self, tokenizer: Any) -> None:  # noqa: ANN401 (typed by shape)
+        self.eos_token_id = tokenizer.eos_id
+        self.bos_token_id = None
+        missing = tokenizer.vocab_size - len(tokenizer.token_bytes)
+        contents = [*tokenizer.token_bytes, *[None] * missing]
+        self.tokens = [
+            b"\xff<%d>" % index if content is None else content
+            for index, content in enumerate(contents)
+        ]
+        bytewise = {bytes([each]) for each in range(256)}
+        self.tokens += sorted(bytewise - set(self.tokens))
+        self._ids = {each: index for index, each in enumerate(self.tokens) if each}
+        self._longest = max(map(len, self._ids))
+
+    def __call__(self, text: bytes) -> list[int]:
+        """Cut a text into the longest tokens that fit."""
+        tokens = []
+        while text:
+            sizes = range(min(len(text), self._longest), 0, -1)
+            size = next(n for n in sizes if text[:n] in self._ids)
+            tokens.append(self._ids[text[:size]])
+            text = text[size:]
+        return tokens
+
+
+def _old_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options under the names of versions before 0.6."""
+    pair = (options.get("item_separator"), options.get("key_separator"))
+    wanted = {
+        "whitespace_flexible": options.get("whitespace_flexible"),
+        "coerce_one_of": options.get("coerce_one_of"),
+        "separators": None if None in pair else pair,
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def load(tokenizer: Any, options: Mapping[str, object]) -> _Engine | _OldEngine:  # noqa: ANN401 (typed by shape)
     """Return the engine."""
-    return _Engine(tokenizer, options)
+    import llguidance
+
+    new = hasattr(llguidance, "LLMatcher")
+    return _Engine(tokenizer, options) if new else _OldEngine(tokenizer, options)

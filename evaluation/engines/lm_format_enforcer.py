@@ -107,26 +107,25 @@ class Matcher:
         self._engine = engine
         self._enforcer = enforcer
         self._tokens: list[int] = []
-        self._allowed: set[int] | None = None
+        self._bits: bytearray | None = None
 
     def mask(self) -> bytearray:
         """Return the allowed tokens; the end token is among them where it may end."""
         allowed = self._enforcer.get_allowed_tokens(self._tokens)
         tokens = getattr(allowed, "allowed_tokens", allowed)
-        self._allowed = set(tokens)
         bits = bytearray((self._engine.vocab_size + 31) // 32 * 4)
         for token in tokens:
             bits[token >> 3] |= 1 << (token & 7)
+        self._bits = bits
         return bits
 
     def commit(self, token: int) -> bool:
         """Take a token that the last mask allows: the enforcer itself says nothing."""
-        if self._allowed is None:
-            self.mask()
-        if token not in (self._allowed or ()):
+        bits = self.mask() if self._bits is None else self._bits
+        if not bits[token >> 3] >> (token & 7) & 1:
             return False
         self._tokens.append(token)
-        self._allowed = None
+        self._bits = None
         return True
 
     def may_end(self) -> bool:

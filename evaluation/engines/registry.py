@@ -58,14 +58,6 @@ class EngineFile:
         """The distribution that does the work; empty where the file itself does."""
         return str(self.about.get("distribution", ""))
 
-    @property
-    def install(self) -> str:
-        """The line that installs it."""
-        wanted = str(self.about.get("install", self.distribution))
-        if self.version:
-            wanted = f"{self.distribution}=={self.version}"
-        return f'pip install "{wanted}"' if wanted else ""
-
     def digest(self) -> str:
         """Return the sha256 of the file."""
         return hashlib.sha256(self.path.read_bytes()).hexdigest()

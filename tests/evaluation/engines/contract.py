@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import runpy
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,8 +97,14 @@ def _plain(forced: Sequence[int] | None) -> list[int] | None:
     return None if forced is None else [int(each) for each in forced]
 
 
-if __name__ == "__main__":
+def main(path: str, options: str) -> None:
+    """Print what an engine says over the small vocabulary, as JSON."""
     small = runpy.run_path(str(Path(__file__).parent.parent / "small_tokenizer.py"))
-    made = small["SmallTokenizer"]()
-    answer = examine(sys.argv[1], json.loads(sys.argv[2]), made, made.encode)
+    with tempfile.TemporaryDirectory() as folder:
+        made = small["small_tokenizer"](Path(folder))
+        answer = examine(path, json.loads(options), made, made.encode)
     sys.stdout.write(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])
