@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from evaluation.generation.values import Request
     from evaluation.models.base import Decoding, LanguageModel
 
+#: Seconds for which one of several texts that all wait for a grammar looks for it.
+_LOOK = 0.002
+
 
 @dataclass(slots=True)
 class _Text:
@@ -121,17 +124,14 @@ class _Batch:
 
     def _wait_later(self, text: _Text) -> bool:
         """Tell whether to let the others go on while a grammar is being compiled."""
-        others = any(
-            each is not text and (each.ahead or not each.is_compiling())
-            for each in self._active
-            if each.outcome is None
-        )
-        return bool(
-            text.session is not None
-            and text.is_compiling()
-            and others
-            and text.session.is_waiting()
-        )
+        if text.session is None or not text.is_compiling():
+            return False
+        others = [
+            each for each in self._active if each is not text and each.outcome is None
+        ]
+        # Alone it may as well stand still; else it looks, longer if all are waiting.
+        idle = not any(each.ahead or not each.is_compiling() for each in others)
+        return bool(others) and text.session.is_waiting(_LOOK if idle else 0.0)
 
     def _choose(self, text: _Text, logits: torch.Tensor) -> None:
         mask, wait = None, None

@@ -134,10 +134,10 @@ class Session:
             raise EngineEnded(Result.ERROR, detail)
         return tuple(answer["forced"])
 
-    def is_waiting(self) -> bool:
-        """Tell whether an answer is still to come, after looking for it once."""
+    def is_waiting(self, seconds: float = 0.0) -> bool:
+        """Tell whether an answer is still to come, after looking for it so long."""
         if len(self._answers) < self._asked:
-            self._collect(self._worker.wait(0))
+            self._collect(self._worker.wait(seconds))
         return len(self._answers) < self._asked
 
     def settle(self) -> None:
@@ -167,6 +167,8 @@ class Session:
         self._worker.start()
         self._worker.begin(questions, seconds)
         self._asked = len(questions)
+        # The question is on its way only when the pipe has been served once.
+        self._collect(self._worker.wait(0.0))
 
     def _next(self) -> dict[str, Json]:
         while not self._answers:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
+from transformers.utils import logging
 
 from curation.faults import BadConfiguration, NoInput
 from evaluation.models.prefixes import Prefixes
@@ -220,6 +221,7 @@ def load(where: str | Path, loading: Loading, *, name: str = "") -> Transformers
         raise BadConfiguration(f"{message} {', '.join(DTYPES)}")
     device = chosen_device(loading.device)
     torch.set_num_threads(loading.threads)
+    logging.disable_progress_bar()
     revision = loading.revision
     try:
         tokenizer = AutoTokenizer.from_pretrained(str(where), revision=revision)

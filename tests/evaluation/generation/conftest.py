@@ -1,0 +1,38 @@
+"""The small model and what writes with it, made once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.origins import FetchSettings
+from evaluation.models.transformers import Loading, TransformersModel, load
+from evaluation.tokenizers import get
+from tests.evaluation.small_model import small_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.tokenizers import TokenizerFiles
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small model."""
+    return small_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture
+def model(model_folder: Path) -> TransformersModel:
+    """Return the small model, with nothing in its prefix cache."""
+    return load(model_folder, Loading(device="cpu", dtype="fp32"))
+
+
+@pytest.fixture(scope="session")
+def tokenizer(
+    model_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> TokenizerFiles:
+    """Return the small model's tokenizer, as engines are given it."""
+    cache = tmp_path_factory.mktemp("cache")
+    return get(str(model_folder), FetchSettings(cache=cache))

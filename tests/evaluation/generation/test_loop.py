@@ -1,0 +1,268 @@
+"""The loop writes what the model would write, and nothing that the engine forbids."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import jsonschema_rs
+import pytest
+import torch
+
+from curation.isolation import Program
+from curation.limits import Limits
+from evaluation.generation.loop import generate
+from evaluation.generation.session import Session
+from evaluation.generation.values import Ending, Options, Request
+from evaluation.models.base import Message
+from evaluation.units import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evaluation.generation.values import Generation
+    from evaluation.models.transformers import TransformersModel
+    from evaluation.tokenizers import TokenizerFiles
+
+_ENGINES = Path(__file__).parents[3] / "evaluation" / "engines"
+_COMPACT = {
+    "whitespace_flexible": False,
+    "item_separator": ",",
+    "key_separator": ":",
+    "slices": "json",
+}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "kind": {"enum": ["ferry", "barge"]},
+        "crew": {"type": "integer", "minimum": 1, "maximum": 9},
+        "ports": {
+            "type": "array",
+            "items": {"enum": ["east", "west"]},
+            "minItems": 1,
+            "maxItems": 2,
+        },
+    },
+    "required": ["kind", "crew", "ports"],
+    "additionalProperties": False,
+}
+
+
+def _engine(folder: Path, body: str) -> Path:
+    path = folder / "engine.py"
+    path.write_text(body)
+    return path
+
+
+@contextmanager
+def session(
+    tokenizer: TokenizerFiles, engine: Path, options: dict[str, object] | None = None
+) -> Iterator[Session]:
+    """Open an engine's process over the small vocabulary."""
+    given = {
+        "tokens": str(tokenizer.tokens),
+        "vocab_size": tokenizer.vocab_size,
+        "eos_id": tokenizer.eos_id,
+        "special_ids": list(tokenizer.special_ids),
+        "kind": tokenizer.kind,
+        "tokenizer_json": str(tokenizer.tokenizer_json),
+    }
+    program = Program(
+        file=engine,
+        setup={"engine": str(engine), "options": options or {}, "tokenizer": given},
+    )
+    with Session(program, tokenizer=given, limits=Limits()) as opened:
+        yield opened
+
+
+def _request(model: TransformersModel, say: str, **changes: object) -> Request:
+    prompt = model.prompt([Message(role="user", content=say)])
+    given: dict[str, object] = {
+        "id": say,
+        "schema": json.dumps(SCHEMA),
+        "prompt": prompt,
+        "budget": 80,
+    }
+    return Request(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def _alone(model: TransformersModel, request: Request) -> Generation:
+    return generate(model, [request], [None], Options())[0]
+
+
+def test_without_an_engine_the_text_is_that_of_generate(
+    model: TransformersModel,
+) -> None:
+    """Greedy decoding through the loop chooses the tokens that `generate` chooses."""
+    request = _request(model, "say something", budget=24)
+    ours = _alone(model, request)
+    inputs = torch.tensor([request.prompt])
+    theirs = model._model.generate(inputs, max_new_tokens=24, do_sample=False)
+    new = theirs[0, len(request.prompt) :].tolist()
+    assert list(ours.tokens) == [each for each in new if each not in model.end_tokens]
+
+
+def test_the_prefix_cache_changes_no_text(model: TransformersModel) -> None:
+    """What a prompt shares with the one before is not prefilled again, unseen."""
+    long = "the same beginning of a long instruction, "
+    asked = [_request(model, long + end, budget=16) for end in ("one", "two", "other")]
+    first = [_alone(model, each) for each in asked]
+    again = [_alone(model, each) for each in asked]
+    assert [each.reused_tokens > 0 for each in first] == [False, True, True]
+    assert [each.tokens for each in again] == [each.tokens for each in first]
+
+
+def test_a_batch_writes_what_each_text_would_be_alone(
+    model: TransformersModel,
+) -> None:
+    """Texts of a batch do not disturb each other, whatever their prompts' lengths."""
+    asked = [
+        _request(model, say, budget=budget)
+        for say, budget in (("a", 7), ("a much longer prompt", 20), ("mid one", 12))
+    ]
+    alone = [_alone(model, each) for each in asked]
+    together = generate(model, asked, [None] * 3, Options())
+    assert [each.tokens for each in together] == [each.tokens for each in alone]
+    assert [each.ending for each in together] == [each.ending for each in alone]
+
+
+@pytest.mark.parametrize("forced", [False, True])
+@pytest.mark.parametrize("overlap", [False, True])
+def test_under_an_engine_even_a_random_model_satisfies_the_schema(
+    model: TransformersModel, tokenizer: TokenizerFiles, *, overlap: bool, forced: bool
+) -> None:
+    """Overlaps and forced tokens change the times, never what is allowed."""
+    options = Options(overlap_compile=overlap, overlap_mask=overlap, forced=forced)
+    validator = jsonschema_rs.Draft202012Validator(SCHEMA)
+    with session(tokenizer, _ENGINES / "llguidance.py", _COMPACT) as opened:
+        for say in ("one", "two", "three"):
+            made = generate(model, [_request(model, say)], [opened], options)[0]
+            assert (made.result, made.ending) == (Result.OK, Ending.END), made.detail
+            assert validator.is_valid(json.loads(made.text))
+            assert (made.forced > 0) is forced
+            assert made.compile_ns
+            assert made.ttft_ns
+            assert made.total_ns
+            assert made.total_ns >= made.ttft_ns
+            assert sum(each.fed for each in made.steps[1:]) == len(made.tokens)
+
+
+def test_the_overlaps_change_no_text(
+    model: TransformersModel, tokenizer: TokenizerFiles
+) -> None:
+    """With and without overlapping the same tokens are chosen."""
+    texts = set()
+    with session(tokenizer, _ENGINES / "llguidance.py", _COMPACT) as opened:
+        for overlap in (True, False):
+            options = Options(overlap_compile=overlap, overlap_mask=overlap)
+            made = generate(model, [_request(model, "go")], [opened], options)[0]
+            texts.add(made.tokens)
+    assert len(texts) == 1
+
+
+def test_the_budget_ends_a_text(model: TransformersModel) -> None:
+    """A text has at most its budget of tokens, and says that it was truncated."""
+    made = _alone(model, _request(model, "on and on", budget=3))
+    assert len(made.tokens) == 3
+    assert made.ending is Ending.TRUNCATED
+
+
+def test_a_seed_decides_what_is_drawn(model: TransformersModel) -> None:
+    """Sampling gives the same text for the same seed, and others for other seeds."""
+
+    def drawn(seed: int) -> tuple[int, ...]:
+        request = _request(model, "draw", budget=12, temperature=1.5, seed=seed)
+        return _alone(model, request).tokens
+
+    assert drawn(1) == drawn(1)
+    assert len({drawn(seed) for seed in range(5)}) > 1
+
+
+def test_a_refused_schema_is_the_outcome_of_that_text_alone(
+    model: TransformersModel, tokenizer: TokenizerFiles
+) -> None:
+    """Next to a compile error the other text of the batch is written."""
+    bad = _request(model, "bad", schema='{"type": "neither"}')
+    engine = _ENGINES / "llguidance.py"
+    with (
+        session(tokenizer, engine, _COMPACT) as one,
+        session(tokenizer, engine, _COMPACT) as two,
+    ):
+        refused, written = generate(
+            model, [bad, _request(model, "good")], [one, two], Options()
+        )
+        again = generate(model, [_request(model, "good")], [one], Options())[0]
+    assert refused.result is Result.COMPILE_ERROR
+    assert refused.ending is Ending.ENGINE
+    assert (written.result, again.result) == (Result.OK, Result.OK)
+    assert written.tokens == again.tokens
+
+
+_CRASHES = """
+import os
+class Matcher:
+    def __init__(self, size): self.left, self.size = 3, size
+    def mask(self): return b"\\xff" * self.size
+    def commit(self, token):
+        self.left -= 1
+        if not self.left: os.abort()
+        return True
+    def may_end(self): return False
+class Engine:
+    version = "0"
+    def __init__(self, size): self.size = size
+    def compile(self, schema): return schema
+    def start(self, grammar): return Matcher(self.size)
+def load(tokenizer, options): return Engine((tokenizer.vocab_size + 31) // 32 * 4)
+"""
+
+
+def test_an_engine_that_dies_in_the_middle_is_an_outcome(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """A crash while a text is written ends that text, and the session goes on."""
+    with session(tokenizer, _engine(tmp_path, _CRASHES)) as opened:
+        for _ in range(2):
+            made = generate(model, [_request(model, "x")], [opened], Options())[0]
+            assert made.result is Result.CRASH
+            assert "SIGABRT" in made.detail
+
+
+_DEAD_END = _CRASHES.replace('b"\\xff"', 'b"\\x00"')
+
+
+def test_a_mask_without_any_token_is_a_dead_end(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Where neither a token nor the end is allowed the text ends, and says why."""
+    with session(tokenizer, _engine(tmp_path, _DEAD_END)) as opened:
+        made = generate(model, [_request(model, "x")], [opened], Options())[0]
+    assert made.ending is Ending.DEAD_END
+
+
+_SLOW = _CRASHES.replace(
+    "return schema", "import time; time.sleep(60) if 'slow' in schema else 0; return 1"
+).replace("if not self.left: os.abort()", "pass")
+
+
+def test_a_slow_compile_holds_up_nobody_else(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """While one grammar is compiled until its deadline, the other text is finished."""
+    engine = _engine(tmp_path, _SLOW)
+    options = Options(compile_seconds=2.0)
+    asked = [
+        _request(model, "slow", schema='{"slow": 1}', budget=4),
+        _request(model, "fast", budget=4),
+    ]
+    with session(tokenizer, engine) as one, session(tokenizer, engine) as two:
+        two.start()
+        one.start()
+        slow, fast = generate(model, asked, [one, two], options)
+    assert slow.result is Result.TIMEOUT
+    assert slow.compile_ns is None
+    assert fast.result is Result.OK
+    assert fast.total_ns is not None
+    assert fast.total_ns < 2e9
