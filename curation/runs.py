@@ -23,7 +23,7 @@ from curation.durable import UNFINISHED, cannot_write, replacing
 from curation.faults import TemporarilyUnavailable
 from curation.jsontext import canonical
 from curation.publish import atomic_folder, atomic_write_bytes
-from curation.resources import raw_folder
+from curation.resources import cards_folder, raw_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +43,11 @@ __all__ = [
 _DECISIVE = (
     "fastjsonschema",
     "google-re2",
+    "huggingface_hub",
+    "jinja2",
     "jsonschema",
     "jsonschema-rs",
+    "matplotlib",
     "orjson",
     "polars",
     "pyarrow",
@@ -138,14 +141,15 @@ def versions() -> dict[str, str]:
 
 @cache
 def code_digest() -> str:
-    """Return the sha256 of our own code and of what ships in `raw/`.
+    """Return the sha256 of our own code and of what ships in `raw/` and `cards/`.
 
     The sample is left out: like every source it has a digest of its own.
     """
-    package, raw = Path(__file__).parent, raw_folder()
+    package, raw, cards = Path(__file__).parent, raw_folder(), cards_folder()
     files = [(package, each) for each in package.rglob("*.py")]
     files += [(raw, each) for each in raw.glob("*.toml")]
     files += [(raw, each) for each in (raw / "lists").rglob("*")]
+    files += [(cards, each) for each in cards.rglob("*")]
     total = hashlib.sha256()
     for root, each in sorted(files, key=lambda item: str(item[1].relative_to(item[0]))):
         if each.is_file():

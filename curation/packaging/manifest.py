@@ -41,6 +41,9 @@ _DISTRIBUTIONS = (
     "regress",
     "fastjsonschema",
     "pyarrow",
+    "huggingface_hub",
+    "jinja2",
+    "matplotlib",
 )
 
 

@@ -1,0 +1,61 @@
+"""`dataset_info` is what `datasets` itself computes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from huggingface_hub import DatasetCard
+
+from curation.benchmark import SPLITS
+from curation.packaging.hub_info import arrow_bytes
+from curation.packaging.parquet import write_split
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.documents import Json
+
+datasets = pytest.importorskip("datasets")
+
+
+@pytest.fixture(scope="module")
+def told(sample: Path) -> list[Json]:
+    """Return the `dataset_info` of the sample's card."""
+    info: list[Json] = DatasetCard.load(sample / "README.md").data["dataset_info"]
+    return info
+
+
+def test_datasets_computes_the_same(
+    sample: Path, told: list[Json], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Features, bytes, rows and sizes of each config are those of a fresh load."""
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
+    assert [each["config_name"] for each in told][:2] == ["default", "Glaiveai2K"]
+    for each in told:
+        files = {
+            split: sorted(str(path) for path in _files(sample, each, split))
+            for split in SPLITS
+        }
+        # The files alone: with the card `datasets` would repeat what it says.
+        builder = datasets.load_dataset_builder(
+            "parquet", data_files=files, cache_dir=str(tmp_path)
+        )
+        builder.download_and_prepare()
+        computed = builder.info._to_yaml_dict()
+        computed["config_name"] = each["config_name"]
+        assert computed == each
+
+
+def _files(sample: Path, info: Json, split: str) -> list[Path]:
+    if info["config_name"] != "default":
+        return list((sample / info["config_name"]).glob(f"{split}-*"))
+    return [
+        path for path in sample.glob(f"*/{split}-*") if path.parent.name != "ledger"
+    ]
+
+
+def test_a_file_without_rows_takes_no_bytes(tmp_path: Path) -> None:
+    """An empty split weighs nothing."""
+    write_split([], tmp_path / "x.parquet")
+    assert arrow_bytes(tmp_path / "x.parquet") == 0
