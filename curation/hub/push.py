@@ -20,9 +20,9 @@ from curation.hub.plan import Plan, listed, plan_for
 from curation.hub.repository import MAIN, HubRepository, State
 from curation.hub.session import (
     Patience,
-    fault_of,
     is_overtaken,
     is_uncertain,
+    waits_between,
 )
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _committed(
     opens = request.create_pr and not prospect.revision.startswith("refs/pr/")
     progress.say(f"uploading {prospect.plan.bytes:,} bytes to {request.name}")
     repository.upload(additions, prospect.revision, create_pr=opens)
-    for left in reversed(range(request.patience.attempts)):
+    for wait in waits_between(request.patience):
         try:
             done = repository.commit(
                 [*additions, *deletions],
@@ -247,12 +247,11 @@ def _committed(
                 description=request.mark,
                 create_pr=opens,
             )
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (a fault is raised of it)
             landed = _landed(repository, prospect, error, opens=opens)
             if landed is not None:
                 return landed
-            if not left or not is_uncertain(error):
-                raise fault_of(error, request.name) from error
+            wait(error, request.name)
             continue
         return done.oid, done.pr_url or _url(repository, prospect.revision)
     raise ValueError(request.patience.attempts)
@@ -279,7 +278,8 @@ def _landed(
             return None
         revision = found
     since = repository.commits_since(state.head, revision)
-    for commit in since:
+    # The oldest first: what came on top of ours holds the same files.
+    for commit in reversed(since):
         if not _missing(prospect, repository.files(commit)):
             return commit, _url(repository, revision)
     if since or is_overtaken(error):

@@ -14,6 +14,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeVar
 
 import httpx2
@@ -34,6 +35,7 @@ from curation.faults import (
 from curation.hub.redaction import redacted
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Callable, Iterator
 
 _T = TypeVar("_T")
@@ -97,6 +99,12 @@ def asked_wait(response: httpx2.Response) -> float:
     return float(text) + 1 if text.isdecimal() else 1.0
 
 
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return the trusted certificates, read once: that takes longer than asking."""
+    return httpx2.create_ssl_context()
+
+
 @contextmanager
 def patient_client(patience: Patience, *, bars: bool = False) -> Iterator[None]:
     """Let every request of huggingface_hub wait as we want, inside the block.
@@ -110,6 +118,7 @@ def patient_client(patience: Patience, *, bars: bool = False) -> Iterator[None]:
 
     def ours() -> httpx2.Client:
         return httpx2.Client(
+            verify=_certificates(),
             event_hooks={"request": own_hooks, "response": [waits.watch]},
             follow_redirects=True,
             timeout=httpx2.Timeout(patience.silence, connect=patience.connect),
@@ -117,7 +126,10 @@ def patient_client(patience: Patience, *, bars: bool = False) -> Iterator[None]:
 
     def theirs() -> httpx2.Client:
         return httpx2.Client(
-            event_hooks={"request": own_hooks}, follow_redirects=True, timeout=None
+            verify=_certificates(),
+            event_hooks={"request": own_hooks},
+            follow_redirects=True,
+            timeout=None,
         )
 
     huggingface_hub.set_client_factory(ours)
@@ -133,17 +145,27 @@ def repeated(ask: Callable[[], _T], where: str, patience: Patience) -> _T:
     Raises:
         Fault: there is none; `fault_of` says which.
     """
-    pause = patience.pause
-    for left in reversed(range(patience.attempts)):
+    for wait in waits_between(patience):
         try:
             return ask()
-        except Exception as error:
-            wait = _wait_before_next(error, pause)
-            if wait is None or not left:
-                raise fault_of(error, where) from error
-        time.sleep(wait)
-        pause *= 2
+        except Exception as error:  # noqa: BLE001 (each is raised again, as a fault)
+            wait(error, where)
     raise ValueError(patience.attempts)
+
+
+def waits_between(patience: Patience) -> Iterator[Callable[[Exception, str], None]]:
+    """Yield, for each try, what waits after its failure or raises the fault of it."""
+    pause = patience.pause
+    for left in reversed(range(patience.attempts)):
+        yield partial(_wait, last=not left, pause=pause)
+        pause *= 2
+
+
+def _wait(error: Exception, where: str, *, last: bool, pause: float) -> None:
+    seconds = _wait_before_next(error, pause)
+    if seconds is None or last:
+        raise fault_of(error, where) from error
+    time.sleep(seconds)
 
 
 def _wait_before_next(error: Exception, pause: float) -> float | None:
@@ -203,6 +225,8 @@ def fault_of(error: Exception, where: str) -> Fault:
     fault = _reason(error, Fault)
     if fault is not None:
         return fault
+    if _is_complaint(error):
+        return BadData(redacted(str(error)), where)
     answered = _reason(error, errors.HfHubHTTPError)
     if answered is not None:
         return _of_answer(answered, where)
@@ -217,6 +241,12 @@ def fault_of(error: Exception, where: str) -> Fault:
     return _of_the_rest(error, where)
 
 
+def _is_complaint(error: Exception) -> bool:
+    """Whether the library itself says what is wrong with what it was given."""
+    known = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
+    return isinstance(error, ValueError) and not isinstance(error, known)
+
+
 def _of_the_rest(error: Exception, where: str) -> Fault:
     if isinstance(error, errors.LocalTokenNotFoundError | errors.OIDCError):
         return NotPermitted(f"no token ({_last_words(error)})", where, _LOGIN)
@@ -224,8 +254,6 @@ def _of_the_rest(error: Exception, where: str) -> Fault:
         return BadConfiguration("not a name that the Hub could have", where)
     if _reason(error, json.JSONDecodeError) is not None:
         return Unavailable("what answers there is no Hub", where, "see HF_ENDPOINT")
-    if isinstance(error, ValueError):
-        return BadData(redacted(str(error)), where)
     if isinstance(error, errors.LocalEntryNotFoundError | errors.FileMetadataError):
         return Unavailable(redacted(str(error)), where)
     if isinstance(error, OSError):

@@ -141,7 +141,7 @@ class Handler(BaseHTTPRequestHandler):
     def _spoiled(
         self,
         answer: Callable[[BaseHTTPRequestHandler], None] | None,
-        happens: Callable[[], None] | None,
+        happens: Callable[[], object] | None,
     ) -> None:
         """Do the work, and let what happens come between it and the answer."""
         wire, self.wfile = self.wfile, cast("Any", _Held())

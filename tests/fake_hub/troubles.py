@@ -32,7 +32,7 @@ class Trouble:
     #: Whether the server does its work first.
     after: bool = False
     #: Called at the moment: somebody else commits, a process is killed.
-    happens: Callable[[], None] | None = None
+    happens: Callable[[], object] | None = None
     met: int = field(default=0)
 
 
@@ -53,7 +53,7 @@ class Troubles:
         times: int = 1,
         skip: int = 0,
         after: bool = False,
-        happens: Callable[[], None] | None = None,
+        happens: Callable[[], object] | None = None,
     ) -> Trouble:
         """Let something happen to requests whose path matches."""
         made = Trouble(method, re.compile(pattern), answer, times, skip, after, happens)

@@ -1,0 +1,395 @@
+"""F41 to F44 for pushing: whatever the Hub does, a reader sees old or new."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.faults import (
+    BadData,
+    NotPermitted,
+    TemporarilyUnavailable,
+    Unavailable,
+)
+from curation.hub.push import push
+from curation.hub.session import patient_client
+from curation.progress import Quiet
+from tests.fake_hub.troubles import cut, cut_body, rate_limited, silent, status
+from tests.publishing import (
+    FILES,
+    HASTY,
+    NAME,
+    TOKEN,
+    UPLOAD_WARNING,
+    Connection,
+    connected,
+    contents,
+    looked,
+    pushed,
+    write_folder,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from http.server import BaseHTTPRequestHandler
+    from pathlib import Path
+
+    Answer = Callable[[BaseHTTPRequestHandler], None]
+
+pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
+
+#: Every request of a push to a repository that is there and has a manifest.
+STEPS = {
+    "the dataset": ("GET", rf"/api/datasets/{NAME}$"),
+    "the references": ("GET", r"/refs"),
+    "the files": ("GET", r"/tree/"),
+    "what is large": ("POST", r"/preupload/"),
+    "where to put it": ("POST", r"/objects/batch"),
+    "the upload": ("PUT", r"X-Amz-Signature"),
+    "the upload's end": ("POST", r"/verify/"),
+    "the card's check": ("POST", r"/validate-yaml"),
+    "the commit": ("POST", r"/commit/"),
+    "what a file is": ("HEAD", r"/resolve/"),
+    "reading back": ("GET", r"/resolve/"),
+    "reading a large one back": ("GET", r"X-Amz-Signature"),
+    "the tag": ("POST", r"/tag/"),
+}
+
+
+@pytest.fixture
+def there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Connection]:
+    """A Hub that the library is turned to."""
+    with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
+        yield connection
+
+
+@pytest.fixture
+def old(there: Connection, tmp_path: Path) -> dict[str, bytes]:
+    """What the Hub has before."""
+    folder = write_folder(tmp_path / "old", {"old.txt": b"1"}, version="1.0.0")
+    pushed(folder)
+    there.waits.clear()
+    return contents(folder)
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "cut",
+        "cut after",
+        pytest.param("503", marks=pytest.mark.slow),
+        pytest.param("503 after", marks=pytest.mark.slow),
+    ],
+)
+def test_a_fault_that_passes_is_survived_at_every_step(
+    kind: str, step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """One broken answer, before or after the work was done, changes nothing."""
+    answer = cut if kind.startswith("cut") else status(503, "Come again")
+    method, pattern = STEPS[step]
+    trouble = there.hub.troubles.add(
+        method, pattern, answer, after=kind.endswith("after")
+    )
+    folder = write_folder(tmp_path / "new")
+    done = pushed(folder)
+    assert trouble.met == 1
+    assert there.seen() == there.seen("v2.0.0") == contents(folder)
+    assert there.seen("v1.0.0") == old
+    assert there.commits == 3
+    assert done.commit == there.hub.repository(NAME).branches["main"]
+
+
+# Where only the end of an upload is troubled, the next try finds the object there.
+@pytest.mark.parametrize("step", sorted(STEPS.keys() - {"the upload's end"}))
+@pytest.mark.parametrize("kind", [cut, status(500, "Broken")], ids=["cut", "500"])
+def test_a_fault_that_stays_ends_with_69_and_the_same_command_finishes(
+    kind: Answer,
+    step: str,
+    there: Connection,
+    old: dict[str, bytes],
+    tmp_path: Path,
+) -> None:
+    """A reader has the old state or the new one; later all is well."""
+    method, pattern = STEPS[step]
+    trouble = there.hub.troubles.add(method, pattern, kind, times=10**6)
+    folder = write_folder(tmp_path / "new")
+    with pytest.raises(Unavailable) as caught:
+        pushed(folder)
+    assert NAME in str(caught.value)
+    assert there.seen() in (old, contents(folder))
+    assert there.seen("v2.0.0") == {}
+    trouble.times = 0
+    assert pushed(folder).tag == "v2.0.0"
+    assert there.seen() == contents(folder)
+    assert there.commits == 3
+
+
+def test_f41_a_commit_that_landed_without_a_word_is_recognised(
+    there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """The answer is lost, and meanwhile somebody else commits on top of it."""
+    folder = write_folder(tmp_path / "new")
+    theirs = partial(there.hub.store.put, NAME, {"theirs.txt": b"1"})
+    there.hub.troubles.add("POST", "/commit/", cut, after=True, happens=theirs)
+    done = pushed(folder)
+    assert there.seen("v2.0.0") == there.seen(done.commit) == contents(folder)
+    assert there.seen() == {**contents(folder), "theirs.txt": b"1"}
+    assert old
+
+
+def test_f41_a_pull_request_that_opened_without_a_word_is_recognised(
+    there: Connection, tmp_path: Path
+) -> None:
+    """No second one is opened, in this run or the next."""
+    there.hub.store.create(NAME)
+    folder = write_folder(tmp_path / "new")
+    there.hub.troubles.add("POST", "/commit/", cut, after=True)
+    done = pushed(folder, create_pr=True)
+    assert done.pull_request is not None
+    assert done.pull_request.endswith("/1")
+    pushed(folder, create_pr=True)
+    assert len(there.hub.repository(NAME).pulls) == 1
+
+
+@pytest.mark.parametrize("create_pr", [False, True])
+def test_f42_a_lost_race_is_told_and_never_overwritten(
+    *, create_pr: bool, there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Somebody commits between plan and commit: exit code 75, theirs stands."""
+    theirs = partial(there.hub.store.put, NAME, {"theirs.txt": b"1"})
+    there.hub.troubles.add("POST", "/commit/", happens=theirs)
+    folder = write_folder(tmp_path / "new")
+    with pytest.raises(TemporarilyUnavailable, match="somebody else committed"):
+        pushed(folder, create_pr=create_pr)
+    assert there.seen() == {**old, "theirs.txt": b"1"}
+    assert there.hub.repository(NAME).pulls == []
+    pushed(folder)
+    assert there.seen() == {**contents(folder), "theirs.txt": b"1"}
+
+
+@pytest.mark.parametrize("code", [409, 412])
+def test_f42_both_ways_of_saying_it_are_understood(
+    code: int, there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """409 and 412 are the same lost race, though nobody has committed."""
+    there.hub.troubles.add("POST", "/commit/", status(code, "Conflict"))
+    with pytest.raises(TemporarilyUnavailable):
+        pushed(write_folder(tmp_path / "new"))
+    assert there.seen() == old
+
+
+def test_f42_a_head_that_moves_before_the_commit_is_not_planned_for(
+    there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """The plan that was shown is the one that is done, or none is."""
+    prospect = looked(write_folder(tmp_path / "new"))
+    there.hub.store.put(NAME, {"theirs.txt": b"1"})
+    with patient_client(HASTY), pytest.raises(TemporarilyUnavailable):
+        push(prospect, Quiet())
+    assert there.seen() == {**old, "theirs.txt": b"1"}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        (401, "Invalid credentials in Authorization header", "", "hf auth login"),
+        (402, "Payment required", "", "raise the plan"),
+        (403, "You don't have the rights", "", "a token that may write"),
+        (403, "Access is restricted", "GatedRepo", "ask for access"),
+        (403, "Private storage limit reached, upgrade your plan", "", "free space"),
+        (413, "Payload too large", "", "free space"),
+        (507, "Quota", "", "free space"),
+    ],
+)
+@pytest.mark.parametrize("step", ["where to put it", "the commit"])
+def test_f43_missing_rights_say_what_to_do(
+    step: str,
+    case: tuple[int, str, str, str],
+    there: Connection,
+    old: dict[str, bytes],
+    tmp_path: Path,
+) -> None:
+    """Exit code 77, and nothing has changed for any reader."""
+    code, message, error_code, hint = case
+    method, pattern = STEPS[step]
+    answer = status(code, message, error_code)
+    there.hub.troubles.add(method, pattern, answer, times=10**6)
+    with pytest.raises(NotPermitted, match=hint) as caught:
+        pushed(write_folder(tmp_path / "new"))
+    assert TOKEN not in str(caught.value)
+    assert there.seen() == old
+
+
+def test_f43_no_token_at_all(
+    there: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Exit code 77, with how to get one."""
+    monkeypatch.delenv("HF_TOKEN")
+    with pytest.raises(NotPermitted, match="hf auth login"):
+        pushed(write_folder(tmp_path / "new"))
+    assert there.hub.store.repositories == {}
+
+
+@pytest.mark.parametrize("path", ["README.md", "A/test-00000-of-00001.parquet"])
+@pytest.mark.parametrize("length", ["same", "other"])
+def test_f44_a_tag_is_withheld_from_what_came_back_otherwise(
+    path: str, length: str, there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """The Hub has other content after the commit: exit code 65, no tag."""
+    held = FILES[path]
+    other = held[:-1] + b"?" if length == "same" else held + b"?"
+    spoil = partial(there.hub.repository(NAME).tamper, path, other)
+    there.hub.troubles.add("POST", "/commit/", after=True, happens=spoil)
+    with pytest.raises(BadData, match="no tag was set"):
+        pushed(write_folder(tmp_path / "new"))
+    assert list(there.hub.repository(NAME).tags) == ["v1.0.0"]
+    assert old
+
+
+def test_f44_content_that_only_the_download_shows_is_noticed(
+    there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """The Hub describes a file rightly and gives another one."""
+    held = FILES["A/test-00000-of-00001.parquet"]
+
+    def lie(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(held)))
+        handler.end_headers()
+        handler.wfile.write(b"x" * len(held))
+
+    there.hub.troubles.add("GET", hashlib.sha256(held).hexdigest(), lie)
+    with pytest.raises(BadData, match="no tag was set"):
+        pushed(write_folder(tmp_path / "new"))
+    assert list(there.hub.repository(NAME).tags) == ["v1.0.0"]
+    assert old
+
+
+# What a file is, the library asks once more at once, whatever the answer was.
+@pytest.mark.parametrize("step", sorted(STEPS.keys() - {"what a file is"}))
+def test_a_rate_limit_is_waited_for(
+    step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """As long as `RateLimit: t=` says, and one second for rounding."""
+    method, pattern = STEPS[step]
+    there.hub.troubles.add(method, pattern, rate_limited(7))
+    folder = write_folder(tmp_path / "new")
+    pushed(folder)
+    assert [each for each in there.waits if each >= 1] == [8.0]
+    assert there.seen("v2.0.0") == contents(folder)
+    assert old
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(
+    "limit", [(290, 1), pytest.param((12, 10**6), marks=pytest.mark.slow)]
+)
+def test_a_rate_limit_beyond_our_patience_ends_with_75(
+    limit: tuple[int, int],
+    step: str,
+    there: Connection,
+    old: dict[str, bytes],
+    tmp_path: Path,
+) -> None:
+    """At once where the wait is too long, and in sum where they add up."""
+    (method, pattern), (seconds, times) = STEPS[step], limit
+    trouble = there.hub.troubles.add(
+        method, pattern, rate_limited(seconds), times=times
+    )
+    folder = write_folder(tmp_path / "new")
+    with pytest.raises(TemporarilyUnavailable, match="limits our rate") as caught:
+        pushed(folder)
+    assert "X-Amz" not in str(caught.value)
+    assert sum(there.waits) <= HASTY.limited
+    assert there.seen() in (old, contents(folder))
+    trouble.times = 0
+    pushed(folder)
+    assert there.seen("v2.0.0") == contents(folder)
+
+
+def test_a_download_that_breaks_off_is_asked_for_again(
+    there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """In the middle of a body, of a small file and of a large one."""
+    there.hub.troubles.add("GET", "/resolve/", cut_body)
+    there.hub.troubles.add("GET", "X-Amz-Signature", cut_body)
+    folder = write_folder(tmp_path / "new")
+    assert pushed(folder).tag == "v2.0.0"
+    assert old
+
+
+@pytest.mark.parametrize("step", ["the dataset", "the upload", "the commit"])
+def test_a_hub_that_says_nothing_is_not_waited_for_for_ever(
+    step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """Silence has an end, and the next try succeeds."""
+    method, pattern = STEPS[step]
+    there.hub.troubles.add(method, pattern, silent(3.0))
+    folder = write_folder(tmp_path / "new")
+    assert pushed(folder).tag == "v2.0.0"
+    assert old
+
+
+def _portal(handler: BaseHTTPRequestHandler) -> None:
+    page = b"<html>Please log in to the network</html>"
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/html")
+    handler.send_header("Content-Length", str(len(page)))
+    handler.end_headers()
+    handler.wfile.write(page)
+
+
+@pytest.mark.parametrize("step", ["the dataset", "the files", "what is large"])
+def test_what_is_no_hub_is_told(
+    step: str, there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """A page of something in between is no answer: exit code 69."""
+    method, pattern = STEPS[step]
+    there.hub.troubles.add(method, pattern, _portal, times=10**6)
+    with pytest.raises(Unavailable, match="no Hub"):
+        pushed(write_folder(tmp_path / "new"))
+    assert there.seen() == old
+
+
+def test_a_refused_card_is_bad_data(
+    there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """The Hub checks the metadata before anything is committed: exit code 65."""
+    answer = status(400, "x")
+    there.hub.troubles.add("POST", "/validate-yaml", answer, times=10**6)
+    with pytest.raises(BadData, match=r"README\.md"):
+        pushed(write_folder(tmp_path / "new"))
+    assert there.seen() == old
+
+
+def test_uploaded_objects_are_not_sent_twice_after_a_failure(
+    there: Connection, old: dict[str, bytes], tmp_path: Path
+) -> None:
+    """The commit fails; the next run finds the large files there."""
+    trouble = there.hub.troubles.add(
+        "POST", "/commit/", status(500, "Broken"), times=10**6
+    )
+    folder = write_folder(tmp_path / "new")
+    with pytest.raises(Unavailable):
+        pushed(folder)
+    sent = there.hub.count("PUT", "")
+    trouble.times = 0
+    pushed(folder)
+    assert there.hub.count("PUT", "") == sent == 2
+    assert old
+
+
+def test_offline_is_said_as_such(
+    there: Connection, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """HF_HUB_OFFLINE is the library's own word, and honoured."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(Unavailable, match="HF_HUB_OFFLINE"):
+        pushed(write_folder(tmp_path / "new"))
+    assert there.hub.asked == []
