@@ -1,0 +1,1 @@
+"""Minimal schemas with one valid and one violating value, for every keyword."""
