@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from curation.faults import BadConfiguration
 from curation.runs import fingerprint
 from evaluation.engines.registry import FAITHFUL, EngineFile, chosen, find
-from evaluation.environments import install_line
+from evaluation.environments import Unavailable, install_line, interpreter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,20 +117,23 @@ def _assigned(
 
 def _entrant(file: EngineFile, preset: str, assigned: Mapping[str, str]) -> Entrant:
     options = chosen(file, preset, assigned)
-    interpreter, unavailable = sys.executable, ""
-    known = _version(file, interpreter)
-    if not known:
-        unavailable = f"{file.distribution} is not installed"
-    elif file.version not in ("", known):
-        unavailable = f"{file.distribution} {known} is installed"
+    where = interpreter(file)
+    if isinstance(where, Unavailable):
+        return Entrant(
+            file=file,
+            preset=preset,
+            options=options,
+            assigned=assigned,
+            version=file.version or "(no version)",
+            unavailable=where.reason,
+        )
     return Entrant(
         file=file,
         preset=preset,
         options=options,
         assigned=assigned,
-        interpreter=interpreter,
-        version=known or file.version or "(no version)",
-        unavailable=unavailable,
+        interpreter=str(where),
+        version=_version(file, str(where)) or "(no version)",
     )
 
 

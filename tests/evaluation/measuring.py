@@ -1,0 +1,82 @@
+"""A run in a few lines, for the tests that need one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curation.origins import FetchSettings
+from evaluation.driver import Plan, run
+from evaluation.header import header
+from evaluation.lane import Bounds
+from evaluation.lineup import lineup
+from evaluation.results import open_run
+from evaluation.run_folder import open_run_folder
+from evaluation.tasks.base import Settings
+from evaluation.tasks.registry import task_named
+from evaluation.tokenizers import get
+from evaluation.units import Instance, Subject
+from tests.evaluation.tokenizers import made
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.driver import Tally
+    from evaluation.results import Run
+    from evaluation.tokenizers import TokenizerFiles
+
+MINIATURES = Path(__file__).with_name("miniatures")
+#: Enough for what ends by itself, short enough for what does not.
+BRISK = Bounds(compile_seconds=1.0, run_seconds=1.0, memory_mb=192)
+
+
+def miniature(name: str) -> str:
+    """Return what to write after `--engine` for a miniature."""
+    return str(MINIATURES / f"{name}.py")
+
+
+def tokenizer(folder: Path, *, padding: int = 0) -> TokenizerFiles:
+    """Return a tiny tokenizer, kept below a folder."""
+    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+    path = made.byte_level(folder / "tokenizer", padding=padding)
+    return get(str(path), settings)
+
+
+def subject(title: str, *texts: str, valid: bool = True) -> Subject:
+    """Return a subject whose schema has that title; miniatures act on it."""
+    return Subject(
+        id=title,
+        config="Made",
+        split="",
+        schema=f'{{"title": "{title}"}}',
+        dialect="2020-12",
+        instances=tuple(
+            Instance(text=each, valid=valid, kind="made") for each in texts
+        ),
+    )
+
+
+def plan_of(folder: Path, subjects: Sequence[Subject], **fields: Any) -> Plan:  # noqa: ANN401 (fields of the plan)
+    """Return a plan of task `masks` over a tiny tokenizer."""
+    settings = fields.pop("settings", Settings())
+    return Plan(
+        tasks=[task_named(each) for each in fields.pop("tasks", ("masks",))],
+        subjects=lambda: subjects,
+        tokenizer=tokenizer(folder, padding=fields.pop("padding", 0)),
+        settings=settings,
+        **{"bounds": BRISK, **fields},
+    )
+
+
+def measured(
+    folder: Path,
+    engines: Sequence[str],
+    plan: Plan,
+    options: Sequence[str] = (),
+) -> tuple[Tally, Run]:
+    """Run a plan and open what it has written."""
+    entrants = lineup(engines, "faithful", options)
+    head = header(entrants, plan, {"name": "made", "sha256": "0" * 64}, None)
+    with open_run_folder(folder / "run", head) as out:
+        tally = run(entrants, plan, out)
+    return tally, open_run(folder / "run")

@@ -1,0 +1,41 @@
+"""Calls abort() where the schema says abort, as C++ does of what nobody catches."""
+
+import os
+import sys
+
+ABOUT = {"summary": "Calls abort() where the schema says abort."}
+
+
+class _Matcher:
+    def __init__(self, size):
+        self._mask = b"\xff" * ((size + 31) // 32 * 4)
+
+    def mask(self):
+        return self._mask
+
+    def commit(self, _token):
+        return True
+
+    def may_end(self):
+        return True
+
+
+class _Engine:
+    def __init__(self, tokenizer):
+        self._size = tokenizer.vocab_size
+
+    def compile(self, schema):
+        if "abort" in schema:
+            print(
+                "terminate called after throwing an instance of 'Broken'",
+                file=sys.stderr,
+            )
+            os.abort()
+        return schema
+
+    def start(self, _grammar):
+        return _Matcher(self._size)
+
+
+def load(tokenizer, _options):
+    return _Engine(tokenizer)

@@ -1,0 +1,76 @@
+"""All troubles in one engine: the schema's `title` names the one that it has.
+
+`flaky` kills its process once, and never again as long as its mark stays.
+"""
+
+import ctypes
+import os
+import sys
+import time
+
+ABOUT = {"summary": "Does whatever the schema's title says."}
+OPTIONS = {"mark": "str"}
+
+_LIBRARY = ctypes.PyDLL(None)
+
+
+class _Matcher:
+    def __init__(self, schema, size):
+        self._schema = schema
+        self._mask = b"\xff" * ((size + 31) // 32 * 4)
+
+    def mask(self):
+        _suffer(self._schema, "walk")
+        if "slow-walk" in self._schema:
+            time.sleep(0.05)
+        return self._mask
+
+    def commit(self, _token):
+        return "lie" not in self._schema
+
+    def may_end(self):
+        return True
+
+
+class _Engine:
+    def __init__(self, tokenizer, options):
+        self._size = tokenizer.vocab_size
+        self._mark = options.get("mark")
+
+    def compile(self, schema):
+        if "refuse" in schema:
+            raise ValueError("refused, as it says")
+        if "flaky" in schema and not os.path.exists(self._mark):
+            open(self._mark, "w").close()
+            os.abort()
+        _suffer(schema, "compile")
+        return schema
+
+    def start(self, grammar):
+        return _Matcher(grammar, self._size)
+
+
+def _suffer(schema, phase):
+    if f"crash-{phase}" in schema:
+        ctypes.string_at(0)
+    if f"abort-{phase}" in schema:
+        os.abort()
+    if f"exit-{phase}" in schema:
+        os._exit(3)
+    if f"hang-{phase}" in schema:
+        _LIBRARY.sleep(1000)
+    if f"raise-{phase}" in schema:
+        raise RuntimeError("raised, as it says")
+    if f"panic-{phase}" in schema:
+        raise BaseException("panicked, as it says")
+    if f"bad-alloc-{phase}" in schema:
+        print("terminate called: std::bad_alloc", file=sys.stderr, flush=True)
+        os.abort()
+    if f"hog-{phase}" in schema:
+        held = []
+        while True:
+            held.append(b"x" * (8 << 20))
+
+
+def load(tokenizer, options):
+    return _Engine(tokenizer, options)

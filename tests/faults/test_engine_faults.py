@@ -1,0 +1,318 @@
+"""Whatever an engine does, every unit has one row, with what exactly came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import venv
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from evaluation.driver import run
+from evaluation.engines.registry import find
+from evaluation.header import header
+from evaluation.lineup import Entrant
+from evaluation.results import open_run
+from evaluation.run_folder import open_run_folder
+from evaluation.tasks.base import Settings
+from evaluation.units import Result, Verdict
+from tests.evaluation.measuring import (
+    MINIATURES,
+    measured,
+    miniature,
+    plan_of,
+    subject,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.units import Row
+
+#: Title of a schema to what must come of it, where, and a word of the detail.
+TROUBLES = {
+    "crash-compile": (Result.CRASH, "compile", "SIGSEGV"),
+    "crash-walk": (Result.CRASH, "walk", "SIGSEGV"),
+    "abort-compile": (Result.CRASH, "compile", "SIGABRT"),
+    "abort-walk": (Result.CRASH, "walk", "SIGABRT"),
+    "exit-compile": (Result.CRASH, "compile", "status 3"),
+    "hang-compile": (Result.TIMEOUT, "compile", "within 1 s"),
+    "hang-walk": (Result.TIMEOUT, "walk", "within 2 s"),
+    "raise-compile": (Result.COMPILE_ERROR, "compile", "RuntimeError: raised"),
+    "raise-walk": (Result.ERROR, "walk", "RuntimeError: raised"),
+    "panic-compile": (Result.COMPILE_ERROR, "compile", "panicked"),
+    "panic-walk": (Result.ERROR, "walk", "panicked"),
+    "bad-alloc-compile": (Result.OUT_OF_MEMORY, "compile", "SIGABRT"),
+    "hog-compile": (Result.OUT_OF_MEMORY, "compile", ""),
+    "hog-walk": (Result.OUT_OF_MEMORY, "walk", ""),
+    "refuse": (Result.COMPILE_ERROR, "compile", "refused, as it says"),
+    "slow-walk": (Result.TIMEOUT, "walk", "not through within 1 s"),
+    "lie": (Result.OK, "", ""),
+}
+_LONG = json.dumps(["x"] * 200)
+
+
+def _rows(folder: Path) -> dict[str, list[Row]]:
+    """Run every trouble between two units that are well, on one worker."""
+    subjects = [subject("well-first", "{}", "[1]")]
+    for number, name in enumerate(TROUBLES):
+        text = _LONG if name == "slow-walk" else "[1, 2]"
+        subjects += [subject(name, text), subject(f"well-{number}", "[true]")]
+    plan = plan_of(folder, subjects)
+    tally, done = measured(folder, [miniature("troubled")], plan)
+    assert tally.ran == len(subjects)
+    found: dict[str, list[Row]] = {}
+    for row in done.rows():
+        found.setdefault(row.id, []).append(row)
+    assert set(found) == {each.id for each in subjects}
+    return found
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
+    """Return the rows of the mix, by id."""
+    return _rows(tmp_path_factory.mktemp("mix"))
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_a_trouble_is_told_exactly(name: str, rows: dict[str, list[Row]]) -> None:
+    """Result, phase and reason are those of what the engine did."""
+    result, phase, word = TROUBLES[name]
+    (row,) = rows[name]
+    assert (row.result, row.phase) == (result, phase), row.detail
+    assert word in row.detail
+    if result is Result.OK:
+        assert [each.verdict for each in row.walks] == [Verdict.LIED]
+
+
+def test_nobody_else_is_disturbed(rows: dict[str, list[Row]]) -> None:
+    """What is well before and after a trouble is walked to its end, once."""
+    well = {name: found for name, found in rows.items() if name.startswith("well")}
+    assert len(well) == len(TROUBLES) + 1
+    for found in well.values():
+        (row,) = found
+        assert row.result is Result.OK, row
+        assert {each.verdict for each in row.walks} == {Verdict.ACCEPTED}
+
+
+def test_walks_that_were_not_reached_say_so(rows: dict[str, list[Row]]) -> None:
+    """A row has all its walks; those without an answer are not run."""
+    for name in ("refuse", "crash-walk", "hang-walk", "raise-walk"):
+        (walk,) = rows[name][0].walks
+        assert walk.verdict is Verdict.NOT_RUN
+        assert walk.tokens > 0
+
+
+def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
+    """A process that dies once of a unit that is well proves nothing."""
+    subjects = [subject("well", "{}"), subject("flaky", "{}")]
+    option = f"mark={tmp_path / 'mark'}"
+    plan = plan_of(tmp_path, subjects)
+    _, done = measured(tmp_path, [miniature("troubled")], plan, [option])
+    assert [row.result for row in done.rows()] == [Result.OK, Result.OK]
+    assert (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("too_strict", "is not in the mask, and commit takes it"),
+        ("too_lax", "is in the mask, and commit refuses it"),
+        ("too_small", "are needed"),
+    ],
+)
+def test_a_liar_is_caught_in_both_directions(
+    tmp_path: Path, title: str, words: str
+) -> None:
+    """Mask against commit, commit against mask, and the mask's size."""
+    plan = plan_of(tmp_path, [subject(title, "[1, 2, 3]")])
+    _, done = measured(tmp_path, [miniature("liar")], plan)
+    (row,) = done.rows()
+    (walk,) = row.walks
+    assert walk.verdict is Verdict.LIED
+    assert words in walk.detail
+
+
+def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
+    """What it prints, by whichever layer, is data of the row: forged answers too."""
+    plan = plan_of(tmp_path, [subject("one", "{}"), subject("two", "{}")])
+    _, done = measured(tmp_path, [miniature("babbler")], plan)
+    for row in done.rows():
+        assert row.result is Result.OK
+        assert set(row.warnings) == {
+            'compiling {"title":',
+            "careful",
+            '{"unit": 0, "answer": {"compile_ns": 1}}',
+            "by the C library",
+        }
+
+
+@pytest.mark.parametrize(
+    ("name", "result", "word"),
+    [
+        ("crash", Result.CRASH, "SIGSEGV"),
+        ("abort", Result.CRASH, "SIGABRT"),
+        ("hang", Result.TIMEOUT, "1 s"),
+        ("hog", Result.OUT_OF_MEMORY, ""),
+        ("refuse_all", Result.COMPILE_ERROR, "takes nothing"),
+        ("accept_all", Result.OK, ""),
+    ],
+)
+def test_each_miniature_comes_to_what_it_is_named_after(
+    tmp_path: Path, name: str, result: Result, word: str
+) -> None:
+    """One engine, one trouble."""
+    plan = plan_of(tmp_path, [subject(name, "[1]")])
+    _, done = measured(tmp_path, [miniature(name)], plan)
+    (row,) = done.rows()
+    assert (row.result, word in row.detail) == (result, True)
+
+
+def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
+    """The reproducer holds schema, texts and the command that runs it."""
+    plan = plan_of(tmp_path, [subject("crash-walk", "[1]"), subject("well", "[1]")])
+    tally, done = measured(tmp_path, [miniature("troubled")], plan)
+    (path,) = tally.reproducers
+    content = json.loads(path.read_text("utf-8"))
+    assert content["schema"] == {"title": "crash-walk"}
+    assert content["tests"] == [{"valid": True, "text": "[1]", "data": [1]}]
+    words = content["csbdata"]["command"].split()
+    assert words[:4] == ["csbdata", "eval", "--engine", miniature("troubled")]
+    assert str(path) in words
+    assert len(done) == 2
+
+
+def test_an_engine_that_is_not_there_is_no_failure(tmp_path: Path) -> None:
+    """It is told with the line that installs it; the others go on."""
+    plan = plan_of(tmp_path, [subject("well", "{}")])
+    engines = [miniature("absent"), miniature("broken"), miniature("accept_all")]
+    tally, done = measured(tmp_path, engines, plan)
+    assert [row.engine.split()[0] for row in done.rows()] == ["accept_all"]
+    absent, broken = tally.unavailable.items()
+    assert "is not installed" in absent[1]
+    assert "libengine.so.1" in broken[1]
+    told = {each["name"]: each for each in done.header["engines"]}
+    assert "csbdata-no-such-engine" in told["absent"]["unavailable"]
+    assert told["absent"]["install"]
+
+
+def test_an_engine_lives_in_an_environment_that_knows_nothing(tmp_path: Path) -> None:
+    """A bare interpreter, with no package at all, is enough for the worker."""
+    venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
+    bare = tmp_path / "bare" / "bin" / "python"
+    asked = (
+        "from importlib.util import find_spec as f; print(f('curation'), f('orjson'))"
+    )
+    said = subprocess.run([bare, "-P", "-c", asked], capture_output=True, check=True)
+    assert said.stdout.split() == [b"None", b"None"]
+    entrant = Entrant(
+        file=find(miniature("accept_all")), interpreter=str(bare), version="1"
+    )
+    plan = plan_of(tmp_path, [subject("well", '{"a": 1}')])
+    head = header([entrant], plan, {}, None)
+    with open_run_folder(tmp_path / "run", head) as out:
+        run([entrant], plan, out)
+    (row,) = open_run(tmp_path / "run").rows()
+    assert row.result is Result.OK
+    assert row.walks[0].verdict is Verdict.ACCEPTED
+
+
+def test_no_token_reaches_an_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What we know of hosts and credentials stays here, and out of every file."""
+    planted = "hf_" + "x" * 30
+    monkeypatch.setenv("HF_TOKEN", planted)
+    spy = tmp_path / "spy.py"
+    spy.write_text(
+        (MINIATURES / "accept_all.py").read_text("utf-8")
+        + "\n\nimport os\nprint(dict(os.environ))\n"
+        "_Engine.compile = lambda self, schema: print(dict(os.environ)) or schema\n",
+        "utf-8",
+    )
+    _, done = measured(tmp_path, [str(spy)], plan_of(tmp_path, [subject("well", "{}")]))
+    (row,) = done.rows()
+    assert any("PYTHONHASHSEED" in each for each in row.warnings)
+    for path in (tmp_path / "run").rglob("*"):
+        assert not path.is_file() or planted.encode() not in path.read_bytes()
+
+
+def test_padding_is_masked_and_never_walked(tmp_path: Path) -> None:
+    """A vocabulary with padding needs a mask for the padding too."""
+    plan = plan_of(tmp_path, [subject("well", "{}")], padding=70)
+    _, done = measured(tmp_path, [miniature("accept_all")], plan)
+    assert [each.result for each in done.rows()] == [Result.OK]
+
+
+def test_orders_are_walked_apart(tmp_path: Path) -> None:
+    """Other orders of a valid instance's members are walks of their own kind."""
+    plan = plan_of(
+        tmp_path,
+        [subject("well", '{"a": 1, "b": {"c": 2, "d": 3}}')],
+        settings=Settings(orders=3),
+    )
+    _, done = measured(tmp_path, [miniature("accept_all")], plan)
+    (row,) = done.rows()
+    assert [bool(each.label.get("apart")) for each in row.walks] == [False] + 3 * [True]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
+def test_timed_work_stays_on_one_core(tmp_path: Path) -> None:
+    """The worker is pinned to one core, with one thread, and we are back after."""
+    before = os.sched_getaffinity(0)
+    spy = tmp_path / "spy.py"
+    spy.write_text(
+        (MINIATURES / "accept_all.py").read_text("utf-8")
+        + "\n\nimport os\n_Engine.compile = lambda self, schema: print("
+        "len(os.sched_getaffinity(0)), os.environ['OMP_NUM_THREADS']) or schema\n",
+        "utf-8",
+    )
+    _, done = measured(tmp_path, [str(spy)], plan_of(tmp_path, [subject("well", "{}")]))
+    (row,) = done.rows()
+    assert row.warnings == ("1 1",)
+    assert isinstance(row.quiet, bool)
+    assert os.sched_getaffinity(0) == before
+
+
+def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
+    """SIGKILL of the driver leaves no engine behind, not even one that hangs."""
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from tests.evaluation.measuring import *\n"
+        "folder = Path(sys.argv[1])\n"
+        "plan = plan_of(folder, [subject('hang-compile', '{}')],"
+        " bounds=Bounds(compile_seconds=60))\n"
+        "measured(folder, [miniature('troubled')], plan)\n"
+    )
+    driver = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
+    try:
+        worker = _child_of(driver.pid)
+    finally:
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+    assert _gone(worker)
+
+
+def _child_of(pid: int) -> int:
+    for _ in range(600):
+        for child in psutil.Process(pid).children():
+            if any(word.endswith("worker.py") for word in child.cmdline()):
+                return int(child.pid)
+        time.sleep(0.05)
+    raise AssertionError("no worker was started")
+
+
+def _gone(pid: int) -> bool:
+    for _ in range(200):
+        if not psutil.pid_exists(pid):
+            return True
+        if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.05)
+    return False
