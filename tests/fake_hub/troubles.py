@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class Trouble:
     """Something that happens to a few of the requests of a kind."""
 
+    #: `*` is any.
     method: str
     #: Searched for in the path.
     pattern: re.Pattern[str]
@@ -67,7 +68,7 @@ class Troubles:
             for each in self._ahead:
                 if (
                     each.after is not after
-                    or each.method != method
+                    or each.method not in {method, "*"}
                     or each.times <= each.met
                     or not each.pattern.search(path)
                 ):
