@@ -83,7 +83,7 @@ def _downloaded(name: str, revision: str | None) -> Path:
 def _opened(name: str, folder: Path) -> Edition:
     frames = [
         frame
-        for config in _configs(folder)
+        for config in config_names(folder)
         for frame in _frames(folder / config, config)
     ]
     if not frames:
@@ -92,7 +92,8 @@ def _opened(name: str, folder: Path) -> Edition:
     return Edition(name=name, folder=folder, rows=rows)
 
 
-def _configs(folder: Path) -> list[str]:
+def config_names(folder: Path) -> list[str]:
+    """Return the folders of an edition that hold schemas, in benchmark order."""
     names = [
         each.name
         for each in folder.iterdir()
@@ -104,6 +105,12 @@ def _configs(folder: Path) -> list[str]:
     return in_benchmark_order(names)
 
 
+def split_of_file(path: Path) -> str | None:
+    """Return the split that a parquet file is part of; None where it says none."""
+    found = _SPLIT.fullmatch(path.name)
+    return found["split"] if found else None
+
+
 def _frames(folder: Path, config: str) -> Iterator[pl.DataFrame]:
     tables = sorted(folder.glob("*.parquet"))
     for path in tables:
@@ -113,8 +120,7 @@ def _frames(folder: Path, config: str) -> Iterator[pl.DataFrame]:
 
 
 def _table(path: Path, config: str) -> pl.DataFrame:
-    found = _SPLIT.fullmatch(path.name)
-    split = found["split"] if found else None
+    split = split_of_file(path)
     try:
         rows = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:

@@ -200,16 +200,22 @@ def read_file(path: Path) -> MaskFile:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     try:
         given = json.loads(content)
-        split, _, unique_id = path.stem.partition(_MARK)
+        split, unique_id = name_of(path)
         return MaskFile(
-            split=split if unique_id else "",
-            unique_id=unquote(unique_id or split),
+            split=split,
+            unique_id=unique_id,
             description=str(given.get("description", "")),
             schema=given["schema"],
             tests=tuple(map(_test, given["tests"])),
         )
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise BadData(f"not MaskBench's format ({error!r})", str(path)) from error
+
+
+def name_of(path: Path) -> tuple[str, str]:
+    """Return a file's split (empty where its name has none) and its schema's id."""
+    split, _, unique_id = path.stem.partition(_MARK)
+    return (split, unquote(unique_id)) if unique_id else ("", unquote(split))
 
 
 def _test(given: dict[str, Any]) -> MaskTest:

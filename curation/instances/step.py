@@ -167,7 +167,7 @@ class Step:
             number, own = numbers[result.index], lost[result.index]
             outcomes = list(failed[number].outcomes)
             for position, again in zip(own, result.outcomes, strict=True):
-                outcomes[position] = _merged(outcomes[position], again)
+                outcomes[position] = merged(outcomes[position], again)
             self._run.store(_name(number), _stored(outcomes))
             progress(len(outcomes))
 
@@ -256,7 +256,7 @@ def _failures(result: BatchResult) -> list[int]:
     ]
 
 
-def _merged(first: Outcome, again: Outcome) -> Outcome:
+def merged(first: Outcome, again: Outcome) -> Outcome:
     """Return what the lean try gave, with the seconds of both and the first's end."""
     seconds = first.seconds + again.seconds
     if again.ending is not Ending.OK:

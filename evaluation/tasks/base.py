@@ -83,6 +83,8 @@ class Task:
     report: Callable[[RunRows], Report]
     #: Whether a row is as it should be; None: its standing says so (`passed`).
     passes: Callable[[Row], bool] | None = None
+    #: Whether subjects without instances are of no use: then some are made for them.
+    needs_instances: bool = True
     #: Whether a model writes: then there are no units, and whoever writes is asked.
     needs_model: bool = False
     #: The task whose rows the report reads; empty: its own.

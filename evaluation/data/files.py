@@ -1,0 +1,182 @@
+"""JSON Schemas as files, one of them or a folder; and MaskBench's files.
+
+A file with `schema` and `tests` is one of MaskBench's and brings its instances; any
+other JSON object is a schema. The config of a schema is the folder in which it
+stands, its id the rest of its path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from curation.benchmark import natural_key
+from curation.documents import Rejected
+from curation.faults import BadData, NoInput
+from curation.instances.cases import Kind
+from curation.instances.maskbench import name_of
+from curation.jsontext import parse, plain, write
+from curation.limits import Limits, too_big
+from evaluation.data.dataset import Name
+from evaluation.data.features import features_of
+from evaluation.units import Instance, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from curation.documents import Json
+
+#: Config of a schema that stands in no folder of the data's own.
+FILES: Final = "files"
+#: What may stand between a keyword and its place in MaskBench's descriptions.
+_NEAR_MISS: Final = "near_miss: "
+
+
+@dataclass(slots=True)
+class Files:
+    """Schemas of a folder, in natural order of their paths, or of one file."""
+
+    root: Path
+    paths: tuple[Path, ...]
+    origin: str = "files"
+    _bad: dict[Path, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, root: Path) -> Files | None:
+        """Look at a path; None where there is no `*.json`."""
+        if root.is_file():
+            return cls(root.parent, (root,))
+        found = (each for each in root.rglob("*.json") if each.is_file())
+        visible = [each for each in found if not _is_hidden(each, root)]
+        visible.sort(key=lambda path: natural_key(path.relative_to(root).as_posix()))
+        return cls(root, tuple(visible)) if visible else None
+
+    def sha256(self) -> str:
+        """Return the digest of every file that is read."""
+        total = hashlib.sha256()
+        for path in self.paths:
+            content = hashlib.sha256(_content(path)).hexdigest()
+            total.update(f"{content}  {path.relative_to(self.root)}\n".encode())
+        return total.hexdigest()
+
+    def names(self) -> Iterator[Name]:
+        """Yield the name of every schema.
+
+        Raises:
+            BadData: the only file is no schema.
+        """
+        self._bad = {}
+        for path in self.paths:
+            read = self._read(path)
+            if isinstance(read, Subject):
+                complete = bool(read.instances)
+                yield Name(config=read.config, id=read.id, complete=complete)
+            elif len(self.paths) == 1:
+                raise BadData(read, str(path))
+            else:
+                self._bad[path] = read
+
+    def subjects(self, places: Collection[int]) -> Iterator[Subject]:
+        """Yield the schemas at these places."""
+        good = (path for path in self.paths if path not in self._bad)
+        for place, path in enumerate(good):
+            if place in places:
+                read = self._read(path)
+                if isinstance(read, str):
+                    raise BadData(f"changed while it was read: {read}", str(path))
+                yield read
+
+    def left_out(self) -> tuple[str, ...]:
+        """Return the files that are no schema, and why."""
+        return tuple(
+            f"{path.relative_to(self.root)}: {why}" for path, why in self._bad.items()
+        )
+
+    def _read(self, path: Path) -> Subject | str:
+        """Return a file's schema, or what is wrong with it."""
+        content = _content(path)
+        refused = too_big(content, Limits())
+        value = refused or parse(content)
+        if isinstance(value, Rejected):
+            return f"not a JSON text: {value.detail or value.reason}"
+        if isinstance(value, dict) and _is_maskbench(value):
+            return _maskbench(path, value)
+        if not isinstance(value, dict | bool):
+            return "a JSON Schema is an object, true or false"
+        inside = path.relative_to(self.root)
+        config = inside.parts[0] if len(inside.parts) > 1 else FILES
+        rest = inside.parts[1:] if len(inside.parts) > 1 else inside.parts
+        name = "/".join(rest).removesuffix(".json").removesuffix(".schema")
+        return _subject(config, name, write(value))
+
+
+def _is_hidden(path: Path, root: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(root).parts)
+
+
+def _is_maskbench(value: dict[str, Json]) -> bool:
+    return "schema" in value and isinstance(value.get("tests"), list)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
+
+
+def _subject(
+    config: str, name: str, schema: str, instances: list[Instance] | None = None
+) -> Subject:
+    return Subject(
+        id=name,
+        config=config,
+        split="",
+        schema=schema,
+        dialect="",
+        instances=tuple(instances or ()),
+        features=features_of(schema),
+    )
+
+
+def _maskbench(path: Path, given: dict[str, Json]) -> Subject | str:
+    """Return the schema of one of MaskBench's files, with its tests."""
+    told = given.get("csbdata")
+    own = told if isinstance(told, dict) else {}
+    split, unique_id = name_of(path)
+    config, name = own.get("config") or split or FILES, own.get("id") or unique_id
+    try:
+        instances = [_instance(each) for each in given["tests"]]
+    except (LookupError, TypeError, AttributeError) as error:
+        return f"not MaskBench's format ({error!r})"
+    return _subject(str(config), str(name), write(given["schema"]), instances)
+
+
+def _instance(test: dict[str, Json]) -> Instance:
+    """Return a test as an instance; ours say the keyword in their description."""
+    valid, text = test["valid"], test.get("text")
+    if not isinstance(valid, bool):
+        raise TypeError(valid)
+    kind, keyword, pointer = str(test.get("description", "")), "", ""
+    if kind.startswith(_NEAR_MISS):
+        keyword, _, pointer = kind.removeprefix(_NEAR_MISS).partition(" at ")
+        kind = Kind.NEAR_MISS
+    return Instance(
+        text=text if isinstance(text, str) else _text(test["data"]),
+        valid=valid,
+        kind=kind if kind in set(Kind) else "test",
+        keyword=keyword,
+        schema_pointer=pointer,
+    )
+
+
+def _text(data: Json) -> str:
+    text = write(data)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(plain(data))
+    return text

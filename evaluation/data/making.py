@@ -1,0 +1,209 @@
+"""Instances for schemas that come without: made in child processes, once, and kept.
+
+What is made depends on the schema's text, its dialect, the seed and the code alone;
+that is the key under which it is kept, so that of a folder's schemas only the edited
+one is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from curation.batching import in_batches
+from curation.faults import BadData, CannotCreate
+from curation.instances.step import (
+    BATCH_LENGTH,
+    BATCH_SCHEMAS,
+    limits,
+    made_of,
+    merged,
+    program,
+)
+from curation.isolation import Ending, Pool
+from curation.runs import code_digest, fingerprint, versions
+from evaluation.units import Instance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from curation.documents import Json
+    from curation.isolation import Outcome
+    from evaluation.units import Subject
+
+_FILE: Final = "instances.sqlite"
+_TABLE: Final = "create table if not exists made (key blob primary key, content blob)"
+#: Seconds to wait for another process that writes.
+_PATIENCE: Final = 60.0
+
+
+@dataclass(slots=True)
+class Maker:
+    """Makes instances and keeps them in a folder of the cache."""
+
+    folder: Path
+    seed: int
+    jobs: int
+    _prefix: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Work out what decides instances beside their schema."""
+        self._prefix = fingerprint(
+            seed=self.seed, code=code_digest(), versions=dict(versions())
+        )
+
+    def fill(self, subjects: Iterable[Subject], advance: Callable[[int], None]) -> None:
+        """Make what is not kept yet; `advance` is told how many more are there.
+
+        Raises:
+            WorkerDidNotStart: a worker cannot be started.
+            CannotCreate: the cache cannot be written.
+        """
+        with (
+            closing(self._open()) as kept,
+            Pool(
+                program(self.seed), jobs=self.jobs, limits=limits(), attempts=1
+            ) as pool,
+        ):
+            missing = self._missing(subjects, kept, advance)
+            failed = list(self._round(pool, missing, kept, advance))
+            # Asked once more for what has cost too much, for its witnesses alone.
+            lean = ((unit | {"lean": True}, first) for unit, first in failed)
+            for _ in self._round(pool, lean, kept, advance):
+                pass
+
+    def completed(self, subjects: Iterable[Subject]) -> Iterator[Subject]:
+        """Yield the subjects with the instances that are kept for them.
+
+        Raises:
+            BadData: `fill` was not called for one of them.
+        """
+        with closing(self._open()) as kept:
+            for subject in subjects:
+                content = _found(kept, self._key(_unit(subject)))
+                if content is None:
+                    name = f"{subject.config}/{subject.id}"
+                    raise BadData("changed while it was measured", name)
+                made = orjson.loads(content)
+                yield replace(
+                    subject,
+                    dialect=made["dialect"] or subject.dialect,
+                    instances=tuple(Instance(**each) for each in made["instances"]),
+                )
+
+    def _missing(
+        self,
+        subjects: Iterable[Subject],
+        kept: sqlite3.Connection,
+        advance: Callable[[int], None],
+    ) -> Iterator[tuple[Json, None]]:
+        for subject in subjects:
+            unit = _unit(subject)
+            if _found(kept, self._key(unit)) is None:
+                yield unit, None
+            else:
+                advance(1)
+
+    def _round(
+        self,
+        pool: Pool,
+        units: Iterable[tuple[Json, Outcome | None]],
+        kept: sqlite3.Connection,
+        advance: Callable[[int], None],
+    ) -> Iterator[tuple[Json, Outcome]]:
+        """Ask for units; keep what is made, yield what failed for the first time."""
+        sent: dict[int, Sequence[tuple[Json, Outcome | None]]] = {}
+
+        def batches() -> Iterator[list[Json]]:
+            cut = in_batches(
+                units,
+                lambda each: len(each[0]["schema"]),
+                most=BATCH_SCHEMAS,
+                heaviest=BATCH_LENGTH,
+            )
+            for number, batch in enumerate(cut):
+                sent[number] = batch
+                yield [unit for unit, _ in batch]
+
+        for result in pool.run_batches(batches()):
+            asked = zip(sent.pop(result.index), result.outcomes, strict=True)
+            for (unit, first), outcome in asked:
+                if first is None and outcome.ending is not Ending.OK:
+                    yield unit, outcome
+                    continue
+                final = outcome if first is None else merged(first, outcome)
+                self._keep(kept, unit, final)
+                advance(1)
+            kept.commit()
+
+    def _keep(self, kept: sqlite3.Connection, unit: Json, outcome: Outcome) -> None:
+        made = made_of(outcome)
+        content = {
+            "dialect": made.dialect,
+            "instances": [
+                {
+                    "text": each.text,
+                    "valid": each.valid,
+                    "kind": each.kind,
+                    "keyword": each.keyword,
+                    "schema_pointer": each.schema_pointer,
+                }
+                for each in made.instances
+            ],
+        }
+        row = (self._key(unit), orjson.dumps(content))
+        try:
+            kept.execute("insert or replace into made values (?, ?)", row)
+        except sqlite3.Error as error:
+            raise self._unwritable(error) from error
+
+    def _key(self, unit: Json) -> bytes:
+        text = f"{self._prefix}\n{unit['dialect']}\n{unit['schema']}"
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+    def _open(self) -> sqlite3.Connection:
+        """Open what is kept; a damaged file is thrown away."""
+        path = self.folder / _FILE
+        with suppress(sqlite3.DatabaseError, OSError):
+            return _connected(path)
+        try:
+            path.unlink(missing_ok=True)
+            return _connected(path)
+        except (sqlite3.Error, OSError) as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: Exception) -> CannotCreate:
+        return CannotCreate(
+            f"cannot be written ({error})",
+            str(self.folder / _FILE),
+            "free space, or set CSBDATA_CACHE to another folder",
+        )
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kept = sqlite3.connect(path, timeout=_PATIENCE)
+    try:
+        kept.execute("pragma journal_mode=wal")
+        kept.execute("pragma synchronous=normal")
+        kept.execute(_TABLE)
+        kept.commit()
+    except BaseException:
+        kept.close()
+        raise
+    return kept
+
+
+def _found(kept: sqlite3.Connection, key: bytes) -> bytes | None:
+    row = kept.execute("select content from made where key = ?", (key,)).fetchone()
+    return None if row is None else row[0]
+
+
+def _unit(subject: Subject) -> Json:
+    return {"schema": subject.schema, "dialect": subject.dialect}

@@ -1,0 +1,209 @@
+"""From what the user says to a dataset: a path, the Hub, or what there is."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from curation.editions import DEFAULT_BUILD
+from curation.faults import BadConfiguration, NoInput, NotPermitted, Unavailable
+from curation.origins import FetchSettings
+from curation.progress import Quiet
+from evaluation.data.dataset import Choice, Dataset
+from evaluation.data.files import Files
+from evaluation.data.making import Maker
+from evaluation.data.tables import Tables
+from evaluation.sampling import drawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from curation.progress import Progress
+    from evaluation.data.dataset import Reader
+    from evaluation.units import Subject
+
+#: The published benchmark.
+PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
+_HUB: Final = re.compile(
+    r"(?:hf://datasets/)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
+)
+_MOST_SAID: Final = 5
+
+
+def open_data(  # noqa: PLR0913 (one parameter an independent choice)
+    where: str | None = None,
+    *,
+    choice: Choice | None = None,
+    instances: bool = True,
+    settings: FetchSettings | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Return what to measure with.
+
+    `where` is a build, a folder of JSON Schemas or of MaskBench's files, one such
+    file, or `owner/name[@revision]` (also `hf://datasets/...`) on the Hub; without
+    it the local build, else the published benchmark, else the embedded sample.
+    Schemas without instances get some, made now and kept in the cache, unless
+    `instances` is False.
+
+    Raises:
+        NoInput: there is no such thing, no schema in it, or none that is chosen.
+        BadData: a file in it cannot be read.
+        Fault: the Hub cannot be reached, or the cache cannot be written.
+    """
+    choice, progress = choice or Choice(), progress or Quiet()
+    settings = settings or FetchSettings()
+    name, reader = _reader(where, settings, progress)
+    chosen = _chosen(reader, choice, name)
+    for line in reader.left_out()[:_MOST_SAID]:
+        progress.say(f"left out: {line}")
+    if len(reader.left_out()) > _MOST_SAID:
+        progress.say(f"left out: {len(reader.left_out()) - _MOST_SAID:,} more")
+    maker = Maker(settings.cache, choice.seed, jobs or os.cpu_count() or 1)
+    origin, read = _instances(reader, chosen, maker if instances else None, progress)
+    return Dataset(
+        name=name,
+        origin=reader.origin,
+        sha256=reader.sha256(),
+        count=len(chosen),
+        instances=origin,
+        choice=choice,
+        left_out=reader.left_out(),
+        read=read,
+    )
+
+
+def _reader(
+    where: str | None, settings: FetchSettings, progress: Progress
+) -> tuple[str, Reader]:
+    if where is None:
+        return _default(settings, progress)
+    path = Path(where).expanduser()
+    found = _HUB.fullmatch(where)
+    if path.exists():
+        return where, _local(path)
+    if not found:
+        then = "csbdata build makes a build; owner/name is on the Hub"
+        raise NoInput("no such file or folder", where, then)
+    return where, _from_hub(found["name"], found["revision"])
+
+
+def _default(settings: FetchSettings, progress: Progress) -> tuple[str, Reader]:
+    if DEFAULT_BUILD.is_dir():
+        return str(DEFAULT_BUILD), _local(DEFAULT_BUILD)
+    try:
+        reader = _from_hub(PUBLISHED, None)
+    except (NoInput, NotPermitted, Unavailable) as fault:
+        progress.say(
+            f"no {DEFAULT_BUILD} here, and {fault}. Measuring the embedded sample; "
+            "csbdata build --instances makes the whole benchmark"
+        )
+        return "sample", _sample(settings)
+    progress.say(f"no {DEFAULT_BUILD} here: measuring {PUBLISHED} of the Hub")
+    return PUBLISHED, reader
+
+
+def _local(path: Path) -> Reader:
+    """Return the reader of what is there: tables come before files.
+
+    Raises:
+        NoInput: there is neither.
+    """
+    reader: Reader | None = None
+    if path.is_dir():
+        reader = Tables.of(path, "build")
+    reader = reader or Files.of(path)
+    if reader is None:
+        raise NoInput("neither <config>/*.parquet nor a *.json in it", str(path))
+    return reader
+
+
+def _from_hub(name: str, revision: str | None) -> Reader:
+    from curation.snapshot import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
+
+    folder = hub_snapshot(name, revision)
+    reader = Tables.of(folder, "hub")
+    if reader is None:
+        raise NoInput("no <config>/*.parquet in it", f"{name}@{revision or 'main'}")
+    return reader
+
+
+def _sample(settings: FetchSettings) -> Reader:
+    """Build the embedded sample into the cache, where it is not yet; open it."""
+    from curation.build import Request, build  # noqa: PLC0415 - heavy, rarely asked
+
+    out = settings.cache / "sample" / "JSONSchemaBench"
+    build(Request(out=out, sample=True, instances=True, fetch=settings), Quiet())
+    reader = Tables.of(out, "sample")
+    if reader is None:
+        raise NoInput("the embedded sample has no tables", str(out))
+    return reader
+
+
+def _chosen(reader: Reader, choice: Choice, name: str) -> dict[int, bool]:
+    """Return the places that are chosen, and whether instances are there already.
+
+    Raises:
+        NoInput: there is none.
+        BadConfiguration: a config or a split does not exist.
+    """
+    configs: dict[str, None] = {}
+    splits: dict[str, None] = {}
+    allowed = []
+    complete = {}
+    for place, each in enumerate(reader.names()):
+        configs[each.config] = splits[each.split] = None
+        if choice.allows(each):
+            allowed.append((place, each.config, each.id))
+            complete[place] = each.complete
+    if not configs:
+        raise NoInput("no schema in it", name)
+    for wanted, there, what in (
+        (choice.configs, configs, "config"),
+        (choice.splits, splits, "split"),
+    ):
+        unknown = ", ".join(each for each in wanted if each not in there)
+        if unknown:
+            known = ", ".join(filter(None, there)) or "none"
+            raise BadConfiguration(f"no {what} {unknown}", name, f"there are: {known}")
+    if not allowed:
+        raise NoInput(f"no schema in it is {_said(choice)}", name)
+    if choice.limit is not None and choice.limit < len(allowed):
+        places = drawn(allowed, choice.limit, choice.seed)
+        return {place: complete[place] for place in places}
+    return complete
+
+
+def _said(choice: Choice) -> str:
+    ids = sorted(choice.ids)
+    return ", ".join(ids[:3]) if ids else "of that config and split"
+
+
+def _instances(
+    reader: Reader,
+    chosen: Mapping[int, bool],
+    maker: Maker | None,
+    progress: Progress,
+) -> tuple[str, Callable[[], Iterator[Subject]]]:
+    """Return where instances come from, and what reads subjects with them."""
+    lacking = {place for place, complete in chosen.items() if not complete}
+    if maker is None or not lacking:
+        origin = "none" if len(lacking) == len(chosen) else "given"
+        return origin, lambda: reader.subjects(chosen.keys())
+    with progress.bar(
+        f"Making instances of {len(lacking):,} schemas", len(lacking)
+    ) as advance:
+        maker.fill(reader.subjects(lacking), advance)
+
+    def read() -> Iterator[Subject]:
+        made = maker.completed(reader.subjects(lacking))
+        everything = zip(sorted(chosen), reader.subjects(chosen.keys()), strict=True)
+        for place, subject in everything:
+            yield next(made) if place in lacking else subject
+
+    if len(lacking) == len(chosen):
+        return "made", lambda: maker.completed(reader.subjects(lacking))
+    return "given and made", read

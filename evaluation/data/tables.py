@@ -1,0 +1,230 @@
+"""Folders of `<config>/<split>*.parquet`: a build, or what the Hub has of one.
+
+A record's instances stand in `<config>_instances`, in the order of the records, so
+both are read side by side, a few rows at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from curation.benchmark import instances_config
+from curation.editions import config_names, split_of_file
+from curation.faults import BadConfiguration, BadData
+from evaluation.data.dataset import Name
+from evaluation.data.features import features_of
+from evaluation.units import Instance, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+
+#: Rows that are held at a time; a schema may have a megabyte.
+_BATCH: Final = 64
+#: Row groups of instances have at most so many rows, of 1.5 million characters.
+_BATCH_OF_INSTANCES: Final = 4_000
+_WANTED: Final = ("unique_id", "json_schema", "dialect", "features")
+_OF_INSTANCES: Final = (
+    "unique_id",
+    "text",
+    "valid",
+    "kind",
+    "keyword",
+    "schema_pointer",
+)
+_NEEDED: Final = frozenset({"unique_id", "json_schema", *_OF_INSTANCES})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """The files of one config and one split."""
+
+    config: str
+    split: str
+    schemas: tuple[Path, ...]
+    #: None where the config has no instances at all.
+    instances: tuple[Path, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """A folder of parquet files."""
+
+    folder: Path
+    parts: tuple[_Part, ...]
+    origin: str
+
+    @classmethod
+    def of(cls, folder: Path, origin: str) -> Tables | None:
+        """Look at a folder; None where it holds no `<config>/*.parquet`."""
+        parts = tuple(_parts(folder))
+        return cls(folder=folder, parts=parts, origin=origin) if parts else None
+
+    def sha256(self) -> str:
+        """Return the digest of every file that is read."""
+        total = hashlib.sha256()
+        for part in self.parts:
+            for path in (*part.schemas, *(part.instances or ())):
+                name = path.relative_to(self.folder).as_posix()
+                with path.open("rb") as file:
+                    content = hashlib.file_digest(file, "sha256").hexdigest()
+                total.update(f"{content}  {name}\n".encode())
+        return total.hexdigest()
+
+    def names(self) -> Iterator[Name]:
+        """Yield the name of every record."""
+        for part in self.parts:
+            complete = part.instances is not None
+            for batch in _batches(part.schemas, ("unique_id",)):
+                for each in batch.column("unique_id").to_pylist():
+                    yield Name(
+                        config=part.config, id=each, split=part.split, complete=complete
+                    )
+
+    def subjects(self, places: Collection[int]) -> Iterator[Subject]:
+        """Yield the records at these places, with their instances if there are any.
+
+        Raises:
+            BadData: instances are not in the order of their records.
+        """
+        first = 0
+        for part in self.parts:
+            rows, first = _chosen(part, places, first)
+            names = {name for each in rows for name in each.values()}
+            beside = _Beside(part.instances or (), names)
+            for batch, own in zip(_batches(part.schemas, _WANTED), rows, strict=True):
+                for row in own:
+                    yield _subject(batch, row, part, beside.of(own[row]))
+            beside.close()
+
+    def left_out(self) -> tuple[str, ...]:
+        """Return nothing: a row is a schema."""
+        return ()
+
+
+class _Beside:
+    """The instances of some records, taken record by record."""
+
+    def __init__(self, paths: Sequence[Path], names: set[str]) -> None:
+        self._paths = paths
+        self._groups = groupby(_instances(paths, names), key=itemgetter(0))
+        self._next = next(self._groups, None)
+
+    def of(self, name: str) -> tuple[Instance, ...]:
+        if self._next is None or self._next[0] != name:
+            return ()
+        found = tuple(each for _, each in self._next[1])
+        self._next = next(self._groups, None)
+        return found
+
+    def close(self) -> None:
+        if self._next is not None:
+            raise BadData(
+                f"the instances of {self._next[0]!r} stand where it does not",
+                str(self._paths[0].parent),
+                "csbdata verify says what else is wrong",
+            )
+
+
+def _parts(folder: Path) -> Iterator[_Part]:
+    for config in config_names(folder):
+        own = _by_split(folder / config)
+        beside = _by_split(folder / instances_config(config))
+        for split, schemas in own.items():
+            yield _Part(
+                config=config,
+                split=split,
+                schemas=schemas,
+                instances=beside.get(split, ()) if beside else None,
+            )
+
+
+def _by_split(folder: Path) -> dict[str, tuple[Path, ...]]:
+    paths = sorted(folder.glob("*.parquet"))
+    groups = groupby(paths, key=lambda path: split_of_file(path) or "")
+    return {split: tuple(own) for split, own in groups}
+
+
+def _chosen(
+    part: _Part, places: Collection[int], first: int
+) -> tuple[list[dict[int, str]], int]:
+    """Return, batch by batch, the rows that are wanted, with their names.
+
+    The first row of the part has the place `first`; the second value is the place
+    behind its last.
+    """
+    rows = []
+    for batch in _batches(part.schemas, ("unique_id",)):
+        names = batch.column("unique_id").to_pylist()
+        own = {row: name for row, name in enumerate(names) if first + row in places}
+        rows.append(own)
+        first += len(names)
+    return rows, first
+
+
+def _batches(
+    paths: Sequence[Path], columns: Sequence[str], rows: int = _BATCH
+) -> Iterator[pa.RecordBatch]:
+    """Yield some columns a few rows at a time; those that are not there are not.
+
+    Raises:
+        BadConfiguration: one that is needed is not there.
+        BadData: a file cannot be read.
+    """
+    for path in paths:
+        try:
+            with pq.ParquetFile(path) as file:
+                there = [each for each in columns if each in file.schema_arrow.names]
+                missing = sorted(_NEEDED.intersection(columns).difference(there))
+                if missing:
+                    what = f"no column {', '.join(missing)}"
+                    raise BadConfiguration(what, str(path))
+                yield from file.iter_batches(rows, columns=there)
+        except (pa.ArrowException, OSError) as error:
+            raise BadData(f"not readable as parquet ({error})", str(path)) from error
+
+
+def _subject(
+    batch: pa.RecordBatch, row: int, part: _Part, instances: tuple[Instance, ...]
+) -> Subject:
+    found = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
+    features, schema = found.get("features"), found["json_schema"]
+    return Subject(
+        id=found["unique_id"],
+        config=part.config,
+        split=part.split,
+        schema=schema,
+        dialect=found.get("dialect") or "",
+        instances=instances,
+        features=features_of(schema) if features is None else tuple(features),
+    )
+
+
+def _instances(
+    paths: Sequence[Path], names: set[str]
+) -> Iterator[tuple[str, Instance]]:
+    """Yield the instances of some records, each with its record's name."""
+    wanted = pa.array(sorted(names), pa.string())
+    for batch in _batches(paths, _OF_INSTANCES, _BATCH_OF_INSTANCES):
+        own = batch.filter(pc.is_in(batch.column("unique_id"), wanted))
+        columns = [own.column(name).to_pylist() for name in _OF_INSTANCES]
+        for name, text, valid, kind, keyword, pointer in zip(*columns, strict=True):
+            yield (
+                name,
+                Instance(
+                    text=text,
+                    valid=valid,
+                    kind=kind,
+                    keyword=keyword or "",
+                    schema_pointer=pointer or "",
+                ),
+            )
