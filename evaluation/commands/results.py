@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.terminal import say
+from curation.terminal import show as print_line
 from evaluation.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
@@ -18,6 +20,24 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+
+
+class Form(StrEnum):
+    """What a run is handed on as."""
+
+    HTML = "html"
+    """One self-contained page, with plots."""
+    PLOTS = "plots"
+    """Every plot as SVG and PNG."""
+    CSV = "csv"
+    """`units.csv` and `walks.csv`."""
+    PARQUET = "parquet"
+    """`units.parquet` and `walks.parquet`."""
+    MASKBENCH = "maskbench"
+    """A folder of MaskBench's result files for each engine."""
+    BOWTIE = "bowtie"
+    """A report like Bowtie's for each draft of task test-suite."""
+
 
 _RunArgument = Annotated[
     Path, typer.Argument(metavar="RUN", help="The folder of a run.")
@@ -162,3 +182,53 @@ def merge(
         say(f"not given: shard {', '.join(left)}", style="yellow")
     say(f"{len(joined):,} units in {out}")
     print_tables([conditions_of(joined)], format_, {"run": str(out)})
+
+
+@app.command()
+def export(
+    run: _RunArgument,
+    form: Annotated[
+        Form,
+        typer.Option(
+            "--as",
+            help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
+            "line a unit and a line a walk; maskbench: its result files; bowtie: a "
+            "report of task test-suite for each draft.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="PATH", help="A folder; of html the file.")
+    ],
+    task: _TaskOption = None,
+) -> None:
+    """Hand a run on to other tools and people.
+
+    Example: csbdata results export runs/4f1c22a09b3e --as html --out report.html
+    """
+    opened_run = opened(run)
+    for path in _exported(opened_run, form, out, task or []):
+        print_line(str(path))
+
+
+def _exported(run: Run, form: Form, out: Path, tasks: list[str]) -> list[Path]:
+    if form is Form.HTML:
+        from evaluation.exports.page import write_page
+
+        return [write_page(run, out, tasks)]
+    if form is Form.PLOTS:
+        from evaluation.exports.drawing import draw_all
+        from evaluation.showing import reports
+
+        found = reports(run, tasks)
+        return draw_all((plot for each in found.values() for plot in each.plots), out)
+    if form is Form.MASKBENCH:
+        from evaluation.exports.maskbench import write_maskbench
+
+        return write_maskbench(run, out)
+    if form is Form.BOWTIE:
+        from evaluation.exports.bowtie import write_bowtie
+
+        return write_bowtie(run, out)
+    from evaluation.exports.frames import write_csv, write_parquet
+
+    return write_csv(run, out) if form is Form.CSV else write_parquet(run, out)

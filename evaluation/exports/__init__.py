@@ -1,0 +1,1 @@
+"""Runs handed on: tables, MaskBench's files, a Bowtie report, plots, a page."""

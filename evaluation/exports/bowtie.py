@@ -1,0 +1,145 @@
+"""A run of the official suite as a report that reads like Bowtie's: JSON lines.
+
+Header, then each case and what each engine made of it, then a footer. An engine is
+an implementation; `valid` is that the text can be written to its end under the
+engine's masks (specification: bowtie-json-schema/bowtie, io/report.json; our header
+says `csbdata_version` where Bowtie's says its own).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from curation.dialects import BY_NAME
+from curation.durable import replacing
+from curation.faults import NoInput
+from evaluation.units import Result, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from curation.documents import Json
+    from evaluation.results import Run
+    from evaluation.units import Row, Unit, Walked
+
+_TASK = "test-suite"
+
+
+def write_bowtie(run: Run, folder: Path) -> list[Path]:
+    """Write a report for each draft of a run's task `test-suite`; returns the files.
+
+    The suite is asked again for its schemas and instances, which rows do not hold.
+
+    Raises:
+        NoInput: the run has no such task.
+        Unavailable: the suite cannot be had.
+        CannotCreate: the folder cannot be written.
+    """
+    units = _units(run)
+    rows: dict[str, list[Row]] = {}
+    for row in run.rows():
+        if row.task == _TASK:
+            rows.setdefault(row.config, []).append(row)
+    if not rows:
+        raise NoInput(
+            f"no unit of task {_TASK}", str(run.folder), f"csbdata eval --task {_TASK}"
+        )
+    written = []
+    for config, own in rows.items():
+        path = folder / f"{config.replace(' ', '-')}.jsonl"
+        with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
+            for line in _lines(run, config, own, units):
+                out.write(json.dumps(line) + "\n")
+        written.append(path)
+    return written
+
+
+def _units(run: Run) -> dict[tuple[str, str], Unit]:
+    from evaluation.tasks.base import Settings  # noqa: PLC0415 (as below)
+    from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
+
+    settings = Settings(**(run.header.get("settings") or {}))
+    return {
+        (each.config, each.id): each for each in task_named(_TASK).units((), settings)
+    }
+
+
+def _lines(
+    run: Run,
+    config: str,
+    rows: list[Row],
+    units: Mapping[tuple[str, str], Unit],
+) -> Iterator[Json]:
+    yield _header(run, config, rows)
+    by_case: dict[str, list[Row]] = {}
+    for row in rows:
+        by_case.setdefault(row.id, []).append(row)
+    for seq, (unit_id, own) in enumerate(by_case.items(), start=1):
+        unit = units.get((config, unit_id))
+        yield {"seq": seq, "case": _case(own[0], unit)}
+        for row in own:
+            yield {"seq": seq, "implementation": row.engine, **_result(row)}
+    yield {"did_fail_fast": False}
+
+
+def _header(run: Run, config: str, rows: list[Row]) -> Json:
+    draft = config.partition(" ")[0]
+    there = {each.engine for each in rows}
+    entrants = [
+        each for each in run.header.get("engines") or () if each["engine"] in there
+    ]
+    return {
+        "csbdata_version": run.header.get("csbdata"),
+        "implementations": {
+            each["engine"]: {
+                "name": each.get("name"),
+                "version": each.get("version"),
+                "language": "constrained decoding",
+                "options": each.get("options"),
+                "dialects": [_uri(draft)],
+            }
+            for each in entrants
+        },
+        "dialect": _uri(draft),
+        "started": run.header.get("started"),
+        "metadata": {
+            "machine": run.header.get("machine"),
+            "tokenizer": run.header.get("tokenizer"),
+            "limits": run.header.get("limits"),
+        },
+    }
+
+
+def _uri(draft: str) -> str:
+    known = BY_NAME.get(draft)
+    return draft if known is None else known.uri
+
+
+def _case(row: Row, unit: Unit | None) -> Json:
+    """Return the case; without schema and instances if the suite has it no more."""
+    tests: list[Json] = [
+        {"description": str(each.label.get("description", "")), "valid": each.valid}
+        for each in row.walks
+    ]
+    found: dict[str, Json] = {"description": str(row.label.get("description", row.id))}
+    if unit is not None:
+        found["schema"] = json.loads(unit.schema)
+        for test, walk in zip(tests, unit.walks, strict=False):
+            test["instance"] = json.loads(walk.text)
+    return {**found, "tests": tests}
+
+
+def _result(row: Row) -> dict[str, Json]:
+    if row.result is Result.OK:
+        return {"results": [_judged(each) for each in row.walks]}
+    context = {"outcome": row.result, "phase": row.phase, "message": row.detail}
+    caught = row.result in (Result.COMPILE_ERROR, Result.ERROR)
+    return {"context": context, "caught": caught}
+
+
+def _judged(walked: Walked) -> Json:
+    if walked.verdict in (Verdict.NOT_RUN, Verdict.LIED):
+        return {"errored": True, "context": {"message": walked.verdict}}
+    return {"valid": walked.verdict is Verdict.ACCEPTED}

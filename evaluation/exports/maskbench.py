@@ -1,0 +1,274 @@
+"""Result files as MaskBench writes them, so that its tables and plots can be made.
+
+A folder an engine: a file `{Split}---{file}.json` for each schema, `meta.txt`,
+`log.txt`, `stats.txt`, `entries.txt`, `histogram.csv`, `ttfm_us.csv`, `masks_us.csv`
+(specification: guidance-ai/jsonschemabench, maskbench). Times are whole microseconds.
+Where ours means more, the file says what theirs can: a crash leaves `pending_file`, of
+several wrong instances the last one is named. Unlike there the end of a text is
+checked, and `passing` counts schemas with instances only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from curation.durable import replacing, write_whole
+from curation.faults import NoInput
+from curation.instances.maskbench import MaskFile
+from evaluation.measured import measure
+from evaluation.standings import Standing, apart, right
+from evaluation.statistics import PERCENTILES, index_percentile
+from evaluation.units import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from curation.documents import Json
+    from evaluation.results import Run
+    from evaluation.units import Row
+
+_TASK = "masks"
+_US = 1_000
+_SECOND_US = 1_000_000
+#: What its runner logs when a process ends so.
+_EXITS = {Result.CRASH: -11, Result.OUT_OF_MEMORY: -6, Result.TIMEOUT: -14}
+_STEP = 1.3
+
+
+@dataclass(slots=True)
+class _Totals:
+    """What `stats.txt` and `entries.txt` sum up."""
+
+    ttfm_us: list[int] = field(default_factory=list)
+    masks_us: list[int] = field(default_factory=list)
+    exits: list[int] = field(default_factory=list)
+    schemas: int = 0
+    passing: int = 0
+    tests: int = 0
+    valid_tests: int = 0
+    invalid_tests: int = 0
+    compile_errors: int = 0
+    validation_errors: int = 0
+    invalidation_errors: int = 0
+
+
+def write_maskbench(run: Run, folder: Path) -> list[Path]:
+    """Write a folder for each engine of a run's task `masks`; returns the folders.
+
+    Raises:
+        NoInput: the run has no such task.
+        CannotCreate: a file cannot be written.
+    """
+    totals: dict[str, _Totals] = {}
+    for row in run.rows():
+        if row.task == _TASK:
+            own = totals.setdefault(row.engine, _Totals())
+            content = result_of(row)
+            _count(own, row, content, run.header)
+            path = folder / _slug(row.engine) / _file_name(row)
+            write_whole(path, json.dumps(content, indent=2).encode())
+    if not totals:
+        raise NoInput(
+            f"no unit of task {_TASK}", str(run.folder), f"csbdata eval --task {_TASK}"
+        )
+    for engine, own in totals.items():
+        _write_sums(folder / _slug(engine), engine, own, run.header)
+    return [folder / _slug(engine) for engine in totals]
+
+
+def result_of(row: Row) -> dict[str, Json]:
+    """Return the content of one schema's file."""
+    if row.result in _EXITS or row.result is Result.PROTOCOL_ERROR:
+        return {"pending_file": 1}
+    measured = measure(row, None)
+    walks = [each for each in row.walks if not apart(each)]
+    times = [each // _US for each in measured.between_ns]
+    ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
+    found: dict[str, Json] = {
+        "id": _file_name(row),
+        "ttfm_us": ttfm or 0,
+        "max_ttfm_us": ttfm or 0,
+        "masks_us": sum(times),
+        "max_mask_us": max(times, default=0),
+        "num_tokens": len(times),
+        "num_tests": len(walks),
+        "all_mask_us": times,
+        "num_valid_tests": measured.valid.count,
+        "num_invalid_tests": measured.invalid.count,
+    }
+    if row.result is Result.COMPILE_ERROR:
+        return {**found, "compile_error": row.detail}
+    error = _validation_error(row)
+    return {**found, "validation_error": error} if error else found
+
+
+def _validation_error(row: Row) -> str:
+    """Name the last instance that went wrong, as its runner does."""
+    walks = [each for each in row.walks if not apart(each)]
+    if row.result is Result.ERROR:
+        return f"test #{max(0, len(walks) - 1)}: EXN {row.detail}"
+    said = ""
+    for index, each in enumerate(walks):
+        if right(each) is False:
+            said = f"test #{index}: should {'accept' if each.valid else 'reject'}"
+            said += " but didn't"
+        elif right(each) is None:
+            said = f"test #{index}: EXN {each.verdict} {each.detail}".strip()
+    return said
+
+
+def _count(
+    totals: _Totals, row: Row, content: Mapping[str, Json], header: Mapping[str, Json]
+) -> None:
+    totals.schemas += 1
+    if row.result in _EXITS:
+        totals.exits.append(_EXITS[row.result])
+    if row.result is Result.TIMEOUT:
+        seconds = (header.get("limits") or {}).get(f"{row.phase}_seconds")
+        if row.phase == "compile" and seconds is not None:
+            totals.ttfm_us.append(int(seconds * _SECOND_US))
+    if "id" not in content:
+        return
+    totals.tests += content["num_tests"]
+    if "compile_error" in content:
+        totals.compile_errors += 1
+        return
+    totals.ttfm_us.append(content["ttfm_us"])
+    totals.masks_us += content["all_mask_us"]
+    totals.valid_tests += content["num_valid_tests"]
+    totals.invalid_tests += content["num_invalid_tests"]
+    measured = measure(row, None)
+    totals.passing += measured.standing is Standing.PASSED
+    # Both kinds are counted where both occur; its own table books one of them.
+    totals.validation_errors += measured.valid.count < measured.valid.of
+    totals.invalidation_errors += measured.invalid.count < measured.invalid.of
+
+
+def _write_sums(
+    folder: Path, engine: str, totals: _Totals, header: Mapping[str, Json]
+) -> None:
+    totals.ttfm_us.sort()
+    totals.masks_us.sort()
+    meta = _meta(engine, header)
+    texts = {
+        "meta.txt": json.dumps(meta, indent=2),
+        "log.txt": "".join(f"Exit code: {each}\n" for each in totals.exits),
+        "stats.txt": json.dumps({"meta": meta, **_stats(totals)}, indent=2),
+        "entries.txt": json.dumps(_entries(totals), indent=2),
+        "histogram.csv": _histogram(totals.masks_us),
+        "ttfm_us.csv": fractions_left(totals.ttfm_us),
+        "masks_us.csv": fractions_left(totals.masks_us),
+    }
+    for name, text in texts.items():
+        with replacing(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def _meta(engine: str, header: Mapping[str, Json]) -> dict[str, Json]:
+    known = (each for each in header.get("engines") or () if each["engine"] == engine)
+    entrant: Mapping[str, Json] = next(known, {})
+    return {
+        "id": _slug(engine),
+        "name": engine,
+        "module": entrant.get("name"),
+        "module_version": entrant.get("version"),
+        "cmd": header.get("command"),
+        "info": {
+            "options": entrant.get("options"),
+            "machine": header.get("machine"),
+            "tokenizer": (header.get("tokenizer") or {}).get("name"),
+            "end_checked": True,
+        },
+    }
+
+
+def _stats(totals: _Totals) -> dict[str, Json]:
+    return {
+        "ttfm_us": sum(totals.ttfm_us),
+        "max_ttfm_us": max(totals.ttfm_us, default=None),
+        "masks_us": sum(totals.masks_us),
+        "avg_mask_us": _mean(totals.masks_us),
+        "max_mask_us": max(totals.masks_us, default=None),
+        "num_tokens": len(totals.masks_us),
+        "num_schemas": totals.schemas,
+        "num_crashes_or_timeouts": len(totals.exits),
+        "num_timeouts": totals.exits.count(-14),
+        "num_segv": totals.exits.count(-11),
+        "num_abort": totals.exits.count(-6),
+        "num_schemas_ok": totals.passing,
+        "num_compilation_errors": totals.compile_errors,
+        "num_validation_errors": totals.validation_errors,
+        "num_invalidation_errors": totals.invalidation_errors,
+        "num_tests": totals.tests,
+        "num_valid_tests": totals.valid_tests,
+        "num_invalid_tests": totals.invalid_tests,
+    }
+
+
+def _entries(totals: _Totals) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for name, times in (("TBM", totals.masks_us), ("TTFM", totals.ttfm_us)):
+        found[f"{name} avg (us)"] = _mean(times)
+        for each in PERCENTILES:
+            found[f"{name} p{each:g}"] = index_percentile(times, each)
+    return {
+        **found,
+        "tokens": len(totals.masks_us),
+        "schemas": totals.schemas,
+        "passing": totals.passing,
+        "crashes": len(totals.exits),
+        "segv": totals.exits.count(-11),
+        "oom": totals.exits.count(-6),
+        "timeouts": totals.exits.count(-14),
+        "compile errors": totals.compile_errors,
+        "validation errors": totals.validation_errors,
+        "invalidation errors": totals.invalidation_errors,
+    }
+
+
+def _mean(times: Sequence[int]) -> int | None:
+    return sum(times) // len(times) if times else None
+
+
+def fractions_left(ordered: Sequence[int]) -> str:
+    """Return, for cut-offs that grow by 1.3, the share of times not below (CSV)."""
+    lines = ["cutoff time,frac left"]
+    cutoff = 1
+    for count, each in enumerate(ordered):
+        while each > cutoff:
+            lines.append(f"{cutoff / 1000},{(len(ordered) - count) / len(ordered)}")
+            cutoff = int(cutoff * _STEP) + 1
+    return "\n".join(lines) + "\n"
+
+
+def _histogram(ordered: Sequence[int]) -> str:
+    """Return the percentage of times above each power of ten (CSV)."""
+    lines = ["above us,frac"]
+    for power in range(1, 10):
+        if ordered:
+            above = len(ordered) - bisect_right(ordered, 10**power)
+            share = 100 * above / len(ordered)
+            lines.append(f"{_named(10**power):10},{share:.15g}")
+    return "\n".join(lines) + "\n"
+
+
+def _named(us: int) -> str:
+    if us < _US:
+        return f"{us}us"
+    return f"{us // _US}ms" if us < _SECOND_US else f"{us // _SECOND_US}s"
+
+
+def _file_name(row: Row) -> str:
+    name = MaskFile(
+        split=row.config, unique_id=row.id, description="", schema=None, tests=()
+    )
+    return name.name
+
+
+def _slug(name: str) -> str:
+    return "-".join(re.findall(r"[A-Za-z0-9._]+", name)).strip(".") or "engine"

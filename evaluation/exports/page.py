@@ -1,0 +1,113 @@
+"""One self-contained page of a run: the tables, the plots, the worst failures.
+
+No script, nothing fetched from elsewhere: styles are inside and plots are embedded.
+Everything that comes from data is escaped by the template (autoescape), after its
+control characters were made visible.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, StrictUndefined
+
+from curation.durable import write_whole
+from curation.visible_text import safe
+from evaluation.showing import (
+    conditions_of,
+    engines_of,
+    failures,
+    failures_table,
+    reports,
+)
+from evaluation.tables import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from evaluation.results import Run
+    from evaluation.tables import Cell, Table
+    from evaluation.tasks.base import Plot, Report
+
+_TEMPLATE = "page.html.jinja"
+_FAILURES = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One part of the page."""
+
+    #: Its anchor.
+    slug: str
+    title: str
+    tables: Sequence[Table]
+    plots: Sequence[Plot] = ()
+
+
+def write_page(run: Run, path: Path, tasks: Sequence[str] = ()) -> Path:
+    """Write the page of a run; returns the file.
+
+    Raises:
+        NoInput: a wanted task has no row in the run.
+        CannotCreate: it cannot be written.
+    """
+    write_whole(path, page(run, tasks).encode())
+    return path
+
+
+def page(run: Run, tasks: Sequence[str] = ()) -> str:
+    """Return the page of a run.
+
+    Raises:
+        NoInput: a wanted task has no row in the run.
+    """
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.filters |= {"shown": _shown, "picture": _picture, "side": _side}
+    template = environment.from_string(
+        files("evaluation.exports").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    )
+    name = safe(run.folder.resolve().name)
+    return template.render(name=name, sections=sections(run, reports(run, tasks)))
+
+
+def sections(run: Run, found: Mapping[str, Report]) -> list[Section]:
+    """Return the parts of the page: the run, each task, the failures."""
+    worst = failures(run, list(found))
+    return [
+        Section(slug="run", title="Run", tables=(conditions_of(run), engines_of(run))),
+        *(
+            Section(
+                slug=f"task-{name}",
+                title=f"Task {name}",
+                tables=report.tables,
+                plots=report.plots,
+            )
+            for name, report in found.items()
+        ),
+        Section(
+            slug="failures",
+            title="Failures",
+            tables=(failures_table(run, worst, _FAILURES),),
+        ),
+    ]
+
+
+def _shown(cell: Cell) -> str:
+    return safe(text_of(cell))
+
+
+def _side(cell: Cell) -> str:
+    """Return the class of a cell: figures stand to the right."""
+    return "text" if cell is None or isinstance(cell, str) else "figure"
+
+
+def _picture(plot: Plot) -> str:
+    """Return a plot as the address of a picture that is in the page itself."""
+    # An extra, and slow to import: only who wants plots waits for it.
+    from evaluation.exports.drawing import svg_of  # noqa: PLC0415
+
+    return f"data:image/svg+xml;base64,{b64encode(svg_of(plot)).decode()}"
