@@ -201,7 +201,13 @@ def _identity(
         instances=request.instances,
         limits=asdict(Limits()),
         inputs=[
-            [each.source.name, each.reading.archive, each.digest, each.configs]
+            [
+                each.source.name,
+                each.reading.archive,
+                each.digest,
+                each.configs,
+                each.partial,
+            ]
             for each in inputs
         ],
         missing=[each.source.name for each in missing],

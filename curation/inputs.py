@@ -10,7 +10,7 @@ from curation.benchmark import DEFAULT, holds_instances
 from curation.documents import Origin
 from curation.faults import BadConfiguration, NoInput
 from curation.folders import FolderFiles, SingleFile, open_files
-from curation.live_lock import default_lock, with_live
+from curation.live_lock import default_lock, read_lock, with_live
 from curation.origins import Unavailable, acquire, load_pins
 from curation.resources import raw_folder
 from curation.sources.base import Reading, Source
@@ -20,6 +20,7 @@ from curation.summary import Pin
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from curation.live_lock import Lock
     from curation.origins import Acquired, ArchivePin, FetchSettings
 
 
@@ -56,8 +57,8 @@ class Input:
     #: How the bytes came here; for the run folder only.
     route: str
     pin: Pin
-    #: Whether what its archive is known to lack has been fetched beside it.
-    completed: bool = False
+    #: What the archive is known to lack; None where that has been fetched beside it.
+    lacks: str | None = None
 
     @property
     def configs(self) -> tuple[str, ...]:
@@ -70,9 +71,7 @@ class Input:
         """Why the configs of this source are not whole; None where they are."""
         if self.reading.origin is Origin.SAMPLE:
             return "taken from the embedded sample"
-        if self.completed:
-            return None
-        return self.source.incomplete.get(self.reading.archive)
+        return self.lacks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,13 +212,29 @@ def _pinned(
     for name in source.archives.get(rules, ()):
         got = acquire(pins[name], settings, say)
         if not isinstance(got, Unavailable):
+            lacks = source.incomplete.get(name)
             if name == LIVE_ARCHIVE and rules != "paper":
-                got = with_live(got, settings, default_lock(settings.cache))
-            return _input(source, rules, pins[name], got)
+                lock = default_lock(settings.cache)
+                lacks = _still_elsewhere(read_lock(lock, got.commit), lacks)
+                got = with_live(got, settings, lock)
+            return replace(_input(source, rules, pins[name], got), lacks=lacks)
         whys.append(got.why)
     if rules == "paper":
         return Missing(source=source, why="; ".join(whys))
     return _sampled(source, rules)
+
+
+def _still_elsewhere(lock: Lock | None, lacks: str | None) -> str | None:
+    """Return what is missing with this lock, given what is missing without one."""
+    if lock is None or not lock.schemas:
+        return lacks
+    if not lock.failures:
+        return None
+    return (
+        f"{len(lock.failures)} of {len(lock.schemas) + len(lock.failures)} addresses "
+        "outside the archive gave nothing; `csbdata fetch schemastore --live` tries "
+        "them again"
+    )
 
 
 def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> Input:
@@ -238,7 +253,6 @@ def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> Input:
         files=got.pack,
         digest=got.digest,
         route=got.route,
-        completed=got.digest != pin.digest,
         pin=Pin(
             source=source.name,
             archive=pin.name,

@@ -15,11 +15,13 @@ from curation.faults import BadConfiguration, NoInput
 from curation.faults import Unavailable as UnavailableFault
 from curation.fetch import Network
 from curation.gates import Gate
+from curation.inputs import Input, _pinned
 from curation.live import Hunt, fetch_live
-from curation.live_lock import default_lock, read_lock, with_live
+from curation.live_lock import default_lock, read_lock, with_live, write_lock
 from curation.origins import Acquired, FetchSettings, acquire
 from curation.packs import open_pack
 from curation.selection import Selection
+from curation.sources.registry import source_named
 from curation.sources.schemastore import live_path
 from tests.archives_made import digest, github_pin, github_tarball, save
 from tests.loopback import HASTY, body, redirect, reset, serving, status
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.pins import ArchivePin
+    from curation.sources.base import Source
     from tests.loopback import Server
 
 CATALOGUE = "src/api/json/catalog.json"
@@ -118,6 +121,29 @@ def test_a_build_takes_exactly_what_is_locked(hunt: Hunt, server: Server) -> Non
     assert pack.read(OWN) == b"{}"
     assert pack.digest == got.digest != _archive(hunt).digest
     assert with_live(_archive(hunt), hunt.settings, hunt.lock) == got
+
+
+def test_a_lock_with_failures_leaves_the_build_partial(
+    hunt: Hunt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing is told: everything, then what failed, then nothing."""
+    monkeypatch.setattr("curation.inputs.load_pins", lambda: {"schemastore": _pin()})
+    monkeypatch.setenv("CSBDATA_LIVE_LOCK", str(hunt.lock))
+    source = source_named("schemastore")
+    assert _partial(source, hunt) == source.incomplete["schemastore"]
+    lock = fetch_live(hunt, print)
+    assert _partial(source, hunt) == (
+        "2 of 5 addresses outside the archive gave nothing; "
+        "`csbdata fetch schemastore --live` tries them again"
+    )
+    write_lock(hunt.lock, replace(lock, failures=()))
+    assert _partial(source, hunt) is None
+
+
+def _partial(source: Source, hunt: Hunt) -> str | None:
+    found = _pinned(source, "clean", hunt.settings, print)
+    assert isinstance(found, Input)
+    return found.partial
 
 
 def test_the_same_command_tries_again_only_what_failed(

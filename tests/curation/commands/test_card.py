@@ -1,0 +1,77 @@
+"""`csbdata card`: writes what follows from the data, or says what does not."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from curation.commands.card import card
+from curation.faults import CannotCreate, NoInput
+from curation.packaging.manifest import write_facts
+from tests.builds import write_build
+from tests.made import summary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typer.testing import Result
+
+APP = typer.Typer()
+APP.command()(card)
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a small build that has been dressed."""
+    folder = write_build(tmp_path_factory.mktemp("card"))
+    write_facts(summary([]), folder)
+    assert run(str(folder)).exit_code == 0
+    return folder
+
+
+def run(*arguments: str) -> Result:
+    """Run the command."""
+    return CliRunner().invoke(APP, list(arguments), catch_exceptions=False)
+
+
+def test_it_writes_and_then_finds_nothing_to_do(build: Path) -> None:
+    """What it has written it finds right: exit 0."""
+    found = run("--check", str(build), "--format", "json")
+    assert found.exit_code == 0
+    assert json.loads(found.stdout)["differing"] == []
+
+
+def test_a_difference_is_named_and_mended(build: Path) -> None:
+    """An edited card is named on stdout, exit 1; written anew it is right again."""
+    card_file = build / "README.md"
+    right = card_file.read_bytes()
+    card_file.write_bytes(right + b"x")
+    found = run("--check", str(build))
+    assert (found.exit_code, found.stdout) == (1, "README.md\n")
+    assert f"csbdata card {build}" in found.stderr.replace("\n", "")
+    assert "README.md" in run(str(build)).stdout.splitlines()
+    assert card_file.read_bytes() == right
+
+
+def test_what_is_no_build_is_refused(tmp_path: Path) -> None:
+    """A folder that csbdata did not build is left alone: exit 66."""
+    with pytest.raises(NoInput, match="manifest"):
+        run(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full or read-only disk is the user's to mend: exit 73."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("curation.packaging.card.write_card", full)
+    with pytest.raises(CannotCreate, match="No space left"):
+        run(str(build))
