@@ -237,8 +237,8 @@ def _packages(folder: Path) -> dict[str, str]:
 
 def _size(address: str) -> int | None:
     """Return the bytes of one file, without getting it; None where it is not told."""
-    parts = urlsplit(address)
     try:
+        parts = urlsplit(address)
         if parts.scheme == "file":
             return Path(unquote(parts.path)).stat().st_size
         answer = requests.head(address, timeout=_PATIENCE, allow_redirects=True)
