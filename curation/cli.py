@@ -23,6 +23,7 @@ from curation.commands.export import export
 from curation.commands.fetch import fetch, sources
 from curation.commands.instances import instances
 from curation.commands.push import push
+from curation.commands.release import release
 from curation.commands.rules import rules
 from curation.commands.stats import stats
 from curation.commands.verify import verify
@@ -51,6 +52,7 @@ _COMMANDS = (
     card,
     verify,
     push,
+    release,
 )
 for _command in _COMMANDS:
     app.command()(_command)

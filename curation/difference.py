@@ -14,12 +14,13 @@ from enum import StrEnum
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from curation.benchmark import in_benchmark_order
 from curation.dialects import ANNOTATIONS, BY_NAME, Shape
 from curation.documents import Rejected
 from curation.jsontext import canonical, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from curation.documents import Json
     from curation.editions import Edition
@@ -157,6 +158,35 @@ def _compared(before: Row, after: Row) -> Pair:
         difference=Difference.CANONICAL,
         keywords=tuple(sorted(set(changed_keywords(one, other)))),
     )
+
+
+def config_counts(
+    first: Edition, second: Edition, pairs: Sequence[Pair]
+) -> dict[str, dict[str, int]]:
+    """Return rows in both editions and pairs of each kind, by config.
+
+    A record that moved counts where it was.
+    """
+    sizes = [Counter(each.rows["config"].to_list()) for each in (first, second)]
+    kinds: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        config = _somewhere(pair).config
+        kinds.update((config, kind) for kind in pair.kinds)
+    return {
+        config: {
+            "a": sizes[0][config],
+            "b": sizes[1][config],
+            **{kind: kinds[config, kind] for kind in KINDS},
+        }
+        for config in in_benchmark_order(sizes[0] | sizes[1])
+    }
+
+
+def _somewhere(pair: Pair) -> Row:
+    row = pair.before or pair.after
+    if row is None:
+        raise ValueError(pair)
+    return row
 
 
 _APPLICATORS = frozenset(

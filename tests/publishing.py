@@ -58,6 +58,9 @@ def write_folder(
     manifest = {
         "name": "Small",
         "data_version": version,
+        "canary": "",
+        "pins": [],
+        "rules": "clean",
         "partial": list(partial),
         "files": listed,
     }

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.benchmark import in_benchmark_order
 from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Sequence
 
     from curation.difference import Pair, Row
@@ -46,33 +45,9 @@ def diff(
         _print(first, second, pairs, limit)
 
 
-def config_counts(
-    first: Edition, second: Edition, pairs: Sequence[Pair]
-) -> dict[str, dict[str, int]]:
-    """Return rows in both editions and pairs of each kind, by config.
-
-    A record that moved counts where it was.
-    """
-    from curation.difference import KINDS
-
-    sizes = [Counter(each.rows["config"].to_list()) for each in (first, second)]
-    kinds: Counter[tuple[str, str]] = Counter()
-    for pair in pairs:
-        config = _somewhere(pair).config
-        kinds.update((config, kind) for kind in pair.kinds)
-    return {
-        config: {
-            "a": sizes[0][config],
-            "b": sizes[1][config],
-            **{kind: kinds[config, kind] for kind in KINDS},
-        }
-        for config in in_benchmark_order(sizes[0] | sizes[1])
-    }
-
-
 def as_json(first: Edition, second: Edition, pairs: Sequence[Pair]) -> Json:
     """Return the whole comparison as one JSON object."""
-    from curation.difference import keyword_counts
+    from curation.difference import config_counts, keyword_counts
 
     return {
         "a": first.name,
@@ -99,19 +74,12 @@ def _place(row: Row | None) -> Json:
     return {"config": row.config, "split": row.split, "unique_id": row.unique_id}
 
 
-def _somewhere(pair: Pair) -> Row:
-    row = pair.before or pair.after
-    if row is None:
-        raise ValueError(pair)
-    return row
-
-
 def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _print(first: Edition, second: Edition, pairs: Sequence[Pair], limit: int) -> None:
-    from curation.difference import KINDS, keyword_counts
+    from curation.difference import KINDS, config_counts, keyword_counts
 
     counts = config_counts(first, second, pairs)
     headers = ["config", "a", "b", *(kind.replace("_", " ") for kind in KINDS)]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.faults import BadData, NoInput
+from curation.faults import BadData
 from curation.hub.contents import inventory
-from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import read_manifest
 from curation.verification import verify
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def prepare(
         NoInput: the folder is no build.
         BadData: it does not verify, or is partial and that was not allowed.
     """
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     if manifest.get("partial") and not allow_partial:
         raise BadData(
             f"the build is partial: {' '.join(map(str, manifest['partial']))}",
@@ -59,18 +58,3 @@ def prepare(
             f"csbdata verify {folder} lists them",
         )
     return Ready(files=files, manifest=manifest)
-
-
-def _manifest(folder: Path) -> Mapping[str, Json]:
-    path = folder / MANIFEST
-    try:
-        found = json.loads(path.read_bytes())
-    except OSError as error:
-        raise NoInput(
-            "no such file: this is no build", str(path), "csbdata build makes one"
-        ) from error
-    except ValueError as error:
-        raise BadData(f"not readable as JSON ({error})", str(path)) from error
-    if not isinstance(found, dict):
-        raise BadData("not a manifest", str(path))
-    return found

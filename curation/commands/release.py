@@ -1,0 +1,107 @@
+"""`csbdata release`: which version is this, and what changed since the last one?"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.terminal import Format, FormatOption, print_json, say, show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.documents import Json
+    from curation.release.release import Release
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+def release(  # noqa: PLR0913 (one parameter an option)
+    *,
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")
+    ] = Path("build/JSONSchemaBench"),
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR|REPO",
+            help="What was released last: a folder, or owner/name[@revision]; its "
+            "highest version tag, else main [default: nothing was].",
+        ),
+    ] = "",
+    date: Annotated[
+        str, typer.Option(metavar="YYYY-MM-DD", help="The day to tell in the card.")
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show it and change nothing.")
+    ] = False,
+    allow_partial: Annotated[
+        bool, typer.Option("--allow-partial", help="Release a partial build too.")
+    ] = False,
+    format_: FormatOption = Format.AUTO,
+) -> None:
+    """Give a dataset folder its next version, and write its CHANGELOG.md.
+
+    Major: ids, schemas, configs or splits changed or went. Minor: records or
+    instances were added. Patch: only what is said of them changed. The edition
+    published with the paper counts as 1.0.0. The version is written into the
+    folder (manifest, card, croissant.json); `csbdata push` sets the tag.
+
+    Exits with 65 if the build is partial, 78 if the change needs another major
+    version than the folder was built for.
+
+    \b
+    Examples:
+      csbdata release --against OWNER/JSONSchemaBench --dry-run
+      csbdata release build/JSONSchemaBench --against released/JSONSchemaBench
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.release.release import write_release
+    from curation.release.versions import Level
+
+    if date and not _DAY.fullmatch(date):
+        raise typer.BadParameter(f"--date {date!r}: a day is YYYY-MM-DD")
+    found = _next(folder, against, allow_partial=allow_partial)
+    nothing = found.previous is not None and found.level is Level.NONE
+    if not (nothing or dry_run):
+        write_release(found, released=date)
+    if format_ is Format.JSON:
+        print_json(_as_json(found, written=not (nothing or dry_run)))
+    elif nothing:
+        show(f"Nothing changed since {found.previous}: there is nothing to release.")
+    else:
+        show(found.changelog.rstrip())
+        done = "would be" if dry_run else "is"
+        say(f"{folder} {done} {found.version}; csbdata push publishes and tags it")
+
+
+def _next(folder: Path, against: str, *, allow_partial: bool) -> Release:
+    from curation.release.release import last_release, next_release
+
+    if not against:
+        return next_release(folder, None, allow_partial=allow_partial)
+    from curation.hub.session import Patience, patient_client
+
+    with patient_client(Patience()), last_release(against) as last:
+        return next_release(folder, last, allow_partial=allow_partial)
+
+
+def _as_json(found: Release, *, written: bool) -> Json:
+    kinds = Counter(kind for pair in found.found.pairs for kind in pair.kinds)
+    instances: Mapping[str, Json] = {
+        each.config: {"added": each.added, "changed": each.changed}
+        for each in found.found.instances
+    }
+    return {
+        "folder": str(found.folder),
+        "previous": str(found.previous) if found.previous else None,
+        "version": str(found.version),
+        "level": found.level.name.lower() if found.previous else None,
+        "records": dict(kinds),
+        "instances": instances,
+        "written": written,
+        "changelog": found.changelog,
+    }
