@@ -179,6 +179,14 @@ def find(value: Json) -> Finding | None:
     return None
 
 
+def covered(text: str) -> str:
+    """Return a text with the name of its format in the place of each credential."""
+    for each, pattern in _COMPILED:
+        if any(mark in text for mark in each.marks):
+            text = pattern.sub(f"<{each.name}>", text)
+    return text
+
+
 def _text(value: Json) -> bytes:
     try:
         return orjson.dumps(value, default=float)

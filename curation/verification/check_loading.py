@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from curation.benchmark import DEFAULT
+from curation.benchmark import DEFAULT, holds_instances
+from curation.instances.package import COLUMNS as INSTANCES
 from curation.packaging.card import FILE as CARD
+from curation.packaging.parquet import COLUMNS as RECORDS
 from curation.verification.check import Check, Found
 from curation.verification.contents import LEDGER
 from curation.verification.findings import Finding
@@ -31,14 +33,15 @@ def _announced(contents: Contents) -> dict[str, dict[str, list[str]]]:
         splits = configs.setdefault(str(config["config_name"]), {})
         for each in config["data_files"]:
             paths = each["path"]
-            splits[str(each["split"])] = [paths] if isinstance(paths, str) else paths
+            listed = [paths] if isinstance(paths, str) else paths
+            splits[str(each["split"])] = [str(path) for path in listed]
     return configs
 
 
 def _safely_announced(contents: Contents) -> dict[str, dict[str, list[str]]] | None:
     try:
         return _announced(contents)
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, AttributeError):
         return None
 
 
@@ -50,12 +53,14 @@ def _broken(contents: Contents, files: Mapping[str, Sequence[str]]) -> list[str]
 
 def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
     configs = _safely_announced(contents) or {}
-    # One batch, so that one child has to import `datasets`.
-    yield [
-        {"where": config, "splits": list(files)}
+    units: list[Json] = [
+        {"where": config}
         for config, files in configs.items()
         if not _broken(contents, files)
     ]
+    if units:
+        # One batch, so that one child has to import `datasets`.
+        yield units
 
 
 def _work(folder: Path, unit: Json) -> Json:
@@ -90,6 +95,25 @@ def _unopened(
             yield _finding(config, f"not announced in {CARD}")
 
 
+def _columns(contents: Contents) -> Iterator[Finding]:
+    """Yield the tables whose columns are not those that a build writes."""
+    for each in contents.tables.values():
+        if each.config == LEDGER:
+            continue
+        wanted = INSTANCES if holds_instances(each.config) else RECORDS
+        given = each.metadata.schema.to_arrow_schema().remove_metadata()
+        other = [
+            name
+            for name in dict.fromkeys([*wanted.names, *given.names])
+            if name not in given.names
+            or name not in wanted.names
+            or given.field(name).type != wanted.field(name).type
+        ]
+        if other:
+            names = ", ".join(other)
+            yield _finding(each.path, f"not the columns of a build: {names}")
+
+
 def _miscounted(
     contents: Contents, files: Mapping[str, Sequence[str]], answer: Answer
 ) -> Iterator[Finding]:
@@ -112,6 +136,7 @@ def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
         detail = "datasets is not installed: pip install 'csbdata[load]'"
         findings.append(_finding("", detail))
     findings += _unopened(contents, configs)
+    findings += _columns(contents)
     counted: Counter[str] = Counter()
     for each in answers:
         config = each.unit["where"]

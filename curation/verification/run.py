@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from curation.hub.redaction import redacted
 from curation.progress import Progress, Quiet
+from curation.secrets import covered
+from curation.verification.check import Found
 from curation.verification.contents import open_folder
-from curation.verification.findings import Verification
+from curation.verification.findings import READABLE, Finding, Verification
 from curation.verification.registry import CHECKS
 from curation.verification.scan import scan
+from curation.visible_text import shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from curation.verification.check import Answer, Check
+    from curation.verification.contents import Contents
+
+#: Characters of an error's text that are told.
+_SHOWN = 200
 
 
 def verify(
-    folder: Path, *, jobs: int = 2, progress: Progress | None = None
+    folder: Path,
+    *,
+    jobs: int = 2,
+    progress: Progress | None = None,
+    checks: Sequence[Check] = CHECKS,
 ) -> Verification:
     """Return what is to be said about a built folder.
 
-    Nothing in it is changed, and nothing is fetched.
+    Nothing in it is changed, and nothing is fetched. `checks` are some of `CHECKS`.
 
     Raises:
         NoInput: there is no such folder, or it is no build.
@@ -27,15 +43,33 @@ def verify(
     """
     contents = open_folder(folder)
     with (progress or Quiet()).bar("Verifying") as advance:
-        answers = scan(contents, CHECKS, jobs=jobs, progress=advance)
+        answers = scan(contents, checks, jobs=jobs, progress=advance)
     findings = list(contents.findings)
     counted: dict[str, int] = {}
-    for check in CHECKS:
-        found = check.judge(contents, answers.get(check.name, ()))
+    for check in checks:
+        found = _judged(check, contents, answers.get(check.name, ()))
         findings += found.findings
         counted |= found.counted
     return Verification(
-        findings=tuple(findings),
+        findings=tuple(map(_told, findings)),
         counted=counted,
         partial=bool(contents.manifest.get("partial")),
     )
+
+
+def _judged(check: Check, contents: Contents, answers: Sequence[Answer]) -> Found:
+    """Return what a check says; of a folder that nobody expects, that it cannot."""
+    try:
+        return check.judge(contents, answers)
+    except Exception as error:  # noqa: BLE001 - anyone may have made the folder
+        text = f"{check.name} cannot be judged: {type(error).__name__}: {error}"
+        finding = Finding(check=READABLE, where="", detail=shortened(text, _SHOWN))
+        return Found(findings=(finding,))
+
+
+def _told(finding: Finding) -> Finding:
+    """Return a finding without the credentials that a name or an error may repeat."""
+    where, detail = (
+        redacted(covered(each)) for each in (finding.where, finding.detail)
+    )
+    return replace(finding, where=where, detail=detail)

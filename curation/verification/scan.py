@@ -41,6 +41,8 @@ def scan(
     named = [
         (check.name, units) for check in checks for units in check.batches(contents)
     ]
+    if not named:
+        return {}
     answers: dict[str, list[list[Answer]]] = defaultdict(list)
     limits = replace(Limits(), seconds=DEADLINE, memory_mb=_MEMORY_MB, file_mb=_FILE_MB)
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:

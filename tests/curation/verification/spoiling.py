@@ -1,0 +1,61 @@
+"""Spoiling a built folder in one place, and asking what a check says of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curation.columns import columns_of, parquet_writer
+from curation.records import Record
+from curation.verification import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from curation.documents import Json
+    from curation.verification import Verification
+    from curation.verification.check import Check
+
+TABLE = "Github_easy/train-00000-of-00001.parquet"
+
+
+def rewrite(path: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
+    """Write a table of records again, changed, as a build writes it."""
+    columns = columns_of(Record)
+    table = change(pl.read_parquet(path)).to_arrow().cast(columns)
+    with parquet_writer(path, columns, distinct=frozenset()) as writer:
+        writer.write_table(table)
+
+
+def set_cell(path: Path, column: str, value: str, row: int = 0) -> str:
+    """Set one cell of a table; return the id of its row."""
+    ids = pl.read_parquet(path)["unique_id"]
+
+    def change(rows: pl.DataFrame) -> pl.DataFrame:
+        chosen = pl.int_range(pl.len()) == row
+        cell = pl.when(chosen).then(pl.lit(value)).otherwise(pl.col(column))
+        return rows.with_columns(cell.alias(column))
+
+    rewrite(path, change)
+    return str(ids[row])
+
+
+def edit_manifest(folder: Path, change: Callable[[Json], None]) -> None:
+    """Change the manifest in place."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_bytes())
+    change(manifest)
+    path.write_text(json.dumps(manifest, indent=2))
+
+
+def lines(found: Verification) -> list[str]:
+    """Return the failures as lines."""
+    return [str(each) for each in found.failures]
+
+
+def said_by(check: Check, folder: Path) -> list[str]:
+    """Return the failures that one check finds, as lines."""
+    return lines(verify(folder, checks=[check]))
