@@ -1,0 +1,203 @@
+"""JSON Schemas as files: what is a schema, what is left out, what instances it has."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.faults import BadData, NoInput
+from curation.instances.maskbench import MaskFile, MaskTest, write_files
+from curation.isolation import Pool
+from curation.origins import FetchSettings
+from curation.progress import Quiet
+from evaluation.data import open_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.data import Dataset
+    from evaluation.units import Subject
+
+SCHEMA = '{"type":"object","required":["a"],"properties":{"a":{"minimum":1.50}}}'
+
+
+class _Told(Quiet):
+    """Progress that remembers."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.lines.append(message)
+
+
+def _open(where: Path, told: Quiet | None = None, *, instances: bool = True) -> Dataset:
+    settings = FetchSettings(mirror=None, cache=where.parent / "cache")
+    return open_data(
+        str(where), settings=settings, jobs=1, instances=instances, progress=told
+    )
+
+
+def _named(data: Dataset) -> dict[str, Subject]:
+    return {f"{each.config}/{each.id}": each for each in data.subjects()}
+
+
+def test_a_folder_of_schemas_is_read_in_natural_order(tmp_path: Path) -> None:
+    """Folders are configs, names ids; numbers and key order stay as they are."""
+    folder = tmp_path / "schemas"
+    for name in ("o10.json", "o9.schema.json", "deep/er/x.json", ".git/no.json"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(SCHEMA)
+    data = _open(folder, instances=False)
+    found = _named(data)
+    assert list(found) == ["deep/er/x", "files/o9", "files/o10"]
+    schema = found["files/o9"].schema
+    assert "1.50" in schema
+    assert list(json.loads(schema)) == ["type", "required", "properties"]
+    assert (data.origin, data.instances, data.count) == ("files", "none", 3)
+    assert "required" in found["files/o9"].features
+
+
+def test_what_is_no_schema_is_left_out_and_said(tmp_path: Path) -> None:
+    """Broken files of a folder do not stop the others, and are counted."""
+    folder = tmp_path / "schemas"
+    folder.mkdir()
+    (folder / "good.json").write_text("true")
+    (folder / "list.json").write_text("[1]")
+    (folder / "torn.json").write_text('{"a": ')
+    (folder / "deep.json").write_text("[" * 100_000)
+    (folder / "bytes.json").write_bytes(b"\xff\xfe\x00")
+    told = _Told()
+    data = _open(folder, told, instances=False)
+    assert list(_named(data)) == ["files/good"]
+    assert data.header()["left_out"] == 4
+    assert len(told.lines) == 4
+    assert "left out: list.json: a JSON Schema is an object" in "\n".join(told.lines)
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b'{"schema": {}, "tests": [1]}'])
+def test_one_file_that_is_no_schema_ends_it(tmp_path: Path, content: bytes) -> None:
+    """There is nothing else to measure: one line, with the file's name."""
+    path = tmp_path / "mine.json"
+    path.write_bytes(content)
+    with pytest.raises(BadData, match=r"mine\.json"):
+        _open(path)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "no/such/folder/here", "a b"])
+def test_nothing_there_is_said(tmp_path: Path, name: str) -> None:
+    """A path that does not exist is no name on the Hub."""
+    with pytest.raises(NoInput, match="no such file or folder"):
+        open_data(str(tmp_path / name))
+
+
+def test_an_empty_folder_is_said(tmp_path: Path) -> None:
+    """A folder without any JSON says what was looked for."""
+    with pytest.raises(NoInput, match=r"nor a \*\.json in it"):
+        _open(tmp_path)
+
+
+def test_maskbench_files_bring_their_instances(tmp_path: Path) -> None:
+    """Config, id, order and labels are the files'; near misses keep their keyword."""
+    folder = tmp_path / "maskbench"
+    folder.mkdir()
+    tests = (
+        MaskTest(description="full", valid=True, data={"b": 1, "a": "\u65e5"}),
+        MaskTest(description="near_miss: required at /required", valid=False, data={}),
+        MaskTest(description="from the suite", valid=False, data=None),
+    )
+    write_files(
+        [
+            MaskFile(
+                split="Github_easy",
+                unique_id="o/1",
+                description="",
+                schema={"required": ["a"]},
+                tests=tests,
+            )
+        ],
+        folder,
+    )
+    data = _open(folder)
+    subject = _named(data)["Github_easy/o/1"]
+    assert data.instances == "given"
+    assert [each.text for each in subject.instances] == [
+        '{"b": 1, "a": "\u65e5"}',
+        "{}",
+        "null",
+    ]
+    assert [each.kind for each in subject.instances] == ["full", "near_miss", "test"]
+    assert subject.instances[1].keyword == "required"
+    assert subject.instances[1].schema_pointer == "/required"
+
+
+def test_a_reproducer_is_the_unit_that_it_came_from(tmp_path: Path) -> None:
+    """Its texts are taken as they are, JSON or not, and so is its name."""
+    path = tmp_path / "llguidance-1.json"
+    content = {
+        "schema": {"type": "number"},
+        "tests": [
+            {"valid": True, "text": "1.0e0", "data": 1.0},
+            {"valid": False, "text": "{'"},
+        ],
+        "csbdata": {"config": "Snowplow", "id": "sp_1"},
+    }
+    path.write_text(json.dumps(content))
+    subject = _named(_open(path))["Snowplow/sp_1"]
+    assert [(each.text, each.valid) for each in subject.instances] == [
+        ("1.0e0", True),
+        ("{'", False),
+    ]
+
+
+def test_instances_are_made_once_for_each_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept is not made again; of an edited folder only the edited schema is."""
+    folder = tmp_path / "schemas"
+    folder.mkdir()
+    for number in range(3):
+        schema = {"type": "integer", "minimum": number}
+        (folder / f"{number}.json").write_text(json.dumps(schema))
+    asked: list[int] = []
+    run_batches = Pool.run_batches
+
+    def counted(self: Pool, batches: object) -> object:
+        for result in run_batches(self, batches):  # type: ignore[arg-type] # as given
+            asked.append(len(result.outcomes))
+            yield result
+
+    monkeypatch.setattr(Pool, "run_batches", counted)
+    first = list(_open(folder).subjects())
+    assert (sum(asked), all(each.instances for each in first)) == (3, True)
+    assert first[0].dialect == "2020-12"
+    assert list(_open(folder).subjects()) == first
+    assert sum(asked) == 3
+    (folder / "1.json").write_text('{"const": 5}')
+    edited = list(_open(folder).subjects())
+    assert sum(asked) == 4
+    assert [edited[0], edited[2]] == [first[0], first[2]]
+    assert edited[1].instances[0].text == "5"
+
+
+def test_a_damaged_store_of_instances_is_made_anew(tmp_path: Path) -> None:
+    """What is kept is a convenience: broken bytes in it cost only time."""
+    path = tmp_path / "mine.json"
+    path.write_text('{"const": 5}')
+    first = list(_open(path).subjects())
+    kept = tmp_path / "cache" / "instances.sqlite"
+    for beside in tmp_path.glob("cache/instances.sqlite-*"):
+        beside.unlink()
+    kept.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000)
+    assert list(_open(path).subjects()) == first
+
+
+def test_a_schema_that_is_hopeless_has_no_instances(tmp_path: Path) -> None:
+    """It stays a subject: a schema without instances never counts as passing."""
+    path = tmp_path / "mine.json"
+    path.write_text('{"type": "object", "required": 5}')
+    data = _open(path)
+    assert [each.instances for each in data.subjects()] == [()]
+    assert (data.count, data.instances) == (1, "made")

@@ -1,0 +1,127 @@
+"""A dataset of the Hub, on loopback; and what is measured where nobody says what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.faults import NoInput, NotPermitted, Unavailable
+from curation.origins import FetchSettings
+from curation.progress import Quiet
+from evaluation.data import opening
+from evaluation.data.opening import open_data
+from evaluation.data.tables import Tables
+from tests.evaluation.data.made_tables import write_tables
+from tests.publishing import connected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.fake_hub import FakeHub
+
+NAME = "tester/data"
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeHub]:
+    """A Hub on loopback that the client is turned to."""
+    with connected(monkeypatch, tmp_path / "home") as connection:
+        yield connection.hub
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*.parquet")
+    }
+
+
+def test_a_dataset_of_the_hub_is_read_like_a_build(
+    hub: FakeHub, tmp_path: Path
+) -> None:
+    """Name and revision lead to the same subjects as the same files here."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"], "val": ["z"]}})
+    hub.store.put(NAME, _contents(folder))
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+    here = open_data(str(folder), settings=settings)
+    for where in (NAME, f"{NAME}@main", f"hf://datasets/{NAME}@main"):
+        there = open_data(where, settings=settings)
+        assert list(there.subjects()) == list(here.subjects())
+        assert (there.origin, there.sha256) == ("hub", here.sha256)
+
+
+def test_what_the_hub_does_not_have_is_said(hub: FakeHub, tmp_path: Path) -> None:
+    """No such dataset, no such revision, no tables: one line each."""
+    hub.store.put(NAME, {"README.md": b"words"})
+    for where in ("tester/none", f"{NAME}@v9"):
+        with pytest.raises((NoInput, NotPermitted), match=where):
+            open_data(where)
+    with pytest.raises(NoInput, match="no <config>/"):
+        open_data(NAME)
+
+
+class _Told(Quiet):
+    """Progress that remembers."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def say(self, message: str) -> None:
+        self.lines.append(message)
+
+
+def test_without_a_word_the_local_build_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """build/JSONSchemaBench under the working folder is what is measured."""
+    write_tables(tmp_path / "build" / "JSONSchemaBench", {"A": {"test": ["x"]}})
+    monkeypatch.chdir(tmp_path)
+    data = open_data(settings=FetchSettings(mirror=None, cache=tmp_path / "cache"))
+    assert (data.name, data.count) == ("build/JSONSchemaBench", 1)
+
+
+def test_without_a_build_the_published_one_comes_next(
+    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Hub's edition is measured, and that is said."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
+    hub.store.put(opening.PUBLISHED, _contents(folder))
+    monkeypatch.chdir(tmp_path)
+    told = _Told()
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
+    data = open_data(settings=settings, progress=told)
+    assert (data.name, data.origin) == (opening.PUBLISHED, "hub")
+    assert "measuring epfl-dlab/JSONSchemaBench of the Hub" in told.lines[0]
+
+
+def test_with_neither_the_sample_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No build and no Hub: the sample, said in one line with the reason."""
+    folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
+
+    def silent(_name: str, _revision: str | None) -> None:
+        raise Unavailable("the Hub cannot be reached", "there")
+
+    monkeypatch.setattr("curation.snapshot.hub_snapshot", silent)
+    monkeypatch.setattr(
+        opening, "_sample", lambda _settings: Tables.of(folder, "sample")
+    )
+    monkeypatch.chdir(tmp_path)
+    told = _Told()
+    data = open_data(settings=FetchSettings(cache=tmp_path / "cache"), progress=told)
+    assert (data.name, data.origin, data.count) == ("sample", "sample", 1)
+    assert "cannot be reached. Measuring the embedded sample" in told.lines[0]
+
+
+@pytest.mark.slow
+def test_the_sample_has_schemas_of_every_config_with_instances(tmp_path: Path) -> None:
+    """It is built into the cache, once."""
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
+    reader = opening._sample(settings)
+    names = list(reader.names())
+    assert len({each.config for each in names}) == 10
+    assert all(each.complete for each in names)
+    assert all(each.schema for each in reader.subjects(range(len(names))))
