@@ -25,8 +25,9 @@ def header(
     plan: Plan,
     data: Mapping[str, Json],
     limit: int | None,
+    models: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
-    """Return what `run.json` holds.
+    """Return what `run.json` holds; `models` is what is said of whoever writes.
 
     `plan` is the fingerprint of what is asked: two runs with the same one have the
     same units, whichever shard or number of jobs.
@@ -43,6 +44,7 @@ def header(
         "settings": asdict(plan.settings),
         "limit": limit,
         "only": sorted(plan.only),
+        "models": dict(models or {}),
     }
     return {
         "csbdata": version("csbdata"),
@@ -63,6 +65,7 @@ def header(
         "settings": asked["settings"],
         "limit": limit,
         "only": asked["only"],
+        "models": asked["models"],
         "machine": machine(),
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads it off the signature
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.faults import BadConfiguration, Unavailable
-from curation.terminal import say
+from curation.faults import BadConfiguration
 from evaluation.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from curation.documents import Json
-    from curation.progress import Progress
-    from evaluation.driver import Plan, Tally
-    from evaluation.lane import Bounds
-    from evaluation.tasks.base import Settings
-    from evaluation.units import Subject
 
-DEFAULT_TASKS = ("masks", "declared")
-RUNS = Path("runs")
+#: Heading of the options that only matter where a model writes.
+_MODELS = "Models"
 
 
 def evaluate(  # noqa: PLR0913 (one parameter an option)
@@ -50,6 +40,14 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
             "owner/name[@revision] on the Hub [default: the local build, else "
             "epfl-dlab/JSONSchemaBench, else the sample].",
         ),
+    ] = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONFIG", help="Only these configs; repeatable."),
+    ] = None,
+    split: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPLIT", help="Only these splits; repeatable."),
     ] = None,
     tokenizer: Annotated[
         str,
@@ -122,35 +120,122 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
             min=64, metavar="MIB", help="What a worker may take once it is ready."
         ),
     ] = 4096,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="Who writes in coverage and efficiency: smollm2, a folder, "
+            "owner/name[@revision] on the Hub, or the URL of a server.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "smollm2",
+    device: Annotated[
+        str,
+        typer.Option(
+            help="auto is a GPU where there is one; cpu, cuda, cuda:1.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "auto",
+    dtype: Annotated[
+        str, typer.Option(help="bf16, fp16 or fp32.", rich_help_panel=_MODELS)
+    ] = "bf16",
+    threads: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Threads of the model on a CPU.", rich_help_panel=_MODELS
+        ),
+    ] = 1,
+    prompt: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="sections as the paper's Figure 3, chat for turns, or a file.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "sections",
+    shots: Annotated[
+        int,
+        typer.Option(min=0, help="Worked examples.", rich_help_panel=_MODELS),
+    ] = 2,
+    samples: Annotated[
+        int,
+        typer.Option(min=1, help="Texts for each schema.", rich_help_panel=_MODELS),
+    ] = 1,
+    temperature: Annotated[
+        float,
+        typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=_MODELS),
+    ] = 0.0,
+    batch: Annotated[
+        int,
+        typer.Option(min=1, help="Texts written together.", rich_help_panel=_MODELS),
+    ] = 1,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Tokens of a text [default: by the schema's own witnesses].",
+            rich_help_panel=_MODELS,
+        ),
+    ] = None,
+    forced: Annotated[
+        bool,
+        typer.Option(
+            "--forced/--no-forced",
+            help="Take tokens that are the only way on without asking the model.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = False,
+    overlap: Annotated[
+        str,
+        typer.Option(
+            help="What happens beside the model's passes: both, compile, mask, none.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "both",
+    compat: Annotated[
+        str,
+        typer.Option(
+            metavar="[paper]",
+            help="As 2501.10868 did: its model, prompt, limits, test split, 2020-12.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "",
     run_dir: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
     ] = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Measure what engines compile, what they enforce, and what each mask costs.
+    """Measure what engines compile, what they enforce, and what a mask and a text cost.
 
-    No model is needed. An engine runs in a process of its own with deadlines and a
-    memory limit; whatever it does becomes a row of the run's folder. Killed at any
-    moment, the same command goes on from there. Tables go to stdout.
+    declared, masks, probe, scaling and test-suite need no model; coverage and
+    efficiency have one write, on a GPU where there is one. An engine runs in a process
+    of its own with deadlines and a memory limit; whatever it does becomes a row of the
+    run's folder. Killed at any moment, the same command goes on from there. Tables go
+    to stdout.
 
     \b
     Examples:
+      csbdata eval --engine llguidance --engine none --limit 50
       csbdata eval --engine llguidance --task masks --limit 600
       csbdata eval --engine xgrammar --engine xgrammar==0.1.8 --task declared
       csbdata eval --engine ./my_engine.py --data my.schema.json
       csbdata eval --engine llguidance --task test-suite --draft 2020-12
       csbdata eval --engine outlines_core --task masks --shard 1/4
+      csbdata eval --engine llguidance --compat paper --device cuda
 
     Exits with 69 if no engine could be run.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.progress import Quiet, Shown
+    from evaluation.commands.evaluating import Asked, default_tasks, execute, for_paper
+    from evaluation.generation.setup import Asked as AskedOfModels
+    from evaluation.generation.setup import options_of, revision_of
     from evaluation.lane import Bounds
     from evaluation.tasks.base import Settings
 
-    asked = _Asked(
+    name, revision = revision_of(model)
+    asked = Asked(
         engines=engine or ["llguidance"],
-        tasks=task or list(DEFAULT_TASKS),
+        tasks=task or default_tasks(),
         data=data,
         tokenizer=tokenizer,
         preset=preset,
@@ -161,139 +246,42 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
             run_seconds=run_seconds,
             memory_mb=memory,
         ),
+        configs=config or [],
+        splits=split or [],
         limit=limit,
         only=only or [],
         jobs=jobs,
         shard=_shard(shard),
         run_dir=run_dir,
+        models=AskedOfModels(
+            model=name,
+            revision=revision,
+            device=device,
+            dtype=dtype,
+            threads=threads,
+            prompt=prompt,
+            shots=shots,
+            samples=samples,
+            temperature=temperature,
+            batch=batch,
+            budget=budget,
+            seed=seed,
+            options=options_of(
+                overlap,
+                forced=forced,
+                compile_seconds=compile_seconds,
+                run_seconds=run_seconds,
+            ),
+            memory_mb=memory,
+        ),
     )
-    quiet = format_ is ReportFormat.JSON
-    folder, tally = _run(asked, Quiet() if quiet else Shown())
-    _tell(folder, tally, format_)
-    if tally.unavailable and not (tally.ran or tally.found):
-        raise Unavailable("no engine of this run can be used here")
+    execute(for_paper(asked) if _is_paper(compat) else asked, format_)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """The command line, read."""
-
-    engines: Sequence[str]
-    tasks: Sequence[str]
-    data: str | None
-    tokenizer: str
-    preset: str
-    options: Sequence[str]
-    settings: Settings
-    bounds: Bounds
-    limit: int | None
-    only: Sequence[str]
-    jobs: int | None
-    shard: tuple[int, int]
-    run_dir: Path | None
-
-
-def _run(asked: _Asked, progress: Progress) -> tuple[Path, Tally]:
-    from evaluation.driver import run
-    from evaluation.header import header
-    from evaluation.lineup import lineup
-    from evaluation.run_folder import open_run_folder
-
-    entrants = lineup(asked.engines, asked.preset, asked.options)
-    plan, data, count = _plan(asked, progress)
-    head = header(entrants, plan, data, asked.limit)
-    folder = asked.run_dir or RUNS / _name(head)
-    usable = sum(not each.unavailable for each in entrants)
-    total = None if count is None else count * usable
-    with (
-        open_run_folder(folder, head) as out,
-        progress.bar("Measuring", total) as advance,
-    ):
-        return folder, run(entrants, plan, out, advance)
-
-
-def _name(head: dict[str, Json]) -> str:
-    name = str(head["plan"])[:12]
-    shard = str(head["shard"])
-    return name if shard == "1/1" else f"{name}-{shard.replace('/', '-of-')}"
-
-
-def _plan(
-    asked: _Asked, progress: Progress
-) -> tuple[Plan, dict[str, Json], int | None]:
-    """Return the plan, what the header says of the data, and the number of units."""
-    from evaluation.data import open_data
-    from evaluation.driver import Plan
-    from evaluation.sampling import drawn
-    from evaluation.tasks.registry import task_named
-    from evaluation.tokenizers import get
-
-    tasks = [task_named(each) for each in dict.fromkeys(asked.tasks)]
-    about: dict[str, Json] = {}
-    subjects: Callable[[], Iterable[Subject]] = tuple
-    count: int | None = 0
-    if any(each.needs_data for each in tasks):
-        found = open_data(asked.data, say=progress.say)
-        subjects, count, about = found.subjects, found.count, found.header()
-        if asked.limit is not None:
-            listed = drawn(found.subjects(), asked.limit, asked.settings.seed)
-            subjects, count = (lambda: listed), len(listed)
-    timed = any(each.timed for each in tasks)
-    plan = Plan(
-        tasks=tasks,
-        subjects=subjects,
-        tokenizer=get(asked.tokenizer, say=progress.say),
-        settings=asked.settings,
-        bounds=asked.bounds,
-        jobs=asked.jobs or (1 if timed else os.cpu_count() or 1),
-        shard=asked.shard,
-        only=frozenset(asked.only),
-    )
-    return plan, about, _count(plan, count)
-
-
-def _count(plan: Plan, subjects: int | None) -> int | None:
-    """Return the number of units of one engine; None where only the end tells."""
-    if subjects is None or plan.only:
-        return None
-    shard, shards = plan.shard
-    total = 0
-    for task in plan.tasks:
-        units = subjects
-        if not task.needs_data:
-            units = sum(1 for _ in task.units((), plan.settings))
-        total += (units - shard) // shards + 1
-    return total
-
-
-def _tell(folder: Path, tally: Tally, format_: ReportFormat) -> None:
-    """Print the tables on stdout, and on stderr what was done and what comes next."""
-    from evaluation.printing import print_tables
-    from evaluation.results import open_run
-    from evaluation.showing import reports
-
-    run = open_run(folder)
-    tables = [table for each in reports(run).values() for table in each.tables]
-    print_tables(tables, format_, {"run": str(folder), "header": run.header})
-    for label, why in tally.unavailable.items():
-        line = _install(run.header, label)
-        say(f"{label} was not run: {why}{f'; {line}' if line else ''}", style="yellow")
-    done = f"{tally.ran + tally.found:,} units: {tally.ran:,} run now"
-    if tally.found:
-        done += f", {tally.found:,} found in the folder"
-    if tally.disturbed:
-        done += f"; the machine was not quiet during {tally.disturbed:,}"
-    say(f"{done}. {folder}")
-    if tally.reproducers:
-        say(f"{len(tally.reproducers):,} can be seen again: {folder}/reproducers")
-    say(f"Next: csbdata results show {folder} --failures")
-
-
-def _install(header: Mapping[str, Json], label: str) -> str:
-    for each in header.get("engines", []):
-        if each["engine"] == label:
-            return str(each["install"])
-    return ""
+def _is_paper(compat: str) -> bool:
+    if compat not in ("", "paper"):
+        raise BadConfiguration(f"--compat {compat!r}: there is only paper")
+    return bool(compat)
 
 
 def _values(drafts: list[str] | None, assignments: list[str] | None) -> dict[str, Json]:

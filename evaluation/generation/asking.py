@@ -37,10 +37,13 @@ class Asked:
 class Writer(Protocol):
     """Whoever writes texts: a model here under an engine, or one behind a server."""
 
-    #: What rows and tables call it.
-    label: str
-    #: Fingerprint of everything about it that decides its texts.
-    identity: str
+    @property
+    def label(self) -> str:
+        """Return what rows and tables call it."""
+
+    @property
+    def identity(self) -> str:
+        """Return the fingerprint of everything about it that decides its texts."""
 
     def write(self, asked: Sequence[Asked]) -> Sequence[Generation]:
         """Write a batch of texts; one outcome each, in order."""

@@ -7,7 +7,9 @@ fp32, so one form is pinned and its making is part of the name in results.
 
 from __future__ import annotations
 
+import io
 import warnings
+from contextlib import redirect_stderr
 from typing import TYPE_CHECKING
 
 import torch
@@ -31,9 +33,10 @@ def convert(gguf: Path, folder: Path) -> None:
     Takes half a minute and 1.3 GB of memory.
     """
     logging.set_verbosity_error()
-    logging.disable_progress_bar()
     where, file = str(gguf.parent), gguf.name
-    with warnings.catch_warnings():
+    # What it prints on the way is of no use: bars for seconds, and that weights are
+    # packed, which is why they are unpacked here.
+    with warnings.catch_warnings(), redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")
         tokenizer = AutoTokenizer.from_pretrained(where, gguf_file=file)
         model = AutoModelForCausalLM.from_pretrained(

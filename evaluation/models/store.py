@@ -10,6 +10,7 @@ import hashlib
 import shutil
 import tempfile
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -53,17 +54,20 @@ def get_model(
     return load(name, loading)
 
 
+def missing() -> list[str]:
+    """Return the libraries that running a model needs and that are not installed."""
+    return [each for each in ("torch", "transformers") if find_spec(each) is None]
+
+
 def check_installed() -> None:
     """See that what runs models is there.
 
     Raises:
         BadConfiguration: it is not; says what to install.
     """
-    from importlib.util import find_spec  # noqa: PLC0415 - only asked here
-
-    missing = [each for each in ("torch", "transformers") if find_spec(each) is None]
-    if missing:
-        message = f"generating needs {' and '.join(missing)}, which are not installed"
+    absent = missing()
+    if absent:
+        message = f"generating needs {' and '.join(absent)}, which are not installed"
         raise BadConfiguration(
             message, then=f"{INSTALL}; the tasks declared and masks need no model"
         )

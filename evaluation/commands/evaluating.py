@@ -1,0 +1,235 @@
+"""What `csbdata eval` does once its command line is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.faults import Unavailable
+from curation.progress import Quiet, Shown
+from curation.terminal import say
+from evaluation.printing import ReportFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from curation.documents import Json
+    from curation.progress import Progress
+    from evaluation.driver import Plan, Tally
+    from evaluation.generation.setup import Asked as AskedOfModels
+    from evaluation.generation.setup import Models
+    from evaluation.lane import Bounds
+    from evaluation.lineup import Entrant
+    from evaluation.run_folder import RunFolder
+    from evaluation.tasks.base import Settings
+    from evaluation.units import Subject
+
+RUNS = Path("runs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """The command line, read."""
+
+    engines: Sequence[str]
+    tasks: Sequence[str]
+    data: str | None
+    tokenizer: str
+    preset: str
+    options: Sequence[str]
+    settings: Settings
+    bounds: Bounds
+    configs: Sequence[str]
+    splits: Sequence[str]
+    limit: int | None
+    only: Sequence[str]
+    jobs: int | None
+    shard: tuple[int, int]
+    run_dir: Path | None
+    #: What is said of models; used by the tasks in which one writes.
+    models: AskedOfModels
+
+
+def default_tasks() -> list[str]:
+    """Return the tasks of a command line without any, by what is installed."""
+    from evaluation.models.store import INSTALL, missing
+
+    without = ["declared", "masks"]
+    if not missing():
+        return [*without, "coverage", "efficiency"]
+    say(f"coverage and efficiency have a model write; for them: {INSTALL}")
+    return without
+
+
+def for_paper(asked: Asked) -> Asked:
+    """Return the same as the paper did it: limits, presets, split, model, prompt."""
+    from evaluation.generation.setup import as_paper
+
+    bounds = replace(asked.bounds, compile_seconds=40.0, run_seconds=40.0)
+    return replace(
+        asked,
+        preset="paper",
+        splits=["test"],
+        bounds=bounds,
+        models=as_paper(asked.models),
+    )
+
+
+def execute(asked: Asked, format_: ReportFormat) -> None:
+    """Measure, and tell.
+
+    Raises:
+        Unavailable: no engine could be run (exit 69).
+    """
+    progress = Quiet() if format_ is ReportFormat.JSON else Shown()
+    folder, tally = _run(asked, progress)
+    _tell(folder, tally, format_)
+    if tally.unavailable and not (tally.ran or tally.found):
+        raise Unavailable("no engine of this run can be used here")
+
+
+def _run(asked: Asked, progress: Progress) -> tuple[Path, Tally]:
+    from evaluation.header import header
+    from evaluation.lineup import lineup
+    from evaluation.run_folder import open_run_folder
+
+    entrants = lineup(asked.engines, asked.preset, asked.options)
+    plan, data, count = _plan(asked, progress)
+    models = _models(asked, plan, progress)
+    head = header(entrants, plan, data, asked.limit, models.header() if models else {})
+    folder = asked.run_dir or RUNS / _name(head)
+    with open_run_folder(folder, head) as out:
+        return folder, _measure(entrants, plan, models, count, out, progress)
+
+
+def _models(asked: Asked, plan: Plan, progress: Progress) -> Models | None:
+    """Return the model, loaded; None where no task needs one."""
+    if not any(each.needs_model for each in plan.tasks):
+        return None
+    from evaluation.generation.setup import Models
+
+    return Models(asked.models, progress.say)
+
+
+def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
+    entrants: Sequence[Entrant],
+    plan: Plan,
+    models: Models | None,
+    count: int | None,
+    out: RunFolder,
+    progress: Progress,
+) -> Tally:
+    """Have the engines asked, then the models write."""
+    from evaluation.driver import run
+    from evaluation.sampling import sharded
+
+    usable = sum(not each.unavailable for each in entrants)
+    asking = [each for each in plan.tasks if not each.needs_model]
+    total = None if count is None else _count(plan, count) * usable
+    with progress.bar("Measuring", total) as advance:
+        tally = run(entrants, replace(plan, tasks=asking), out, advance)
+    if models is None:
+        return tally
+    shard, shards = plan.shard
+    texts = None
+    if count is not None:
+        texts = ((count - shard) // shards + 1) * usable * models.questions.samples
+    subjects = sharded(plan.subjects(), *plan.shard)
+    with progress.bar("Writing", texts) as advance:
+        written = models.run(entrants, subjects, out, advance)
+    tally.found += written.found
+    tally.ran += written.ran
+    tally.unavailable.update(written.unavailable)
+    return tally
+
+
+def _name(head: dict[str, Json]) -> str:
+    name = str(head["plan"])[:12]
+    shard = str(head["shard"])
+    return name if shard == "1/1" else f"{name}-{shard.replace('/', '-of-')}"
+
+
+def _plan(asked: Asked, progress: Progress) -> tuple[Plan, dict[str, Json], int | None]:
+    """Return the plan, what the header says of the data, and the number of units."""
+    from evaluation.data import Choice, open_data
+    from evaluation.driver import Plan
+    from evaluation.tasks.registry import task_named
+    from evaluation.tokenizers import get
+
+    tasks = [task_named(each) for each in dict.fromkeys(asked.tasks)]
+    about: dict[str, Json] = {}
+    subjects: Callable[[], Iterable[Subject]] = tuple
+    count: int | None = None if asked.only else 0
+    if any(each.needs_data for each in tasks):
+        choice = Choice(
+            configs=tuple(asked.configs),
+            splits=tuple(asked.splits),
+            ids=frozenset(asked.only),
+            limit=asked.limit,
+            seed=asked.settings.seed,
+        )
+        found = open_data(
+            asked.data,
+            choice=choice,
+            instances=any(each.needs_data and each.needs_instances for each in tasks),
+            progress=progress,
+        )
+        subjects, count, about = found.subjects, found.count, found.header()
+    timed = any(each.timed for each in tasks)
+    plan = Plan(
+        tasks=tasks,
+        subjects=subjects,
+        tokenizer=get(asked.tokenizer, say=progress.say),
+        settings=asked.settings,
+        bounds=asked.bounds,
+        jobs=asked.jobs or (1 if timed else os.cpu_count() or 1),
+        shard=asked.shard,
+        only=frozenset(asked.only),
+    )
+    return plan, about, count
+
+
+def _count(plan: Plan, subjects: int) -> int:
+    """Return the number of units of one engine, but for what models write."""
+    shard, shards = plan.shard
+    total = 0
+    for task in plan.tasks:
+        if task.needs_model:
+            continue
+        units = subjects
+        if not task.needs_data:
+            units = sum(1 for _ in task.units((), plan.settings))
+        total += (units - shard) // shards + 1
+    return total
+
+
+def _tell(folder: Path, tally: Tally, format_: ReportFormat) -> None:
+    """Print the tables on stdout, and on stderr what was done and what comes next."""
+    from evaluation.printing import print_tables
+    from evaluation.results import open_run
+    from evaluation.showing import reports
+
+    run = open_run(folder)
+    tables = [table for each in reports(run).values() for table in each.tables]
+    print_tables(tables, format_, {"run": str(folder), "header": run.header})
+    for label, why in tally.unavailable.items():
+        line = _install(run.header, label)
+        say(f"{label} was not run: {why}{f'; {line}' if line else ''}", style="yellow")
+    done = f"{tally.ran + tally.found:,} units: {tally.ran:,} run now"
+    if tally.found:
+        done += f", {tally.found:,} found in the folder"
+    if tally.disturbed:
+        done += f"; the machine was not quiet during {tally.disturbed:,}"
+    say(f"{done}. {folder}")
+    if tally.reproducers:
+        say(f"{len(tally.reproducers):,} can be seen again: {folder}/reproducers")
+    say(f"Next: csbdata results show {folder} --failures")
+
+
+def _install(header: Mapping[str, Json], label: str) -> str:
+    for each in header.get("engines", []):
+        if each["engine"] == label:
+            return str(each["install"])
+    return ""
