@@ -41,7 +41,7 @@ def report(run: RunRows) -> Report:
         if row.task == _NAME:
             found.setdefault(row.engine, []).append(probed(row))
     names = engine_names(run.header)
-    tables = [_outcomes(found), _figure(found, names)]
+    tables = [_outcomes(found), _features(found, names), _figure()]
     tables += coverages(run, found, names)
     tables += [_matrix(engine, each) for engine, each in found.items()]
     return Report(tables=tuple(tables), plots=(_heat_map(found),))
@@ -66,32 +66,48 @@ def _outcomes(found: Mapping[str, Sequence[Probed]]) -> Table:
     )
 
 
-def _figure(found: Mapping[str, Sequence[Probed]], names: Mapping[str, str]) -> Table:
-    """Return Figure 4: declared by documents beside proven by probes."""
+def _features(found: Mapping[str, Sequence[Probed]], names: Mapping[str, str]) -> Table:
+    """Return what is declared of the engines in the run, beside what is proven."""
     columns: dict[str, Mapping[str, Cell]] = {}
     for engine, each in found.items():
         for said in _said_of(names.get(engine, "")):
-            columns[said.title] = {f: said.of(f).value for f in features()}
+            columns[f"{said.title}: documents"] = _declared(said)
         columns[f"{engine}: probes"] = {
             feature: f"{level} ({good} of {total})"
             for feature, (level, good, total) in proven(each).items()
         }
-    for said in declarations():
-        columns.setdefault(said.title, {f: said.of(f).value for f in features()})
     probed_only = sorted(
         {e.feature for each in found.values() for e in each} - set(features())
     )
     listed = (*features(), *probed_only)
     return Table(
-        title="Features declared by documents and proven by probes (Figure 4)",
+        title="Features declared by documents and proven by probes",
         columns=("feature", *columns),
         rows=tuple(
             (each, *(column.get(each) for column in columns.values()))
             for each in listed
         ),
-        note=f"{_FIGURE_NOTE} {_sources()}",
+        note=_FIGURE_NOTE,
         name="probe features",
     )
+
+
+def _figure() -> Table:
+    """Return Figure 4: what all documents declare, the paper's first."""
+    said = sorted(declarations(), key=lambda each: not each.paper)
+    return Table(
+        title="Features declared by documents (Figure 4)",
+        columns=("feature", *(each.title for each in said)),
+        rows=tuple(
+            (name, *(each.of(name).value for each in said)) for name in features()
+        ),
+        note=_sources(),
+        name="declared features",
+    )
+
+
+def _declared(said: Declaration) -> dict[str, Cell]:
+    return {name: said.of(name).value for name in features()}
 
 
 def _said_of(name: str) -> Iterator[Declaration]:

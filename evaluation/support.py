@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from curation.documents import Json
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
+#: What stands for a version that no document says.
+_NOWHERE: Final = "unknown"
 #: Features that Figure 4 has under another's name.
 _SAME: Final = {
     "then": "if",
@@ -59,9 +61,8 @@ class Declaration:
     @property
     def title(self) -> str:
         """A heading for its column."""
-        if self.paper:
-            return f"{self.engines[0]} {self.version} (paper)"
-        return f"{self.engines[0]} {self.version} (its documents)"
+        version = "" if self.version == _NOWHERE else f" {self.version}"
+        return f"{self.engines[0]}{version}{' (paper)' if self.paper else ''}"
 
 
 @cache

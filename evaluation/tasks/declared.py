@@ -43,4 +43,5 @@ TASK: Final = Task(
     units=units,
     report=report,
     passes=lambda row: row.result is Result.OK,
+    needs_instances=False,
 )

@@ -226,7 +226,7 @@ def test_theoretical_coverage_is_of_the_schemas_in_the_run(tmp_path: Path) -> No
             Rate(1, 3),
             compiled,
         ),
-        (LLGUIDANCE, "llguidance unknown (its documents)"): (
+        (LLGUIDANCE, "llguidance"): (
             Rate(1, 3),
             Rate(2, 3),
             compiled,
