@@ -60,12 +60,28 @@ def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
     y_label: str,
     log_x: bool = True,
     log_y: bool = True,
+    cut_off: Mapping[str, Sequence[float]] | None = None,
 ) -> Plot:
-    """Draw curves through measured points, given in order of x."""
+    """Draw curves through measured points, given in order of x.
+
+    `cut_off` says at which x a curve was ended by a deadline: an open triangle on
+    the upper edge points on.
+    """
 
     def draw(figure: Figure) -> None:
         axes = axes_of(figure, title, x_label, y_label)
         for index, (curve, points) in enumerate(curves.items()):
+            late = (cut_off or {}).get(curve, ())
+            axes.plot(
+                late,
+                [1.0] * len(late),
+                "^",
+                ms=5,
+                mfc="none",
+                color=COLOURS[index % len(COLOURS)],
+                transform=axes.get_xaxis_transform(),
+                clip_on=False,
+            )
             axes.plot(
                 [x for x, _ in points],
                 [y for _, y in points],

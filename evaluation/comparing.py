@@ -57,7 +57,7 @@ def compared(question: Question) -> Answer:
     every = [*([question.baseline] if question.baseline else []), *question.runs]
     tables: list[Table] = []
     gates: list[Gate] = []
-    for task in question.tasks or _tasks(every):
+    for task in question.tasks or sorted({t for each in every for t in each.tasks}):
         sides = sides_of(every, task)
         if question.baseline is None:
             pairs = all_pairs(sides)
@@ -84,10 +84,6 @@ def compared(question: Question) -> Answer:
         holds=None if question.baseline is None else bool(gates) and not failing,
         reason="; ".join(_reason(each) for each in failing) or "nothing was compared",
     )
-
-
-def _tasks(runs: Sequence[Run]) -> list[str]:
-    return sorted({row.task for run in runs for row in run.rows()})
 
 
 def _gates(question: Question, every: Sequence[Side], task: str) -> list[Gate]:

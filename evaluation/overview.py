@@ -50,10 +50,11 @@ _ALL_COMPILE += "easy ones looks no faster for it."
 def overview(run: RunRows, task: str) -> Report:
     """Return the tables and plots of one task of a run."""
     sides = measured(run.rows(), run.header.get("limits") or {}, task)
-    return Report(tables=tuple(_tables(sides)), plots=tuple(_plots(sides, task)))
+    return Report(tables=tuple(tables(sides)), plots=tuple(plots(sides, task)))
 
 
-def _tables(sides: Mapping[str, Sequence[Measured]]) -> Iterable[Table]:
+def tables(sides: Mapping[str, Sequence[Measured]]) -> Iterable[Table]:
+    """Yield coverage, outcomes, times of all and of what all compile, conditions."""
     yield coverage(sides)
     yield outcomes(sides)
     yield from latency(sides)
@@ -199,7 +200,8 @@ def _conditions(units: Sequence[Measured]) -> tuple[Cell, Cell]:
     return (None if most is None else Size(most), Rate(sum(known), len(known)))
 
 
-def _plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
+def plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
+    """Yield the outcomes, the two kinds of time, and coverage against cost."""
     yield stack(
         f"{task}-outcomes",
         "Outcomes",

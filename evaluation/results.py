@@ -103,6 +103,8 @@ class Run:
     problems: tuple[str, ...]
     #: Rows that a later row of the same unit replaces.
     replaced: int
+    #: Names of the tasks that have rows, in alphabetical order.
+    tasks: tuple[str, ...]
     _places: tuple[_Place, ...] = field(repr=False)
 
     def __len__(self) -> int:
@@ -153,7 +155,7 @@ def open_run(folder: Path) -> Run:
         BadData: the header cannot be read.
     """
     header = _header(folder / HEADER)
-    places: dict[tuple[str, ...], _Place] = {}
+    places: dict[tuple[str, str, str, str], _Place] = {}
     problems: list[str] = []
     rows = 0
     for path in sorted(folder.glob(LINES)):
@@ -169,6 +171,7 @@ def open_run(folder: Path) -> Run:
         header=header,
         problems=tuple(problems),
         replaced=rows - len(places),
+        tasks=tuple(sorted({task for _, task, _, _ in places})),
         _places=tuple(places[key] for key in sorted(places)),
     )
 
@@ -190,7 +193,7 @@ def _gone(path: Path, error: OSError) -> NoInput:
     return NoInput(why, str(path), "name the folder of a run (csbdata eval makes one)")
 
 
-def _lines(path: Path) -> Iterator[tuple[tuple[str, ...], _Place] | str]:
+def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _Place] | str]:
     """Yield each line's unit and place, or what is wrong with it."""
     try:
         with path.open("rb") as file:

@@ -66,13 +66,14 @@ def conditions_of(run: Run) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (name, _flat(header.get(name))) for name in (*wanted, "machine", "started")
     ]
-    rows.append(("units", len(run)))
+    rows.append(("units", f"{len(run):,}"))
     return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
 
 
 def _flat(value: Json) -> str | None:
     if isinstance(value, dict):
-        parts = [f"{name} {_flat(each)}" for name, each in value.items() if each]
+        told = {name: _flat(each) for name, each in value.items()}
+        parts = [f"{name} {each}" for name, each in told.items() if each]
         return ", ".join(parts) or None
     return None if value is None else str(value)
 

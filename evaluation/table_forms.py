@@ -102,11 +102,13 @@ def _numbers(table: Table) -> set[int]:
     return {
         index
         for index in range(len(table.columns))
-        if any(
-            not isinstance(row[index], str | Missing | None.__class__)
-            for row in table.rows
-        )
+        if any(_is_figure(row[index]) for row in table.rows)
+        and not any(isinstance(row[index], str) for row in table.rows)
     }
+
+
+def _is_figure(cell: Cell) -> bool:
+    return cell is not None and not isinstance(cell, str | Missing)
 
 
 def _spread(table: Table, index: int) -> tuple[str, ...]:

@@ -1,0 +1,117 @@
+"""MaskBench's files: its fields, its definitions, and what its own tool would read."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.faults import NoInput
+from evaluation.exports.maskbench import fractions_left, result_of, write_maskbench
+from evaluation.results import open_run
+from evaluation.units import Result
+from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.documents import Json
+    from evaluation.units import Row
+
+
+def _dead(result: Result, unit: str) -> Row:
+    return row(
+        id=unit, result=result, phase="compile", compile_ns=None,
+        first_mask_ns=None, walks=(),
+    )  # fmt: skip
+
+
+def _written(tmp_path: Path, rows: list[Row]) -> tuple[Path, Json]:
+    header = {**HEAD, "engines": [], "limits": {"compile_seconds": 40}}
+    run = open_run(write_run(tmp_path / "run", rows, header))
+    (folder,) = write_maskbench(run, tmp_path / "out")
+    return folder, json.loads((folder / "entries.txt").read_text())
+
+
+def test_a_schema_has_its_file() -> None:
+    """Times in whole microseconds, one for each token: mask and commit together."""
+    found = result_of(row(walks=(accepted(2_600, tokens=2), blocked(1))))
+    assert found == {
+        "id": "Github_easy---o1.json",
+        "ttfm_us": 2_000,
+        "max_ttfm_us": 2_000,
+        "masks_us": 3 + 3 + 51 + 50,
+        "max_mask_us": 51,
+        "num_tokens": 4,
+        "num_tests": 2,
+        "all_mask_us": [3, 3, 51, 50],
+        "num_valid_tests": 1,
+        "num_invalid_tests": 1,
+    }
+
+
+def test_what_went_wrong_is_said_in_its_words() -> None:
+    """Its tool tells the two kinds apart by these sentences."""
+    blocks = result_of(row(walks=(blocked(valid=True), accepted())))
+    accepts = result_of(row(walks=(accepted(), accepted(valid=False))))
+    refused = result_of(row(result=Result.COMPILE_ERROR, detail="no", walks=()))
+    assert blocks["validation_error"] == "test #0: should accept but didn't"
+    assert accepts["validation_error"] == "test #1: should reject but didn't"
+    assert refused["compile_error"] == "no"
+
+
+def test_a_death_leaves_the_marker_and_the_exit_code(tmp_path: Path) -> None:
+    """As its runner does: `pending_file`, and the signal in log.txt."""
+    deaths = [Result.CRASH, Result.OUT_OF_MEMORY, Result.TIMEOUT]
+    rows = [_dead(each, f"o{place}") for place, each in enumerate(deaths)]
+    folder, entries = _written(tmp_path, rows)
+    files = sorted(folder.glob("*.json"))
+    assert [json.loads(each.read_text()) for each in files] == [{"pending_file": 1}] * 3
+    assert (folder / "log.txt").read_text().splitlines() == [
+        "Exit code: -11",
+        "Exit code: -6",
+        "Exit code: -14",
+    ]
+    assert (entries["segv"], entries["oom"], entries["timeouts"]) == (1, 1, 1)
+    assert entries["TTFM p50"] == 40_000_000
+    assert entries["TBM p50"] is None
+
+
+def test_sums_count_both_kinds_and_no_untested_schema(tmp_path: Path) -> None:
+    """Wrong both ways is in both counts; a schema without tests does not pass."""
+    rows = [
+        row(),
+        row(id="o2", walks=()),
+        row(id="o3", walks=(blocked(valid=True), accepted(valid=False))),
+    ]
+    _, entries = _written(tmp_path, rows)
+    assert entries["schemas"] == 3
+    assert entries["passing"] == 1
+    assert entries["validation errors"] == entries["invalidation errors"] == 1
+
+
+def test_hostile_names_stay_in_the_folder(tmp_path: Path) -> None:
+    """An id or an engine's name cannot leave the folder."""
+    folder, _ = _written(tmp_path, [row(id="../../x/\n", engine="../../e 1")])
+    assert folder.parent == tmp_path / "out"
+    assert len(list(folder.glob("*.json"))) == 1
+
+
+def test_a_run_without_masks_has_none(tmp_path: Path) -> None:
+    """The fault names the task that was not run."""
+    run = open_run(write_run(tmp_path / "run", [row(task="declared")]))
+    with pytest.raises(NoInput, match="masks"):
+        write_maskbench(run, tmp_path / "out")
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=50))
+def test_fractions_fall_from_one(times: list[int]) -> None:
+    """Cut-offs grow, shares fall, and each share is of times not below its cut-off."""
+    lines = fractions_left(sorted(times)).splitlines()[1:]
+    points = [tuple(map(float, each.split(","))) for each in lines]
+    assert points == sorted(points, key=lambda point: (point[0], -point[1]))
+    for cutoff, share in points:
+        assert share == sum(each > cutoff * 1000 for each in times) / len(times)

@@ -1,0 +1,118 @@
+"""The page: self-contained, the same figures, and no stranger can write into it."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from evaluation.exports.frames import write_csv, write_parquet
+from evaluation.results import open_run
+from evaluation.units import Result
+from tests.evaluation.made_runs import HEAD, many, row, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.results import Run
+
+pytest.importorskip("matplotlib")
+
+from evaluation.exports.drawing import draw_all
+from evaluation.exports.page import page
+from evaluation.overview import overview
+from evaluation.tables import text_of
+
+_EVIL = "<script>alert(1)</script>\"'\x1b[2J\u202e"
+
+
+class _Seen(HTMLParser):
+    """Collects tags, addresses and text of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.addresses: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.addresses += [v or "" for name, v in attrs if name in ("src", "href")]
+        assert not any(name.startswith("on") for name, _ in attrs)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def _run(tmp_path: Path) -> Run:
+    rows = many("alpha 1.0", 60) + many("beta 2.0", 60, speed=3)
+    rows.append(
+        row(id=_EVIL, config=_EVIL, engine=_EVIL, task="plugin",
+            result=Result.CRASH, detail=_EVIL, walks=(), warnings=(_EVIL,))
+    )  # fmt: skip
+    engines = [{"engine": _EVIL, "version": _EVIL, "options": {_EVIL: _EVIL}}]
+    header = {**HEAD, "engines": engines, "machine": {"processor": _EVIL}}
+    return open_run(write_run(tmp_path / "run", rows, header))
+
+
+def test_a_page_needs_nothing_and_runs_nothing(tmp_path: Path) -> None:
+    """No script, no address but its own anchors and embedded pictures."""
+    seen = _Seen()
+    text = page(_run(tmp_path))
+    seen.feed(text)
+    assert "script" not in seen.tags
+    assert seen.addresses
+    assert all(each.startswith(("#", "data:image/svg")) for each in seen.addresses)
+    assert "<script>alert(1)" in seen.text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_a_page_has_the_figures_of_the_tables(tmp_path: Path) -> None:
+    """Every cell of the overview stands in it as the terminal shows it."""
+    run = _run(tmp_path)
+    seen = _Seen()
+    seen.feed(page(run))
+    for table in overview(run, "plugin").tables[:2]:
+        for cells in table.rows:
+            for cell in cells[1:]:
+                assert text_of(cell) in seen.text
+
+
+def test_a_page_is_the_same_each_time(tmp_path: Path) -> None:
+    """The same run makes the same bytes, plots included."""
+    run = _run(tmp_path)
+    assert page(run) == page(run)
+
+
+def test_plots_are_drawn_as_files(tmp_path: Path) -> None:
+    """Each plot as SVG and PNG, also where a time-out is in it, or nothing is."""
+    lost = row(
+        id="o2", result=Result.TIMEOUT, phase="compile", compile_ns=None,
+        first_mask_ns=None, walks=(),
+    )  # fmt: skip
+    header = {**HEAD, "limits": {"compile_seconds": 40}}
+    for name, rows in (("some", [row(), lost]), ("lost", [lost]), ("none", [])):
+        run = open_run(write_run(tmp_path / name, rows, header))
+        drawn = draw_all(overview(run, "masks").plots, tmp_path / f"{name}-plots")
+        assert drawn
+        assert {each.suffix for each in drawn} == {".svg", ".png"}
+
+
+def test_frames_are_written_whole(tmp_path: Path) -> None:
+    """Parquet has the frame; CSV has lists as JSON, and empty fields, not zeros."""
+    run = _run(tmp_path)
+    units, walks = write_parquet(run, tmp_path / "out")
+    assert pl.read_parquet(units).equals(run.frame())
+    assert pl.read_parquet(walks).equals(run.walks())
+    units, walks = write_csv(run, tmp_path / "out")
+    found = pl.read_csv(units)
+    assert found.height == len(run)
+    assert found["compile_ns"].null_count() == run.frame()["compile_ns"].null_count()
+    crashed = found.filter(pl.col("task") == "plugin")["warnings"][0]
+    assert json.loads(crashed) == [_EVIL]
+    times = pl.read_csv(walks)["mask_ns"][0]
+    assert json.loads(times) == run.walks()["mask_ns"][0].to_list()
