@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import polars as pl
+
     from curation.documents import Json
     from curation.editions import Edition
     from curation.tables import Sight, Spread
@@ -59,20 +61,32 @@ class Views:
         return [each for own in by_config.values() for each in own]
 
 
-def views_of(edition: Edition) -> Views:
-    """Return what there is to count; rows of the sample only if there are no others."""
-    rows = edition.rows
-    left_out: dict[str, int] = {}
-    if "origin" in rows.columns:
-        is_sample = rows["origin"].fill_null("") == Origin.SAMPLE.value
-        if is_sample.any() and not is_sample.all():
-            counts = rows.filter(is_sample).group_by("config").len().sort("config")
-            left_out = dict(counts.iter_rows())
-            rows = rows.filter(~is_sample)
-    texts = rows.select("config", "json_schema").iter_rows()
+def views_of(edition: Edition, records: Sequence[Sight] | None = None) -> Views:
+    """Return what there is to count; `records` are the sights of `texts_of`."""
+    _, aside = _parted(edition)
+    counts = aside.group_by("config").len().sort("config")
     return Views(
-        records=sights(texts), raw=raw_sights(edition.folder), left_out=left_out
+        records=sights(texts_of(edition)) if records is None else records,
+        raw=raw_sights(edition.folder),
+        left_out=dict(counts.iter_rows()),
     )
+
+
+def texts_of(edition: Edition) -> list[tuple[str, str]]:
+    """Return config and text of each row; the sample's only if there are no others."""
+    counted, _ = _parted(edition)
+    return counted.select("config", "json_schema").rows()
+
+
+def _parted(edition: Edition) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the rows that count, and those of the sample that are left out."""
+    rows = edition.rows
+    if "origin" not in rows.columns:
+        return rows, rows.clear()
+    is_sample = rows["origin"].fill_null("") == Origin.SAMPLE.value
+    if is_sample.all():
+        return rows, rows.clear()
+    return rows.filter(~is_sample), rows.filter(is_sample)
 
 
 def as_json(views: Views) -> Json:

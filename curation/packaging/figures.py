@@ -1,22 +1,22 @@
 """The plots and tables of a folder, made by a child process while others write.
 
-`csbdata stats` would draw the same ones. The child has an environment of its own,
-so that no setting of the user's shows in them.
+`csbdata stats` would draw the same ones. The child has an environment of its own, so
+that no setting of the user's shows in them, and never writes into the folder: what it
+draws comes back through its pipe, so a child that outlives us does no harm.
 """
 
 from __future__ import annotations
 
 import subprocess
-import sys
+from base64 import b64decode
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import orjson
 
 from curation.child_process import Program
-from curation.editions import open_edition
-from curation.faults import Fault, NoInput
-from curation.views import PLOTS, as_json, draw, views_of
+from curation.faults import Fault
+from curation.views import PLOTS
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -27,30 +27,31 @@ if TYPE_CHECKING:
 FOLDER = "plots"
 #: Every plot's path in a dataset folder.
 NAMES = tuple(f"{FOLDER}/{name}.{kind}" for name in PLOTS for kind in ("png", "svg"))
+_WORKER = Path(__file__).with_name("figures_worker.py")
 
 
 class Drawing:
-    """The plots of one folder, being drawn into another; a context manager.
+    """The plots of one folder, being drawn; a context manager.
 
-    What is still running at the end of the block is stopped.
+    The child gets ready at once and starts when it is told that the folder's parquet
+    files and ledger are there. What still runs at the end of the block is stopped.
     """
 
-    def __init__(self, folder: Path, into: Path) -> None:
-        """Start drawing what the parquet files and the ledger of `folder` hold.
+    def __init__(self, folder: Path) -> None:
+        """Start the child.
 
         Raises:
-            OSError: the child cannot be started.
+            OSError: it cannot be started.
         """
-        program = Program(
-            file=Path(__file__), arguments=(str(folder.resolve()), str(into.resolve()))
-        )
+        program = Program(file=_WORKER, arguments=(str(folder.resolve()),))
         self._child = subprocess.Popen(
             program.command(),
             env=program.variables(),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+        self._begun = False
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -67,14 +68,29 @@ class Drawing:
             self._child.kill()
         self._child.communicate()
 
-    def tables(self) -> Json:
-        """Wait for the plots; return the tables, as `csbdata stats --format json`.
+    def begin(self) -> None:
+        """Let the child draw what the folder holds now."""
+        self._begun = True
+        stdin = self._child.stdin
+        try:
+            if stdin is not None:
+                stdin.write(b"go\n")
+                stdin.flush()
+        except BrokenPipeError:
+            # It has died; `finish` says of what.
+            pass
+
+    def finish(self, into: Path) -> Json:
+        """Write the plots into `into`; return the tables, as `csbdata stats` has them.
 
         Without a record there are neither: null.
 
         Raises:
             Fault: the child failed.
+            OSError: a plot cannot be written.
         """
+        if not self._begun:
+            self.begin()
         output, errors = self._child.communicate()
         if self._child.returncode != 0:
             said = errors.decode("utf-8", "replace").strip().splitlines()
@@ -82,20 +98,9 @@ class Drawing:
                 f"the plots could not be drawn ({said[-1] if said else 'no word why'})",
                 "csbdata stats --plots",
             )
-        return orjson.loads(output)
-
-
-def _main(folder: Path, into: Path) -> None:
-    tables = None
-    try:
-        views = views_of(open_edition(str(folder)))
-    except NoInput:
-        views = None
-    if views is not None and views.records:
-        draw(views, into / FOLDER)
-        tables = {**as_json(views), "left_out": dict(views.left_out)}
-    sys.stdout.buffer.write(orjson.dumps(tables))
-
-
-if __name__ == "__main__":
-    _main(Path(sys.argv[1]), Path(sys.argv[2]))
+        answer: Json = orjson.loads(output)
+        if answer["plots"]:
+            (into / FOLDER).mkdir(exist_ok=True)
+        for name, content in answer["plots"].items():
+            (into / FOLDER / name).write_bytes(b64decode(content))
+        return answer["tables"]

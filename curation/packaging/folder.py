@@ -42,12 +42,13 @@ def write_folder(
         OSError: a file cannot be written.
     """
     kept = (each for each in settled if each.kept)
-    for config, members in groupby(kept, key=lambda each: each.outcome.config):
-        records = (_compiled(each.record(), compiled) for each in members)
-        write_config(folder, config, _by_split(records))
-    write_ledger((each.entry() for each in settled), folder)
-    write_facts(summary, folder)
-    with Drawing(folder, folder) as drawing:
+    with Drawing(folder) as drawing:
+        for config, members in groupby(kept, key=lambda each: each.outcome.config):
+            records = (_compiled(each.record(), compiled) for each in members)
+            write_config(folder, config, _by_split(records))
+        write_ledger((each.entry() for each in settled), folder)
+        write_facts(summary, folder)
+        drawing.begin()
         if summary.instances:
             write_instances(folder, products)
         dress(folder, folder, drawing)

@@ -58,7 +58,7 @@ def dress(
 ) -> list[str]:
     """Write everything derived of `folder` into `into`, which may be the same.
 
-    `drawing` is at work for both; `new` are facts that replace those of the manifest.
+    `drawing` draws `folder`; `new` are facts that replace those of the manifest.
     Returns the paths written; the Hub's `eval.yaml` is among them if asked for.
 
     Raises:
@@ -67,7 +67,7 @@ def dress(
         OSError: a file cannot be read or written.
     """
     facts = {**manifest.read_manifest(folder), **new}
-    contents = _contents(folder, manifest.summary_of(facts, folder), drawing)
+    contents = _contents(folder, into, manifest.summary_of(facts, folder), drawing)
     summary = contents.summary
     sums = _sums_of_data(folder)
     written = card.write_card(contents, into)
@@ -83,7 +83,7 @@ def dress(
     return written
 
 
-def _contents(folder: Path, summary: Summary, drawing: Drawing) -> Contents:
+def _contents(folder: Path, into: Path, summary: Summary, drawing: Drawing) -> Contents:
     names = [each.config for each in summary.configs]
     listed = announced(summary)
     known = Contents(
@@ -94,7 +94,7 @@ def _contents(folder: Path, summary: Summary, drawing: Drawing) -> Contents:
         tables=None,
         changelog=(folder / CHANGELOG).is_file(),
     )
-    return replace(known, tables=drawing.tables())
+    return replace(known, tables=drawing.finish(into))
 
 
 def _sums_of_data(folder: Path) -> dict[str, Sum]:
@@ -168,7 +168,8 @@ def _dressed(
     new: Mapping[str, Json] = MappingProxyType({}),
 ) -> list[str]:
     manifest.read_manifest(folder)
-    with figures.Drawing(folder, fresh) as drawing:
+    with figures.Drawing(folder) as drawing:
+        drawing.begin()
         return dress(folder, fresh, drawing, eval_yaml_too=eval_yaml_too, new=new)
 
 

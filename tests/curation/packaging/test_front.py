@@ -45,8 +45,8 @@ def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
     class Drawn:
-        def __init__(self, _folder: Path, into: Path) -> None:
-            copytree(sample / "plots", into / "plots")
+        def __init__(self, _folder: Path) -> None:
+            pass
 
         def __enter__(self) -> Self:
             return self
@@ -54,7 +54,11 @@ def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def __exit__(self, *_: object) -> None:
             pass
 
-        def tables(self) -> Json:
+        def begin(self) -> None:
+            pass
+
+        def finish(self, into: Path) -> Json:
+            copytree(sample / "plots", into / "plots")
             return tables
 
     monkeypatch.setattr("curation.packaging.figures.Drawing", Drawn)
