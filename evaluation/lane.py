@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 _WORKER = Path(__file__).with_name("worker.py")
 #: Times that a unit may end a worker before it is blamed.
 _ATTEMPTS = 2
+#: The same where somebody else killed the worker: the kernel for want of memory
+#: everywhere, or a person. It says little of the unit.
+_KILLS = 4
+_KILLED = "killed by SIGKILL"
 #: Seconds that a worker has beyond the deadline it keeps itself, token by token.
 _GRACE = 1.0
 _LAST_WORDS = 8 * 1024
@@ -165,18 +169,20 @@ class Lane:
                 break
             if len(job.answers) == len(self._questions(job)):
                 rows.append(self._finish(job, None))
+        if self._jobs and self._worker.child is None:
+            self._ask()
         return rows
 
     def _bury(self, job: Job, outcome: Outcome) -> list[tuple[Unit, Row]]:
-        """Blame the unit or try it again; what was asked behind it is asked anew."""
+        """Blame the unit, or leave it to be tried again in a fresh worker."""
         self._worker.kill()
         fresh, self._served = not self._served, 0
         job.deaths += 1
+        killed = outcome.detail.startswith(_KILLED)
+        guilty = job.deaths >= (_KILLS if killed else _ATTEMPTS)
         rows: list[tuple[Unit, Row]] = []
-        if fresh or job.deaths >= _ATTEMPTS or outcome.ending is Ending.ERROR:
+        if guilty or (fresh and not killed) or outcome.ending is Ending.ERROR:
             rows.append(self._finish(job, self._with_last_words(outcome)))
-        if self._jobs:
-            self._ask()
         return rows
 
     def _finish(self, job: Job, end: Outcome | None) -> tuple[Unit, Row]:

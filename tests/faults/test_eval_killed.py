@@ -1,0 +1,162 @@
+"""SIGKILL at any moment, the same command again: the same results, each once."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import orjson
+import psutil
+import pytest
+
+from evaluation.results import open_run
+from tests.evaluation.measuring import measured, miniature, plan_of, subject
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.results import Run
+    from evaluation.units import Row, Subject
+
+_UNITS = 30
+_SCRIPT = """
+import sys
+from pathlib import Path
+from tests.evaluation.measuring import measured, miniature, plan_of
+from tests.faults.test_eval_killed import subjects
+folder = Path(sys.argv[1])
+measured(folder, [miniature("troubled")], plan_of(folder, subjects()))
+"""
+
+
+def subjects() -> list[Subject]:
+    """Return units that take some fiftieths of a second each, and a few that fail."""
+    listed = [subject(f"slow-walk-{each}", "{}", "[1]") for each in range(_UNITS)]
+    return [*listed[:10], subject("refuse", "{}"), *listed[10:], subject("lie", "{}")]
+
+
+def _timeless(row: Row) -> Row:
+    walks = tuple(replace(each, mask_ns=(), commit_ns=()) for each in row.walks)
+    return replace(
+        row,
+        walks=walks,
+        compile_ns=None,
+        first_mask_ns=None,
+        rss_bytes=None,
+        quiet=None,
+    )
+
+
+def _same(run: Run, other: Run) -> None:
+    assert list(map(_timeless, run.rows())) == list(map(_timeless, other.rows()))
+
+
+def _fingerprints(folder: Path) -> list[str]:
+    """Return the fingerprints of all lines there are, in the file's order."""
+    (lines,) = (folder / "run").glob("units-*.jsonl")
+    return [
+        orjson.loads(each)["fingerprint"] for each in lines.read_bytes().splitlines()
+    ]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Return the run that nobody killed."""
+    folder = tmp_path_factory.mktemp("whole")
+    _, run = measured(folder, [miniature("troubled")], plan_of(folder, subjects()))
+    return run
+
+
+@pytest.mark.slow
+def test_a_driver_killed_at_random_goes_on(tmp_path: Path, whole: Run) -> None:
+    """Ten times SIGKILL, then the end: nothing is lost, nothing is there twice."""
+    chance = random.Random(5)
+    for _ in range(10):
+        driver = subprocess.Popen([sys.executable, "-c", _SCRIPT, str(tmp_path)])
+        try:
+            driver.wait(chance.uniform(0.5, 3.0))
+        except subprocess.TimeoutExpired:
+            driver.send_signal(signal.SIGKILL)
+            driver.wait()
+    subprocess.run([sys.executable, "-c", _SCRIPT, str(tmp_path)], check=True)
+    _same(open_run(tmp_path / "run"), whole)
+    found = _fingerprints(tmp_path)
+    assert len(found) == len(set(found)) == _UNITS + 2
+
+
+def test_a_worker_killed_at_random_is_replaced(tmp_path: Path, whole: Run) -> None:
+    """Ten times SIGKILL of the worker: its unit is tried again, and not blamed."""
+    chance, over = random.Random(7), threading.Event()
+    lines = tmp_path / "run" / "units-1-of-1.jsonl"
+
+    def kill() -> None:
+        for _ in range(10):
+            # A unit has had its row since the last time: never the same one four times.
+            size = lines.stat().st_size if lines.exists() else 0
+            while not (lines.exists() and lines.stat().st_size > size):
+                if over.wait(0.01):
+                    return
+            over.wait(chance.uniform(0.0, 0.3))
+            for child in psutil.Process().children():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    if any(word.endswith("/worker.py") for word in child.cmdline()):
+                        child.kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        plan = plan_of(tmp_path, subjects())
+        tally, run = measured(tmp_path, [miniature("troubled")], plan)
+    finally:
+        over.set()
+        killer.join()
+    assert tally.ran == _UNITS + 2
+    _same(run, whole)
+
+
+def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: Run) -> None:
+    """What a killed driver has half written counts for nothing."""
+    plan = plan_of(tmp_path, subjects())
+    measured(tmp_path, [miniature("troubled")], plan)
+    (lines,) = (tmp_path / "run").glob("units-*.jsonl")
+    content = lines.read_bytes()
+    lines.write_bytes(content[:-40])
+    tally, run = measured(tmp_path, [miniature("troubled")], plan)
+    assert (tally.ran, tally.found) == (1, _UNITS + 1)
+    _same(run, whole)
+
+
+def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: Run) -> None:
+    """A line that is no row proves nothing of its unit."""
+    plan = plan_of(tmp_path, subjects())
+    measured(tmp_path, [miniature("troubled")], plan)
+    (lines,) = (tmp_path / "run").glob("units-*.jsonl")
+    content = lines.read_bytes().splitlines(keepends=True)
+    content[3] = b"\x00" * 20 + b"\n"
+    lines.write_bytes(b"".join(content))
+    tally, run = measured(tmp_path, [miniature("troubled")], plan)
+    assert (tally.ran, tally.found) == (1, _UNITS + 1)
+    _same(run, whole)
+
+
+def test_jobs_and_shards_give_the_same_rows(tmp_path: Path, whole: Run) -> None:
+    """Two workers, or three shards one after the other: the same rows."""
+    (tmp_path / "two").mkdir()
+    plan = plan_of(tmp_path / "two", subjects(), jobs=2)
+    _, run = measured(tmp_path / "two", [miniature("troubled")], plan)
+    _same(run, whole)
+    rows: list[Row] = []
+    for shard in (1, 2, 3):
+        folder = tmp_path / f"shard-{shard}"
+        plan = plan_of(folder, subjects(), shard=(shard, 3))
+        _, part = measured(folder, [miniature("troubled")], plan)
+        assert part.header["shard"] == f"{shard}/3"
+        rows += part.rows()
+    rows.sort(key=lambda row: row.id)
+    assert list(map(_timeless, rows)) == list(map(_timeless, whole.rows()))
