@@ -124,6 +124,10 @@ def _check_usage(repo: str, to: str, revision: str, *, create_pr: bool) -> None:
         raise typer.BadParameter("a pull request is made for main, on the Hub")
 
 
+def _interactive() -> bool:
+    return sys.stdin.isatty()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
     """How the user wants it."""
@@ -140,7 +144,7 @@ class _Way:
             BadParameter: nobody could (exit 2).
         """
         asks = not (self.dry_run or self.yes)
-        if asks and (self.as_json or not sys.stdin.isatty()):
+        if asks and (self.as_json or not _interactive()):
             raise typer.BadParameter(
                 "nobody can be asked here: -y pushes, --dry-run shows the plan"
             )

@@ -1,0 +1,192 @@
+"""`csbdata push` and `csbdata release` as they are typed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner, Result
+
+from curation.cli import app
+from curation.faults import BadData, Fault, NoInput
+from curation.hub import prepared
+from curation.verification import Finding, Verification
+from tests.publishing import (
+    FILES,
+    NAME,
+    UPLOAD_WARNING,
+    Connection,
+    connected,
+    contents,
+    write_folder,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
+
+
+@pytest.fixture
+def there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Connection]:
+    """A Hub that the library is turned to; every folder counts as verified."""
+    verified = Verification(findings=())
+    monkeypatch.setattr(prepared, "verify", lambda *_, **__: verified)
+    with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
+        yield connection
+
+
+def _run(*arguments: str, answer: str | None = None) -> Result:
+    done = CliRunner().invoke(app, list(arguments), input=answer)
+    if isinstance(done.exception, Fault):
+        raise done.exception
+    return done
+
+
+def _json(*arguments: str) -> Any:  # noqa: ANN401 (what a command prints)
+    done = _run(*arguments, "--format", "json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_a_plan_is_shown_and_nothing_is_done(there: Connection, tmp_path: Path) -> None:
+    """Every file that would come, the bytes, and that it would be private."""
+    folder = write_folder(tmp_path / "x")
+    done = _run("push", str(folder), "--repo", NAME, "--dry-run")
+    assert done.exit_code == 0
+    assert "5 added" in done.stdout
+    assert "  + A/test-00000-of-00001.parquet" in done.stdout
+    assert "Nothing was changed." in done.stdout
+    assert "(private)" in done.stderr
+    assert there.hub.store.repositories == {}
+
+
+def test_a_program_gets_the_plan_as_json(there: Connection, tmp_path: Path) -> None:
+    """And then what was done."""
+    folder = write_folder(tmp_path / "x")
+    planned = _json("push", str(folder), "--repo", NAME, "--dry-run")
+    assert planned["done"] == "nothing"
+    assert planned["plan"]["added"] == sorted(contents(folder))
+    assert planned["plan"]["bytes"] == sum(map(len, contents(folder).values()))
+    done = _json("push", str(folder), "--repo", NAME, "-y")
+    assert (done["done"], done["tag"]) == ("pushed", "v2.0.0")
+    assert there.seen(done["commit"]) == contents(folder)
+    assert _json("push", str(folder), "--repo", NAME, "-y")["done"] == "checked"
+
+
+@pytest.mark.parametrize(("answer", "pushed"), [("y\n", True), ("n\n", False)])
+def test_a_person_is_asked(
+    answer: str,
+    there: Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    pushed: bool,
+) -> None:
+    """No is no, and leaves nothing behind."""
+    monkeypatch.setattr("curation.commands.push._interactive", lambda: True)
+    folder = write_folder(tmp_path / "x")
+    done = _run("push", str(folder), "--repo", NAME, answer=answer)
+    assert done.exit_code == 0, done.output
+    assert bool(there.hub.store.repositories) is pushed
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--repo", NAME),
+        ("--repo", NAME, "--format", "json"),
+        (),
+        ("--repo", NAME, "--to", "x"),
+        ("--repo", "no-owner", "-y"),
+        ("--repo", "a/b/c", "-y"),
+        ("--repo", "../x", "-y"),
+        ("--repo", NAME, "--create-pr", "--revision", "other", "-y"),
+        ("--to", "x", "--create-pr", "-y"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything(
+    arguments: tuple[str, ...], there: Connection, tmp_path: Path
+) -> None:
+    """Exit code 2; nobody at a terminal and no -y is among it."""
+    done = _run("push", str(write_folder(tmp_path / "x")), *arguments)
+    assert done.exit_code == 2
+    assert there.hub.asked == []
+
+
+def test_what_does_not_verify_is_not_pushed(
+    there: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 65, the first finding, and the command that lists them all."""
+    finding = Finding(check="rows", where="A/o1", detail="is wrong")
+    monkeypatch.setattr(
+        prepared, "verify", lambda *_, **__: Verification(findings=(finding,))
+    )
+    folder = write_folder(tmp_path / "x")
+    with pytest.raises(BadData, match=r"rows: A/o1: is wrong.*csbdata verify"):
+        _run("push", str(folder), "--repo", NAME, "-y")
+    assert there.hub.asked == []
+
+
+def test_a_partial_build_is_pushed_only_if_told_to(
+    there: Connection, tmp_path: Path
+) -> None:
+    """Exit code 65 without --allow-partial."""
+    folder = write_folder(tmp_path / "x", partial=("Without Snowplow.",))
+    with pytest.raises(BadData, match="Without Snowplow"):
+        _run("push", str(folder), "--repo", NAME, "-y")
+    assert there.hub.asked == []
+    _json("push", str(folder), "--repo", NAME, "-y", "--allow-partial")
+    assert there.seen() == contents(folder)
+
+
+def test_what_is_no_build_is_said(there: Connection, tmp_path: Path) -> None:
+    """Exit code 66."""
+    with pytest.raises(NoInput, match="csbdata build"):
+        _run("push", str(tmp_path), "--repo", NAME, "-y")
+    assert there.hub.asked == []
+
+
+def test_the_records_there_are_compared(there: Connection, tmp_path: Path) -> None:
+    """What came, went and changed, before anything is pushed."""
+
+    def table(*names: str) -> bytes:
+        path = tmp_path / "table"
+        rows = [(name, '{"type": "null"}') for name in names]
+        frame = pl.DataFrame(rows, schema=["unique_id", "json_schema"], orient="row")
+        frame.write_parquet(path)
+        return path.read_bytes()
+
+    name = "Snowplow/test-00000-of-00001.parquet"
+    there.hub.store.put(NAME, {name: table("a", "b")})
+    files = {"README.md": FILES["README.md"], name: table("b", "c", "d")}
+    folder = write_folder(tmp_path / "x", files)
+    planned = _json("push", str(folder), "--repo", NAME, "--dry-run")
+    assert planned["records"]["renamed"] == 1
+    assert planned["records"]["added"] == 1
+    done = _run("push", str(folder), "--repo", NAME, "--dry-run")
+    assert "Records: 1 added, 1 renamed." in done.stdout
+
+
+def test_the_repository_can_be_written_to_a_folder(
+    there: Connection, tmp_path: Path
+) -> None:
+    """The same files, and the Hub hears nothing of it."""
+    folder = write_folder(tmp_path / "x")
+    done = _json("push", str(folder), "--to", str(tmp_path / "y"), "-y")
+    assert done["done"] == "written"
+    assert contents(tmp_path / "y") == contents(folder)
+    assert there.hub.asked == []
+
+
+def test_help_is_help() -> None:
+    """Examples, exit codes and every option are in it."""
+    for command in ("push", "release"):
+        done = _run(command, "--help")
+        assert done.exit_code == 0
+        assert "Examples:" in done.stdout
