@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import huggingface_hub
-from huggingface_hub import errors
 
-from curation.faults import NoInput, NotPermitted, Unavailable
+from curation.hub.session import fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _PATTERNS = ["*.parquet", "README.md"]
-_NOT_LET_IN = frozenset({401, 403})
 
 
 def hub_snapshot(name: str, revision: str | None) -> Path:
@@ -46,7 +44,7 @@ def model_files(name: str, revision: str | None, patterns: Sequence[str]) -> Pat
         NotPermitted: it is gated, or private to others.
         Unavailable: the Hub cannot be reached, and the cache does not hold it.
     """
-    with _told(name, revision, "model"):
+    with _told(name, revision):
         return Path(
             huggingface_hub.snapshot_download(
                 name, revision=revision, allow_patterns=list(patterns)
@@ -55,27 +53,10 @@ def model_files(name: str, revision: str | None, patterns: Sequence[str]) -> Pat
 
 
 @contextmanager
-def _told(name: str, revision: str | None, kind: str = "dataset") -> Iterator[None]:
+def _told(name: str, revision: str | None) -> Iterator[None]:
     """Turn what the Hub's client raises into a fault that says what to do."""
-    where = f"{name}@{revision}" if revision else name
     try:
         yield
-    except errors.GatedRepoError as error:
-        raise NotPermitted(
-            f"the {kind} is gated", where, "ask for access, then: hf auth login"
-        ) from error
-    except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
-        raise NoInput(f"the Hub has no such {kind} or revision", where) from error
-    except errors.HFValidationError as error:
-        raise NoInput("not a name that the Hub could have", where) from error
-    except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
-        raise Unavailable(
-            "the Hub cannot be reached and the cache does not hold it", where
-        ) from error
-    except (errors.HfHubHTTPError, OSError) as error:
-        status = getattr(getattr(error, "response", None), "status_code", None)
-        if status in _NOT_LET_IN:
-            raise NotPermitted(
-                f"the Hub answers {status}: not with this token", where, "hf auth login"
-            ) from error
-        raise Unavailable(f"the Hub answered {error}", where, "try later") from error
+    except Exception as error:
+        where = f"{name}@{revision}" if revision else name
+        raise fault_of(error, where) from error

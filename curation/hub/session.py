@@ -23,7 +23,6 @@ from huggingface_hub import errors
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from curation.faults import (
-    BadConfiguration,
     BadData,
     CannotCreate,
     Fault,
@@ -231,7 +230,9 @@ def fault_of(error: Exception, where: str) -> Fault:
     if answered is not None:
         return _of_answer(answered, where)
     if _reason(error, errors.OfflineModeIsEnabled) is not None:
-        return Unavailable("HF_HUB_OFFLINE is set", where, "unset it to go on")
+        return Unavailable(
+            "HF_HUB_OFFLINE is set and the cache does not hold it", where, "unset it"
+        )
     if _reason(error, httpx2.TransportError) is not None:
         return Unavailable(
             f"the Hub cannot be reached ({_last_words(error)})",
@@ -251,7 +252,7 @@ def _of_the_rest(error: Exception, where: str) -> Fault:
     if isinstance(error, errors.LocalTokenNotFoundError | errors.OIDCError):
         return NotPermitted(f"no token ({_last_words(error)})", where, _LOGIN)
     if isinstance(error, errors.HFValidationError):
-        return BadConfiguration("not a name that the Hub could have", where)
+        return NoInput("not a name that the Hub could have", where)
     if _reason(error, json.JSONDecodeError) is not None:
         return Unavailable("what answers there is no Hub", where, "see HF_ENDPOINT")
     if isinstance(error, errors.LocalEntryNotFoundError | errors.FileMetadataError):
@@ -272,7 +273,7 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> Fault:
     shown = f"the Hub answers {code}" + (f" ({said})" if said else "")
     if isinstance(error, errors.GatedRepoError):
         return NotPermitted(
-            "the dataset is gated", where, "ask for access on its page, then go on"
+            "it is gated", where, "ask for access on its page, then: hf auth login"
         )
     if code == httpx2.codes.UNAUTHORIZED:
         return NotPermitted(f"{shown}: no token that it knows", where, _LOGIN)
@@ -288,7 +289,9 @@ def _of_answer(error: errors.HfHubHTTPError, where: str) -> Fault:
         return NoInput("the Hub has no such revision or file", where)
     if code == httpx2.codes.NOT_FOUND:
         return NoInput(
-            "the Hub has no such dataset, or shows it to others only", where, _LOGIN
+            "the Hub has nothing of that name, or shows it to others only",
+            where,
+            _LOGIN,
         )
     if code == _LIMITED or code in _GONE_AHEAD:
         return TemporarilyUnavailable(shown, where, "the same command later goes on")

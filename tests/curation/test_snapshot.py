@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import httpx2
 import pytest
 
 from curation.editions import open_edition
 from curation.faults import (
+    CannotCreate,
     Fault,
     NoInput,
     NotPermitted,
@@ -22,9 +24,11 @@ hub = pytest.importorskip("huggingface_hub")
 errors = pytest.importorskip("huggingface_hub.errors")
 
 
-def _made(kind: type[Exception]) -> Exception:
-    """Return an error of the Hub's without the answer that it would carry."""
-    return kind.__new__(kind)
+def _answered(kind: type[Exception], status: int) -> Exception:
+    """Return an error of the Hub's client with the answer that it carries."""
+    request = httpx2.Request("GET", "https://hub.test/api/datasets/owner/name")
+    response = httpx2.Response(status, request=request)
+    return kind("no", response=response)  # type: ignore[call-arg] # as the client does
 
 
 def test_a_hub_dataset_is_read_at_its_revision(
@@ -50,13 +54,16 @@ def test_a_hub_dataset_is_read_at_its_revision(
 @pytest.mark.parametrize(
     ("error", "fault"),
     [
-        (_made(errors.GatedRepoError), NotPermitted),
-        (_made(errors.RepositoryNotFoundError), NoInput),
-        (_made(errors.RevisionNotFoundError), NoInput),
+        (_answered(errors.GatedRepoError, 403), NotPermitted),
+        (_answered(errors.RepositoryNotFoundError, 404), NoInput),
+        (_answered(errors.RepositoryNotFoundError, 401), NotPermitted),
+        (_answered(errors.RevisionNotFoundError, 404), NoInput),
+        (_answered(errors.HfHubHTTPError, 403), NotPermitted),
+        (_answered(errors.HfHubHTTPError, 500), Unavailable),
         (errors.HFValidationError("name"), NoInput),
         (errors.LocalEntryNotFoundError("offline"), Unavailable),
-        (_made(errors.HfHubHTTPError), Unavailable),
-        (ConnectionResetError("reset"), Unavailable),
+        (httpx2.ReadError("reset"), Unavailable),
+        (OSError(28, "No space left on device"), CannotCreate),
     ],
 )
 def test_every_refusal_is_a_fault(
