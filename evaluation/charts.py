@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.visible_text import shortened
+from evaluation.tables import Duration, text_of
 from evaluation.tasks.base import Plot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from evaluation.statistics import Quantiles
@@ -34,6 +36,8 @@ COLOURS = (
 )
 _STYLES = ("-", "--", "-.", ":")
 _NAME = 36
+# An axis that spans less than this factor has ticks between powers of ten.
+_FEW_DECADES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +96,9 @@ def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
                 color=COLOURS[index % len(COLOURS)],
                 label=label(curve),
             )
-        axes.set_xscale("log" if log_x else "linear")
-        axes.set_yscale("log" if log_y else "linear")
+        for axis, is_log in ((axes.xaxis, log_x), (axes.yaxis, log_y)):
+            if is_log:
+                logarithmic(axis, _number)
         _legend(axes, curves)
 
     return Plot(name=name, title=title, draw=draw)
@@ -104,13 +109,12 @@ def survival(
     title: str,
     samples: Mapping[str, Quantiles],
     *,
-    x_label: str,
-    scale: float = 1,
+    x_label: str = "time",
 ) -> Plot:
-    """Draw the share of values above each value, both axes logarithmic.
+    """Draw the share of times above each time, both axes logarithmic.
 
-    Values are divided by `scale`. What a time-out cut off never comes down: the
-    curve ends there, with an open triangle that points on.
+    Times are nanoseconds. What a time-out cut off never comes down: the curve ends
+    there, with an open triangle that points on.
     """
 
     def draw(figure: Figure) -> None:
@@ -122,7 +126,7 @@ def survival(
             if not points:
                 continue
             axes.plot(
-                [x / scale for x, _ in points],
+                [x for x, _ in points],
                 [y for _, y in points],
                 _STYLES[index // len(COLOURS) % len(_STYLES)],
                 drawstyle="steps-post",
@@ -133,9 +137,9 @@ def survival(
             x, y = points[-1]
             lowest = min(lowest, *(share for _, share in points if share > 0), 1.0)
             if y > 0:
-                axes.plot([x / scale], [y], ">", ms=5, mfc="none", color=colour)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+                axes.plot([x], [y], ">", ms=5, mfc="none", color=colour)
+        logarithmic(axes.xaxis, _duration)
+        logarithmic(axes.yaxis, _per_cent)
         axes.set_ylim(lowest / 1.5, 1.15)
         _legend(axes, samples)
 
@@ -169,9 +173,12 @@ def points(  # noqa: PLR0913 (what a plot of points says of itself)
     *,
     x_label: str,
     y_label: str,
-    log_x: bool = False,
+    x_is_time: bool = False,
 ) -> Plot:
-    """Draw one named point each, with the intervals of both figures."""
+    """Draw one named point each, with the intervals of both figures.
+
+    With `x_is_time` x is in nanoseconds, and its axis logarithmic.
+    """
 
     def draw(figure: Figure) -> None:
         axes = axes_of(figure, title, x_label, y_label)
@@ -194,7 +201,9 @@ def points(  # noqa: PLR0913 (what a plot of points says of itself)
                 textcoords="offset points",
                 fontsize=7,
             )
-        axes.set_xscale("log" if log_x else "linear")
+        if x_is_time:
+            logarithmic(axes.xaxis, _duration)
+        axes.margins(x=0.25)
 
     return Plot(name=name, title=title, draw=draw)
 
@@ -213,8 +222,33 @@ def axes_of(figure: Figure, title: str, x_label: str, y_label: str) -> Axes:
     axes.set_title(title)
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
-    axes.grid(color="#E5E5E5", lw=0.5, zorder=0)
+    axes.grid(color="#E5E5E5", lw=0.5)
+    axes.set_axisbelow(True)
     return axes
+
+
+def logarithmic(axis: Axis, words: Callable[[float], str]) -> None:
+    """Make an axis logarithmic, its ticks in words that need no mathematics font."""
+    from matplotlib.ticker import LogLocator  # noqa: PLC0415 (where plots are drawn)
+
+    axis._set_axes_scale("log")  # noqa: SLF001 (what set_xscale and set_yscale call)
+    low, high = axis.get_view_interval()
+    if 0 < low < high < _FEW_DECADES * low:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(lambda value, _place: words(value))
+    axis.set_minor_formatter(lambda _value, _place: "")
+
+
+def _duration(ns: float) -> str:
+    return text_of(Duration(ns)).replace(".00 ", " ").replace(".0 ", " ")
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def _number(value: float) -> str:
+    return f"{value:,g}"
 
 
 def _legend(axes: Axes, names: Mapping[str, object]) -> None:
