@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from curation.documents import Json
     from evaluation.driver import Plan
     from evaluation.lineup import Entrant
+    from evaluation.servers.writer import ServerEntrant
 
 
 def header(
-    entrants: Sequence[Entrant],
+    entrants: Sequence[Entrant | ServerEntrant],
     plan: Plan,
     data: Mapping[str, Json],
     limit: int | None,

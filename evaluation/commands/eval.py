@@ -192,6 +192,14 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
             rich_help_panel=_MODELS,
         ),
     ] = "both",
+    price: Annotated[
+        str,
+        typer.Option(
+            metavar="IN/OUT",
+            help="What a server's tokens cost, for a million each.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "",
     compat: Annotated[
         str,
         typer.Option(
@@ -223,19 +231,20 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
       csbdata eval --engine llguidance --task test-suite --draft 2020-12
       csbdata eval --engine outlines_core --task masks --shard 1/4
       csbdata eval --engine llguidance --compat paper --device cuda
+      csbdata eval --engine vllm --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
 
     Exits with 69 if no engine could be run.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.commands.evaluating import Asked, default_tasks, execute, for_paper
-    from evaluation.generation.setup import Asked as AskedOfModels
-    from evaluation.generation.setup import options_of, revision_of
+    from evaluation.generation.asked import Asked as AskedOfModels
+    from evaluation.generation.asked import options_of, prices_of, revision_of
     from evaluation.lane import Bounds
     from evaluation.tasks.base import Settings
 
     name, revision = revision_of(model)
     asked = Asked(
         engines=engine or ["llguidance"],
-        tasks=task or default_tasks(),
+        tasks=task or default_tasks(over_http="://" in model),
         data=data,
         tokenizer=tokenizer,
         preset=preset,
@@ -273,6 +282,7 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
                 run_seconds=run_seconds,
             ),
             memory_mb=memory,
+            prices=prices_of(price),
         ),
     )
     execute(for_paper(asked) if _is_paper(compat) else asked, format_)

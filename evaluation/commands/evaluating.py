@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.faults import Unavailable
+from curation.faults import BadConfiguration, Unavailable
 from curation.progress import Quiet, Shown
 from curation.terminal import say
 from evaluation.printing import ReportFormat
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from curation.documents import Json
     from curation.progress import Progress
     from evaluation.driver import Plan, Tally
-    from evaluation.generation.setup import Asked as AskedOfModels
+    from evaluation.generation.asked import Asked as AskedOfModels
     from evaluation.generation.setup import Models
     from evaluation.lane import Bounds
     from evaluation.lineup import Entrant
     from evaluation.run_folder import RunFolder
+    from evaluation.servers.writer import ServerEntrant
     from evaluation.tasks.base import Settings
     from evaluation.units import Subject
 
@@ -52,20 +53,22 @@ class Asked:
     models: AskedOfModels
 
 
-def default_tasks() -> list[str]:
+def default_tasks(*, over_http: bool) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
     from evaluation.models.store import INSTALL, missing
 
-    without = ["declared", "masks"]
+    without, writing = ["declared", "masks"], ["coverage", "efficiency"]
+    if over_http:
+        return writing
     if not missing():
-        return [*without, "coverage", "efficiency"]
+        return [*without, *writing]
     say(f"coverage and efficiency have a model write; for them: {INSTALL}")
     return without
 
 
 def for_paper(asked: Asked) -> Asked:
     """Return the same as the paper did it: limits, presets, split, model, prompt."""
-    from evaluation.generation.setup import as_paper
+    from evaluation.generation.asked import as_paper
 
     bounds = replace(asked.bounds, compile_seconds=40.0, run_seconds=40.0)
     return replace(
@@ -95,13 +98,52 @@ def _run(asked: Asked, progress: Progress) -> tuple[Path, Tally]:
     from evaluation.lineup import lineup
     from evaluation.run_folder import open_run_folder
 
-    entrants = lineup(asked.engines, asked.preset, asked.options)
+    entrants: Sequence[Entrant | ServerEntrant]
+    if asked.models.over_http:
+        entrants = _servers(asked)
+    else:
+        entrants = lineup(asked.engines, asked.preset, asked.options)
     plan, data, count = _plan(asked, progress)
     models = _models(asked, plan, progress)
     head = header(entrants, plan, data, asked.limit, models.header() if models else {})
     folder = asked.run_dir or RUNS / _name(head)
     with open_run_folder(folder, head) as out:
         return folder, _measure(entrants, plan, models, count, out, progress)
+
+
+def _servers(asked: Asked) -> Sequence[ServerEntrant]:
+    """Return who takes part where the model is a server.
+
+    Raises:
+        BadConfiguration: a task that asks an engine for masks, or no such dialect.
+        Unavailable: the server does not answer (exit 69).
+    """
+    from evaluation.servers.client import Asking, Client, split_address
+    from evaluation.servers.writer import entrants
+    from evaluation.tasks.registry import task_named
+
+    asking = [each for each in asked.tasks if not task_named(each).needs_model]
+    if asking:
+        raise BadConfiguration(
+            f"a server gives no masks, so it cannot be asked for {', '.join(asking)}",
+            then="say --task coverage --task efficiency",
+        )
+    base, model = split_address(asked.models.model)
+    found = entrants(base, model, asked.engines, asked.bounds.run_seconds)
+    client = Client(Asking(base=base, model=model, keys=found[0].dialect.keys))
+    try:
+        about = client.about()
+    finally:
+        client.close()
+    served = [str(each) for each in about["models"]]
+    if not model and len(served) == 1:
+        found = entrants(base, served[0], asked.engines, asked.bounds.run_seconds)
+    elif not model:
+        raise BadConfiguration(
+            "this server has several models, or does not name them",
+            then=f"say --model {base}#NAME ({', '.join(served[:5]) or 'any'})",
+        )
+    return [replace(each, about=about) for each in found]
 
 
 def _models(asked: Asked, plan: Plan, progress: Progress) -> Models | None:
@@ -114,7 +156,7 @@ def _models(asked: Asked, plan: Plan, progress: Progress) -> Models | None:
 
 
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
-    entrants: Sequence[Entrant],
+    entrants: Sequence[Entrant | ServerEntrant],
     plan: Plan,
     models: Models | None,
     count: int | None,
@@ -122,14 +164,18 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     progress: Progress,
 ) -> Tally:
     """Have the engines asked, then the models write."""
-    from evaluation.driver import run
+    from evaluation.driver import Tally, run
+    from evaluation.lineup import Entrant
     from evaluation.sampling import sharded
 
     usable = sum(not each.unavailable for each in entrants)
     asking = [each for each in plan.tasks if not each.needs_model]
     total = None if count is None else _count(plan, count) * usable
-    with progress.bar("Measuring", total) as advance:
-        tally = run(entrants, replace(plan, tasks=asking), out, advance)
+    tally = Tally()
+    if asking:
+        engines = [each for each in entrants if isinstance(each, Entrant)]
+        with progress.bar("Measuring", total) as advance:
+            tally = run(engines, replace(plan, tasks=asking), out, advance)
     if models is None:
         return tally
     shard, shards = plan.shard

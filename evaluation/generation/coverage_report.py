@@ -42,7 +42,33 @@ def report(run: RunRows) -> Report:
             outcomes(sides),
             keywords(sides),
             outputs(sides),
+            *([adapted(sides)] if _any_adapted(sides) else []),
         )
+    )
+
+
+def _any_adapted(sides: Mapping[str, Sequence[Text]]) -> bool:
+    return any(each.generation.adapted for side in sides.values() for each in side)
+
+
+def adapted(sides: Mapping[str, Sequence[Text]]) -> Table:
+    """Return what texts are worth under the schemas that providers were sent."""
+    rows: list[tuple[Cell, ...]] = []
+    for engine, side in sides.items():
+        found = [each for each in side if each.generation.adapted]
+        if found:
+            own = sum(each.compliant for each in found)
+            sent = sum(
+                each.judgement is not None and each.judgement.adapted is Verdict.VALID
+                for each in found
+            )
+            rows.append((engine, Rate(sent, len(found)), Rate(own, len(found))))
+    return Table(
+        title="Adapted schemas",
+        columns=("engine", "valid under the adapted", "valid under the original"),
+        rows=tuple(rows),
+        note="Texts whose provider wanted another schema than the record's.",
+        name="adapted",
     )
 
 
@@ -137,7 +163,7 @@ def outputs(sides: Mapping[str, Sequence[Text]]) -> Table:
         trivial = sum(
             each.judgement is not None and each.judgement.trivial for each in compliant
         )
-        tokens = [len(each.tokens) for each in written]
+        tokens = [each.length for each in written]
         undecided = sum(
             each.judgement is not None and each.judgement.own is Verdict.UNDECIDED
             for each in side

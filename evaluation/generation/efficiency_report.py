@@ -67,7 +67,7 @@ def efficiency(sides: Mapping[str, Sequence[Text]]) -> Table:
                     _spread(found, lambda each: each.ttft_without_compile_ns),
                     _spread(found, lambda each: each.tpot_ns),
                     _spread(found, lambda each: each.total_ns),
-                    _count(found, lambda each: len(each.tokens)),
+                    _count(found, lambda each: each.length),
                     _count(found, lambda each: each.forced),
                 )
             )
@@ -116,7 +116,7 @@ def steps(sides: Mapping[str, Sequence[Text]]) -> Table:
     for engine, side in sides.items():
         # The first pass of a text is its prompt's.
         later = [step for each in side for step in each.generation.steps[1:]]
-        tokens = sum(len(each.generation.tokens) for each in side)
+        tokens = sum(each.generation.length for each in side)
         rows.append(
             (
                 engine,

@@ -58,6 +58,8 @@ class Judgement:
     keyword: str = ""
     #: Why nothing could be said.
     detail: str = ""
+    #: Under the adapted schema, where a provider wanted another one.
+    adapted: Verdict | None = None
     #: Whether it is `{}`, or holds nothing but required members at its root.
     trivial: bool = False
 
@@ -143,8 +145,13 @@ class Judge:
         """End the child process."""
         self._worker.close()
 
-    def judge(self, text: str, schema: str, dialect: str) -> Judgement:
-        """Return what is to be said of a text under a schema's text."""
+    def judge(
+        self, text: str, schema: str, dialect: str, adapted: str = ""
+    ) -> Judgement:
+        """Return what is to be said of a text under a schema's text.
+
+        `adapted` is the schema that was sent in its place, if one was.
+        """
         try:
             value = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
@@ -161,6 +168,7 @@ class Judge:
             paper=paper,
             keyword=keyword,
             detail=detail,
+            adapted=self._said(text, adapted, dialect)[0] if adapted else None,
             trivial=_is_trivial(value, schema),
         )
 

@@ -118,7 +118,7 @@ def text_of_row(row: Row) -> Text:
         )
     )
     told["ending"] = Ending(told["ending"])
-    told["tokens"] = tuple(told["tokens"])
+    told["tokens"], told["edits"] = tuple(told["tokens"]), tuple(told["edits"])
     generation = Generation(
         id=row.id,
         result=row.result,
@@ -142,5 +142,7 @@ def text_of_row(row: Row) -> Text:
 
 
 def _judgement(told: dict[str, Any]) -> Judgement:
-    verdicts = {name: Verdict(told[name]) for name in ("own", "paper")}
+    verdicts: dict[str, Any] = {
+        name: told[name] and Verdict(told[name]) for name in ("own", "paper", "adapted")
+    }
     return Judgement(**{**told, **verdicts})

@@ -91,7 +91,9 @@ def _row(writer: Writer, asked: Asked, generation: Generation, judge: Judge) -> 
     judgement = None
     if generation.generated:
         subject = asked.subject
-        judgement = judge.judge(generation.text, subject.schema, subject.dialect)
+        judgement = judge.judge(
+            generation.text, subject.schema, subject.dialect, generation.adapted
+        )
     return row_of_generation(
         generation,
         engine=writer.label,

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from curation.faults import BadConfiguration
 from evaluation import prompts
 from evaluation.generation.asking import Questions
 from evaluation.generation.run import run_writers
-from evaluation.generation.values import Options
 from evaluation.models.store import DEFAULT, check_installed, get_model
+from evaluation.servers.writer import ServerEntrant, ServerWriter
 from evaluation.tokenizers import get
 
 if TYPE_CHECKING:
@@ -20,105 +19,13 @@ if TYPE_CHECKING:
 
     from curation.documents import Json
     from evaluation.driver import Tally
+    from evaluation.generation.asked import Asked
     from evaluation.generation.asking import Writer
     from evaluation.lineup import Entrant
     from evaluation.models.base import LanguageModel
     from evaluation.run_folder import RunFolder
     from evaluation.tokenizers import TokenizerFiles
     from evaluation.units import Subject
-
-#: The only other way of doing things that can be asked for.
-PAPER: Final = "paper"
-#: Of the paper's coverage experiment (its section 5.1).
-PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
-#: Tokens that the paper's own code allowed each text.
-_PAPER_BUDGET: Final = 2048
-#: Whether the compile, and whether the masks, happen beside the model's passes.
-_OVERLAPS: Final = {
-    "both": (True, True),
-    "compile": (True, False),
-    "mask": (False, True),
-    "none": (False, False),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What the command line says of models; recorded in the run's header."""
-
-    model: str = DEFAULT
-    revision: str | None = None
-    device: str = "auto"
-    dtype: str = "bf16"
-    threads: int = 1
-    prompt: str = "sections"
-    shots: int = 2
-    samples: int = 1
-    temperature: float = 0.0
-    batch: int = 1
-    budget: int | None = None
-    seed: int = 0
-    options: Options = field(default_factory=Options)
-    memory_mb: int = 4096
-    #: Empty, or `paper`.
-    compat: str = ""
-    #: The dialect for every schema; empty: its own.
-    dialect: str = ""
-
-    @property
-    def over_http(self) -> bool:
-        """Whether the model is behind a server."""
-        return self.model.startswith(("http://", "https://"))
-
-
-def as_paper(asked: Asked) -> Asked:
-    """Return what the paper did: its model, limits, prompt and validation.
-
-    Its code's defaults where the text is silent; greedy, one text a schema, 40 s for
-    a compile and 40 s for what follows, everything validated as 2020-12.
-    """
-    model = PAPER_MODEL if asked.model == DEFAULT else asked.model
-    options = replace(asked.options, compile_seconds=40.0, run_seconds=40.0)
-    return replace(
-        asked,
-        model=model,
-        prompt="sections",
-        shots=2,
-        samples=1,
-        temperature=0.0,
-        budget=_PAPER_BUDGET,
-        options=options,
-        compat=PAPER,
-        dialect="2020-12",
-    )
-
-
-def revision_of(model: str) -> tuple[str, str | None]:
-    """Return a model's name, and the revision that follows an `@`."""
-    if model.startswith(("http://", "https://")) or Path(model).exists():
-        return model, None
-    name, _, revision = model.partition("@")
-    return name, revision or None
-
-
-def options_of(
-    overlap: str, *, forced: bool, compile_seconds: float, run_seconds: float
-) -> Options:
-    """Return how the loop is to work.
-
-    Raises:
-        BadConfiguration: there is no such overlap.
-    """
-    if overlap not in _OVERLAPS:
-        raise BadConfiguration(f"--overlap {overlap!r}: say {', '.join(_OVERLAPS)}")
-    compiles, masks = _OVERLAPS[overlap]
-    return Options(
-        overlap_compile=compiles,
-        overlap_mask=masks,
-        forced=forced,
-        compile_seconds=compile_seconds,
-        run_seconds=run_seconds,
-    )
 
 
 class Models:
@@ -140,6 +47,7 @@ class Models:
         shots = prompts.shots(asked.shots)
         self._model: LanguageModel | None = None
         if asked.over_http:
+            # A server's own tokenizer is not known: budgets are counted by ours.
             self.tokenizer = get(DEFAULT, say=say)
         else:
             self._model = _loaded(asked, say)
@@ -163,34 +71,35 @@ class Models:
             "dialect": asked.dialect,
             "batch": asked.batch,
             "options": asdict(asked.options),
+            "prices": asdict(asked.prices) if asked.prices else None,
         }
         if self._model is None:
             return {"model": asked.model, **about}
         return {"model": self._model.name, **self._model.facts(), **about}
 
-    def writers(self, entrants: Sequence[Entrant]) -> list[Writer]:
+    def writers(self, entrants: Sequence[Entrant | ServerEntrant]) -> list[Writer]:
         """Return who writes: one for each entrant that is usable."""
         from evaluation.generation.local import LocalWriter  # noqa: PLC0415 - heavy
 
-        usable = [each for each in entrants if not each.unavailable]
-        if self._model is None:
-            from evaluation.models.http import writers  # noqa: PLC0415 - rarely needed
-
-            return writers(self._asked, usable)
-        return [
-            LocalWriter(
-                self._model,
-                each,
-                self.tokenizer,
-                self._asked.options,
-                memory_mb=self._asked.memory_mb,
-            )
-            for each in usable
-        ]
+        found: list[Writer] = []
+        for each in entrants:
+            if isinstance(each, ServerEntrant):
+                found.append(ServerWriter(each, prices=self._asked.prices))
+            elif not each.unavailable and self._model is not None:
+                found.append(
+                    LocalWriter(
+                        self._model,
+                        each,
+                        self.tokenizer,
+                        self._asked.options,
+                        memory_mb=self._asked.memory_mb,
+                    )
+                )
+        return found
 
     def run(
         self,
-        entrants: Sequence[Entrant],
+        entrants: Sequence[Entrant | ServerEntrant],
         subjects: Iterable[Subject],
         out: RunFolder,
         advance: Callable[[int], None],

@@ -105,6 +105,18 @@ class Generation:
     #: From the request to its last token.
     total_ns: int | None = None
     steps: tuple[Step, ...] = ()
+    #: Tokens as a server counted them; None for a model here, whose `tokens` say it.
+    counted: int | None = None
+    #: The schema that was sent where it is not the record's, and what was changed.
+    adapted: str = ""
+    edits: tuple[str, ...] = ()
+    #: What was asked for in money, in the unit of the prices given.
+    cost: float | None = None
+
+    @property
+    def length(self) -> int:
+        """Tokens of the text, the end not counted."""
+        return len(self.tokens) if self.counted is None else self.counted
 
     @property
     def ttft_without_compile_ns(self) -> int | None:
@@ -118,7 +130,7 @@ class Generation:
         """Mean time of each token after the first, the end token among them."""
         if self.ttft_ns is None or self.total_ns is None:
             return None
-        later = len(self.tokens) - 1 + (self.ending is Ending.END)
+        later = self.length - 1 + (self.ending is Ending.END)
         return (self.total_ns - self.ttft_ns) / later if later > 0 else None
 
     @property

@@ -1,0 +1,116 @@
+"""How servers are asked for JSON of a schema: one entry a dialect.
+
+`--engine` names a dialect where `--model` is a server. Which engine the server runs
+is its own affair; what it says of itself is recorded in the run's header.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from curation.faults import BadConfiguration
+from evaluation.servers.adapting import for_gemini, for_openai, unchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from curation.documents import Json
+
+_NAME: Final = "answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """One way to ask."""
+
+    name: str
+    summary: str
+    #: Members of the request's body, for a schema's text.
+    body: Callable[[str], Mapping[str, Json]]
+    #: Takes a schema's text and its dialect; returns what is sent, and the edits.
+    adapt: Callable[[str, str], tuple[str, tuple[str, ...]]] = unchanged
+    #: Environment variables that may hold the key, the first one set counts.
+    keys: tuple[str, ...] = ("OPENAI_API_KEY",)
+    #: Whether anything constrains the text.
+    constrains: bool = True
+    #: The member that bounds the text's tokens.
+    budget: str = "max_tokens"
+
+
+def _response_format(schema: str, *, strict: bool) -> Mapping[str, Json]:
+    return {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {
+                "name": _NAME,
+                "strict": strict,
+                "schema": json.loads(schema),
+            },
+        }
+    }
+
+
+_ALL: Final = (
+    Dialect(
+        name="json_schema",
+        summary="response_format json_schema, as most servers take it",
+        body=lambda schema: _response_format(schema, strict=False),
+    ),
+    Dialect(
+        name="vllm",
+        summary="vLLM's structured_outputs (from 0.12)",
+        body=lambda schema: {"structured_outputs": {"json": json.loads(schema)}},
+    ),
+    Dialect(
+        name="sglang",
+        summary="SGLang's response_format json_schema",
+        body=lambda schema: _response_format(schema, strict=True),
+    ),
+    Dialect(
+        name="llama_server",
+        summary="llama-server's response_format json_object with a schema",
+        body=lambda schema: {
+            "response_format": {"type": "json_object", "schema": json.loads(schema)}
+        },
+    ),
+    Dialect(
+        name="openai",
+        summary="OpenAI's strict structured outputs; the schema is adapted",
+        body=lambda schema: _response_format(schema, strict=True),
+        adapt=for_openai,
+        budget="max_completion_tokens",
+    ),
+    Dialect(
+        name="gemini",
+        summary="Gemini's OpenAI-compatible endpoint; the schema is adapted",
+        body=lambda schema: _response_format(schema, strict=True),
+        adapt=for_gemini,
+        keys=("GEMINI_API_KEY", "OPENAI_API_KEY"),
+    ),
+    Dialect(
+        name="none",
+        summary="nothing is asked for: the prompt alone",
+        body=lambda _schema: {},
+        constrains=False,
+    ),
+)
+DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+    {each.name: each for each in _ALL}
+)
+
+
+def dialect_named(name: str) -> Dialect:
+    """Return a dialect.
+
+    Raises:
+        BadConfiguration: there is none of this name.
+    """
+    if name not in DIALECTS:
+        raise BadConfiguration(
+            f"--engine {name!r} is no way to ask a server",
+            then=f"with a server as --model say one of {', '.join(DIALECTS)}",
+        )
+    return DIALECTS[name]
