@@ -98,7 +98,7 @@ def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
             )
         for axis, is_log in ((axes.xaxis, log_x), (axes.yaxis, log_y)):
             if is_log:
-                logarithmic(axis, _number)
+                logarithmic(axes, axis, _number)
         _legend(axes, curves)
 
     return Plot(name=name, title=title, draw=draw)
@@ -138,8 +138,8 @@ def survival(
             lowest = min(lowest, *(share for _, share in points if share > 0), 1.0)
             if y > 0:
                 axes.plot([x], [y], ">", ms=5, mfc="none", color=colour)
-        logarithmic(axes.xaxis, _duration)
-        logarithmic(axes.yaxis, _per_cent)
+        logarithmic(axes, axes.xaxis, _duration)
+        logarithmic(axes, axes.yaxis, _per_cent)
         axes.set_ylim(lowest / 1.5, 1.15)
         _legend(axes, samples)
 
@@ -202,7 +202,7 @@ def points(  # noqa: PLR0913 (what a plot of points says of itself)
                 fontsize=7,
             )
         if x_is_time:
-            logarithmic(axes.xaxis, _duration)
+            logarithmic(axes, axes.xaxis, _duration)
         axes.margins(x=0.25)
 
     return Plot(name=name, title=title, draw=draw)
@@ -227,11 +227,11 @@ def axes_of(figure: Figure, title: str, x_label: str, y_label: str) -> Axes:
     return axes
 
 
-def logarithmic(axis: Axis, words: Callable[[float], str]) -> None:
+def logarithmic(axes: Axes, axis: Axis, words: Callable[[float], str]) -> None:
     """Make an axis logarithmic, its ticks in words that need no mathematics font."""
     from matplotlib.ticker import LogLocator  # noqa: PLC0415 (where plots are drawn)
 
-    axis._set_axes_scale("log")  # noqa: SLF001 (what set_xscale and set_yscale call)
+    axes.set(**{f"{axis.axis_name}scale": "log"})
     low, high = axis.get_view_interval()
     if 0 < low < high < _FEW_DECADES * low:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))

@@ -20,11 +20,17 @@ def stack(
     bars: Mapping[str, Mapping[str, int]],
     *,
     x_label: str,
+    colours: Mapping[str, str] | None = None,
 ) -> Plot:
-    """Draw one bar a line, made of the shares of its parts, its total beside it."""
+    """Draw one bar a line, made of the shares of its parts, its total beside it.
+
+    Parts without a colour in `colours` take the next of our own.
+    """
 
     def draw(figure: Figure) -> None:
         axes = axes_of(figure, title, f"{x_label}, per cent, and their number", "")
+        figure.set_size_inches(figure.get_figwidth(), 0.34 * len(bars) + 1.7)
+        axes.grid(visible=False, axis="y")
         parts = [
             part for part in _names(bars) if any(b.get(part) for b in bars.values())
         ]
@@ -40,8 +46,7 @@ def stack(
                 shares,
                 left=left,
                 height=0.7,
-                color=COLOURS[index % len(COLOURS)],
-                hatch=("", "///", "...")[index // len(COLOURS) % 3],
+                color=(colours or {}).get(part, COLOURS[index % len(COLOURS)]),
                 edgecolor="white",
                 linewidth=0.4,
                 label=label(part),
@@ -71,6 +76,8 @@ def heat_map(
 
     def draw(figure: Figure) -> None:
         columns = _names(cells)
+        height = 0.15 * len(cells) + 1.8
+        figure.set_size_inches(max(figure.get_figwidth(), 0.3 * len(columns)), height)
         axes = figure.subplots()
         axes.set_title(title)
         grid = [[_figure(row.get(each)) for each in columns] for row in cells.values()]

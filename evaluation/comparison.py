@@ -103,10 +103,10 @@ def comparison(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Table]:
     """Yield the tables of one task's comparison."""
     units = {each.label: each.units for each in sides}
     yield coverage(units)
-    yield _shares("Compiling, paired", pairs, lambda each: each.compiled, _COMPILE_NOTE)
+    yield _shares("compiles", pairs, lambda each: each.compiled, _COMPILE_NOTE)
     tested = [_tested(each) for each in pairs]
     if any(each.units for each in tested):
-        yield _shares("Passing, paired", tested, lambda each: each.passed, _SHARE_NOTE)
+        yield _shares("passes", tested, lambda each: each.passed, _SHARE_NOTE)
     yield from _times(pairs)
     yield from latency(units, ", all schemas")
     common = subjects_all_compile(units.values())
@@ -124,7 +124,7 @@ def _tested(pair: Pair) -> Pair:
 
 
 def _shares(
-    title: str, pairs: Sequence[Pair], good: Callable[[Measured], bool], note: str
+    verb: str, pairs: Sequence[Pair], good: Callable[[Measured], bool], note: str
 ) -> Table:
     counted = [Counter((good(a), good(b)) for a, b in each.units) for each in pairs]
     ps = {
@@ -150,9 +150,12 @@ def _shares(
                 adjusted.get(str(place)),
             )
         )
-    columns = ("a", "b", "a good", "b good", "only a", "only b", "difference")
+    shares = (f"a {verb}", f"b {verb}", "only a", "only b", "difference")
     return Table(
-        title=title, columns=(*columns, "p", "p adjusted"), rows=tuple(rows), note=note
+        title=f"What {verb}, paired",
+        columns=("a", "b", *shares, "p", "p adjusted"),
+        rows=tuple(rows),
+        note=note,
     )
 
 

@@ -30,8 +30,21 @@ if TYPE_CHECKING:
     from evaluation.measured import Measured
     from evaluation.tasks.base import Plot, RunRows
 
-#: Microseconds in plots.
-_MICRO = 1_000
+#: Green passes, grey was not asked or refused, warm colours are wrong, dark ones died.
+_COLOURS = {
+    Standing.PASSED: "#009E73",
+    Standing.UNTESTED: "#E5E5E5",
+    Standing.COMPILE_ERROR: "#B3B3B3",
+    Standing.OVER_CONSTRAINED: "#F0E442",
+    Standing.UNDER_CONSTRAINED: "#E69F00",
+    Standing.WRONG_BOTH_WAYS: "#D55E00",
+    Standing.LIED: "#CC79A7",
+    Standing.ERROR: "#56B4E9",
+    Standing.PROTOCOL_ERROR: "#8FD0F0",
+    Standing.TIMEOUT: "#0072B2",
+    Standing.OUT_OF_MEMORY: "#5B2C6F",
+    Standing.CRASH: "#000000",
+}
 _COVERAGE_NOTE = (
     "declared: schemas that compile, of all. passed: schemas of which every valid "
     "instance can be written to its end and no invalid one can, of all that have "
@@ -112,16 +125,28 @@ def outcomes(sides: Mapping[str, Sequence[Measured]]) -> Table:
     occurring = [
         each for each in Standing if any(counts[each] for counts in counted.values())
     ]
+    asked = len({each.subject for units in sides.values() for each in units})
     return Table(
         title="Outcomes",
-        columns=("engine", "schemas", *(each.replace("_", " ") for each in occurring)),
+        columns=(
+            "engine",
+            "schemas",
+            *(each.replace("_", " ") for each in occurring),
+            "not run",
+        ),
         rows=tuple(
-            (name, counts.total(), *(counts[each] for each in occurring))
+            (
+                name,
+                counts.total(),
+                *(counts[each] for each in occurring),
+                asked - counts.total(),
+            )
             for name, counts in counted.items()
         ),
         note="; ".join(
             f"{each.replace('_', ' ')}: {each.explanation}" for each in occurring
-        ),
+        )
+        + "; not run: another engine here was asked, this one was not (yet)",
     )
 
 
@@ -146,7 +171,8 @@ def latency(
     for title, what, meaning, times in kinds:
         found = {name: times(units) for name, units in sides.items()}
         if any(each.values for each in found.values()):
-            yield quantiles(title + suffix, found, what, f"{meaning} {note}".strip())
+            told = " ".join(filter(None, (meaning, note)))
+            yield quantiles(title + suffix, found, what, told)
 
 
 def quantiles(
@@ -154,14 +180,15 @@ def quantiles(
 ) -> Table:
     """Return a table of the quantiles of times in nanoseconds, and their mean."""
     names = ["max" if each == 100 else f"p{each:g}" for each in PERCENTILES]  # noqa: PLR2004 (per cent)
+    cut = ["cut off"] if any(each.cut_off for each in found.values()) else []
     return Table(
         title=title,
-        columns=("engine", what, "cut off", *names, "mean"),
+        columns=("engine", what, *cut, *names, "mean"),
         rows=tuple(
             (
                 name,
                 len(times.values),
-                times.cut_off,
+                *([times.cut_off] if cut else []),
                 *(_at(times, each) for each in PERCENTILES),
                 _mean(times),
             )
@@ -190,7 +217,8 @@ def conditions(sides: Mapping[str, Sequence[Measured]]) -> Table:
         columns=("engine", "largest memory", "undisturbed"),
         rows=tuple((name, *_conditions(units)) for name, units in sides.items()),
         note="memory: resident set of the engine's process when a unit was done. "
-        "undisturbed: units during which the system took the core from nobody.",
+        "undisturbed: units during which nothing else was given the engine's core: "
+        "where these are few, so are comparable times.",
     )
 
 
@@ -210,6 +238,7 @@ def plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
             for name, counts in _counted(sides).items()
         },
         x_label="schemas",
+        colours={each.replace("_", " "): colour for each, colour in _COLOURS.items()},
     )
     kinds = (
         ("time-to-first-mask", "Time to first mask", to_first_mask),
@@ -219,14 +248,14 @@ def plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
         found = {name: times(units) for name, units in sides.items()}
         if any(each.values for each in found.values()):
             name = f"{task}-{slug}"
-            yield survival(name, title, found, x_label="microseconds", scale=_MICRO)
+            yield survival(name, title, found)
     yield points(
         f"{task}-coverage-and-cost",
         "Coverage and its cost",
         _points(sides),
-        x_label="median time between masks, microseconds",
+        x_label="median time between masks",
         y_label="schemas passed, per cent of those with instances",
-        log_x=True,
+        x_is_time=True,
     )
 
 
@@ -239,7 +268,7 @@ def _points(sides: Mapping[str, Sequence[Measured]]) -> dict[str, Point]:
             continue
         between = passed.interval
         found[name] = Point(
-            x=middle.value / _MICRO,
+            x=middle.value,
             y=100 * passed.count / passed.of,
             y_interval=(100 * between.low, 100 * between.high),
         )

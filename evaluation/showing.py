@@ -187,7 +187,7 @@ def _seen(walked: Walked) -> str:
     )
 
 
-_NAMES = ("kind", "keyword", "schema_pointer", "description")
+_NAMES = ("kind", "keyword", "pointer", "description")
 
 
 def failures_table(run: Run, found: Sequence[Failure], limit: int) -> Table:

@@ -107,7 +107,7 @@ def test_compare_prints_pairs(tmp_path: Path) -> None:
     """Engines of one run; every table has its title."""
     answer = _ask("compare", _run(tmp_path / "run"))
     assert answer.exit_code == 0
-    for title in ("Coverage", "Passing, paired", "Times, paired"):
+    for title in ("Coverage", "What passes, paired", "Times, paired"):
         assert title in answer.stdout
 
 
