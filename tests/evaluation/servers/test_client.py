@@ -1,0 +1,206 @@
+"""Whatever a server does, one text is asked for once more or told of, never lost."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from werkzeug import Response
+
+from curation.faults import BadConfiguration, NotPermitted, Unavailable
+from evaluation.servers.client import (
+    Asking,
+    Client,
+    GaveUp,
+    Patience,
+    Refused,
+    split_address,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_httpserver import HTTPServer
+    from werkzeug import Request
+
+KEY = "made-up-key-of-this-test"
+_PATIENCE = Patience(tries=3, seconds=5.0, waiting=100.0, first_wait=1.0)
+
+
+def events(*pieces: str, finish: str = "stop", done: bool = True) -> str:
+    """Return a stream of server-sent events that say these pieces."""
+    told = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
+    if finish:
+        told.append({"choices": [{"delta": {}, "finish_reason": finish}]})
+        told.append(
+            {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+        )
+    lines = [f"data: {json.dumps(each)}\n\n" for each in told]
+    return "".join([*lines, "data: [DONE]\n\n" if done else ""])
+
+
+class Script:
+    """Answers requests one after the other, and keeps what was asked."""
+
+    def __init__(self, *answers: Response) -> None:
+        """Say the answers; the last one is given for ever."""
+        self.answers = list(answers)
+        self.asked: list[Request] = []
+
+    def __call__(self, request: Request) -> Response:
+        """Give the next answer."""
+        self.asked.append(request)
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+class Slept:
+    """Stands in for sleeping, and keeps how long."""
+
+    def __init__(self) -> None:
+        """Begin with no waits."""
+        self.waits: list[float] = []
+
+    def __call__(self, seconds: float) -> None:
+        """Keep one wait."""
+        self.waits.append(seconds)
+
+
+@pytest.fixture
+def slept() -> Slept:
+    """Return what stands in for sleeping."""
+    return Slept()
+
+
+@pytest.fixture
+def client(
+    httpserver: HTTPServer, slept: Slept, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Client]:
+    """Return a client of the server on loopback, with a key."""
+    monkeypatch.setenv("MADE_UP_KEY", KEY)
+    asking = Asking(
+        base=httpserver.url_for("/v1").rstrip("/"),
+        model="small",
+        keys=("MADE_UP_KEY",),
+        patience=_PATIENCE,
+    )
+    opened = Client(asking, sleep=slept)
+    yield opened
+    opened.close()
+
+
+def _serve(httpserver: HTTPServer, *answers: Response) -> Script:
+    script = Script(*answers)
+    httpserver.expect_request(
+        "/v1/chat/completions", method="POST"
+    ).respond_with_handler(script)
+    return script
+
+
+def test_a_stream_is_read_to_its_end(httpserver: HTTPServer, client: Client) -> None:
+    """Pieces, the reason of the end and the counts of the server are all there."""
+    script = _serve(httpserver, Response(events('{"a"', ": 1}")))
+    answer, start = client.ask({"messages": []})
+    assert answer.text == '{"a": 1}'
+    assert (answer.finish, answer.prompt_tokens, answer.output_tokens) == ("stop", 7, 3)
+    assert answer.first_ns
+    assert start < answer.first_ns
+    sent = script.asked[0]
+    assert json.loads(sent.data) == {"model": "small", "stream": True, "messages": []}
+    assert sent.headers["Authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        Response("slow down", status=429),
+        Response("oh no", status=500),
+        Response("busy", status=503),
+        Response(events('{"a"', finish="", done=False)),
+        Response("data: {broken\n\n"),
+        Response('data: {"error": {"message": "lost"}}\n\n'),
+    ],
+    ids=["429", "500", "503", "cut", "broken", "error"],
+)
+def test_trouble_that_may_pass_is_tried_again(
+    httpserver: HTTPServer, client: Client, trouble: Response
+) -> None:
+    """After one trouble the whole answer of the next try counts."""
+    script = _serve(httpserver, trouble, Response(events("{}")))
+    assert client.ask({})[0].text == "{}"
+    assert len(script.asked) == 2
+
+
+def test_the_budget_of_tries_ends(
+    httpserver: HTTPServer, client: Client, slept: Slept
+) -> None:
+    """A server that is always in trouble is given up after the last try."""
+    script = _serve(httpserver, Response("oh no", status=500))
+    with pytest.raises(GaveUp, match=r"HTTP 500: oh no; 3 tries, 3 s waited"):
+        client.ask({})
+    assert len(script.asked) == 3
+    assert slept.waits == [1.0, 2.0]
+
+
+def test_retry_after_is_honoured_up_to_the_budget(
+    httpserver: HTTPServer, client: Client, slept: Slept
+) -> None:
+    """The wait is what the server asks for, and no wait is longer than the budget."""
+    asks = Response("later", status=429, headers={"Retry-After": "40"})
+    long = Response("later", status=429, headers={"Retry-After": "4000"})
+    _serve(httpserver, asks, long)
+    with pytest.raises(GaveUp):
+        client.ask({})
+    assert slept.waits == [40.0]
+
+
+def test_a_refusal_is_no_trouble(httpserver: HTTPServer, client: Client) -> None:
+    """A schema that the server does not take is told at once, with its words."""
+    script = _serve(httpserver, Response("unsupported keyword: not", status=400))
+    with pytest.raises(Refused, match="unsupported keyword: not"):
+        client.ask({})
+    assert len(script.asked) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_wrong_key_is_a_fault(
+    httpserver: HTTPServer, client: Client, status: int
+) -> None:
+    """Without permission nothing goes on, and the key's variable is named."""
+    _serve(httpserver, Response(f"bad key {KEY}", status=status))
+    with pytest.raises(NotPermitted) as caught:
+        client.ask({})
+    assert "MADE_UP_KEY" in str(caught.value.then)
+    assert KEY not in str(caught.value)
+
+
+def test_the_key_is_never_repeated(httpserver: HTTPServer, client: Client) -> None:
+    """A server that repeats the key in its error does not get it into ours."""
+    _serve(httpserver, Response(f"cannot with {KEY}", status=422))
+    with pytest.raises(Refused) as caught:
+        client.ask({})
+    assert KEY not in str(caught.value)
+    assert "***" in str(caught.value)
+
+
+def test_a_redirect_gets_no_key(httpserver: HTTPServer, client: Client) -> None:
+    """Another address that the server names is not followed."""
+    elsewhere = Response(status=307, headers={"Location": httpserver.url_for("/x")})
+    _serve(httpserver, elsewhere)
+    with pytest.raises(BadConfiguration, match="HTTP 307"):
+        client.ask({})
+
+
+def test_nobody_there_is_unavailable() -> None:
+    """A server that does not answer at all is named, with exit code 69."""
+    asking = Asking(base="http://127.0.0.1:9/v1", model="", keys=())
+    client = Client(asking)
+    with pytest.raises(Unavailable):
+        client.about()
+    client.close()
+
+
+def test_an_address_holds_the_model_behind_a_number_sign() -> None:
+    """`URL#owner/name` is a server and one of its models."""
+    assert split_address("http://h:1/v1/#a/b") == ("http://h:1/v1", "a/b")
+    assert split_address("http://h:1/v1") == ("http://h:1/v1", "")
