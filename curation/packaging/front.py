@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from curation.durable import UNFINISHED
 from curation.ledger_reader import open_ledger
 from curation.packaging import (
     card,
@@ -154,9 +155,11 @@ def differing(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
 
 
 def _beside(folder: Path) -> tempfile.TemporaryDirectory[str]:
+    """Return a new folder beside this one, which the next build sweeps if need be."""
     manifest.read_manifest(folder)
+    place = folder.resolve()
     return tempfile.TemporaryDirectory(
-        prefix=f".{folder.resolve().name}.", suffix=".card", dir=folder.resolve().parent
+        prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -193,20 +194,35 @@ def test_licence_texts_come_with_the_records(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "<script>alert(1)</script>",
-        "a | b",
-        "`code` ![x](javascript:y)",
-        "\x1b[31mred",
-        "\u202egnp.exe",
-        "line\nbreak",
-        "{{ summary }}",
-        "=cmd|' /C calc'!A0",
-        "see https://evil.example and www.evil.example",
-    ],
-)
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "a | b",
+    "`code` ![x](javascript:y)",
+    "\x1b[31mred",
+    "\u202egnp.exe",
+    "line\nbreak",
+    "{{ summary }}",
+    "=cmd|' /C calc'!A0",
+    "see https://evil.example and www.evil.example",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_formats_stay_in_their_cell(tmp_path: Path, name: str) -> None:
+    """The most frequent `format` may be anything a schema's author wrote."""
+    tables = {
+        "table_8": {},
+        "table_8_of": "records",
+        "figure_2": {"features": {"type": 3}, "formats": {name: 2}},
+        "left_out": {},
+    }
+    text = card(replace(contents(tmp_path), tables=tables))
+    (row,) = [each for each in text.splitlines() if each.startswith("| `type` | 3 |")]
+    assert row.replace("\\|", "").count("|") == 6
+    assert not any(character in text for character in "\x1b\u202e")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     """A name cannot end its table cell, become HTML or reach a terminal."""
     pin = Pin(
