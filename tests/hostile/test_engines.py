@@ -1,0 +1,137 @@
+"""Schemas that hurt engines: whatever comes of them, the run goes on and says it."""
+
+from __future__ import annotations
+
+import json
+import string
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.engines.registry import find
+from evaluation.environments import Unavailable, interpreter
+from evaluation.lane import Bounds
+from evaluation.units import Instance, Result, Subject, Verdict
+from tests.evaluation.measuring import measured, plan_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.documents import Json
+    from evaluation.units import Row
+
+_BOUNDS = Bounds(compile_seconds=3.0, run_seconds=3.0, memory_mb=1024)
+
+
+def _nested(levels: int) -> Json:
+    schema: Json = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+    return schema
+
+
+def _object(**properties: Json) -> Json:
+    return {"type": "object", "properties": properties, "required": sorted(properties)}
+
+
+NASTY: dict[str, Json] = {
+    "many-items": {"type": "array", "items": {"type": "integer"}, "minItems": 10_000},
+    "long-text": {"type": "string", "maxLength": 100_000},
+    "recursion": {"type": "object", "properties": {"a": {"$ref": "#"}}},
+    "endless": {
+        "$ref": "#/$defs/a",
+        "$defs": {"a": _object(a={"$ref": "#/$defs/a"})},
+    },
+    "large-enum": {"enum": [f"value {index}" for index in range(20_000)]},
+    "unsatisfiable": {"allOf": [{"type": "string"}, {"type": "integer"}]},
+    "forbidden": _object(a=False),
+    "formats": _object(
+        a={"type": "string", "format": "date-time"},
+        b={"type": "string", "format": "email"},
+        c={"type": "string", "format": "uri"},
+    ),
+    "not": {"not": {"type": "string"}},
+    "conditional": {"if": {"type": "string"}, "then": {"minLength": 3}},
+    "unique": {"type": "array", "uniqueItems": True},
+    "remote": {"$ref": "http://127.0.0.1:9/schema.json"},
+    "deep": _nested(400),
+    "optional": {
+        "type": "object",
+        "properties": {f"p{index}": {"type": "integer"} for index in range(1000)},
+        "additionalProperties": False,
+    },
+    "lookbehind": {"type": "string", "pattern": "(?<=a)b"},
+    "backtracking": {"type": "string", "pattern": "^(a+)+$"},
+    "alternatives": {
+        "anyOf": [
+            _object(**{letter: {"type": "string"}}) for letter in string.ascii_letters
+        ]
+    },
+    "surrogate": {"enum": ["\ud800"]},
+    "true": True,
+    "no-keyword": {"\u0000": "\u0000"},
+}
+_WELL = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+
+def _subjects() -> list[Subject]:
+    """Return every nasty schema, each followed by one that is well."""
+    schemas = []
+    for name, schema in NASTY.items():
+        schemas += [(name, schema), (f"after {name}", _WELL)]
+    instance = Instance(text='{"a": 1}', valid=True, kind="made")
+    return [
+        Subject(
+            id=name,
+            config="Nasty",
+            split="",
+            schema=json.dumps(schema),
+            dialect="2020-12",
+            instances=(instance,),
+        )
+        for name, schema in schemas
+    ]
+
+
+def _rows(folder: Path, spec: str) -> dict[str, Row]:
+    if isinstance(found := interpreter(find(spec)), Unavailable):
+        pytest.skip(f"{found.reason}: {found.install}")
+    subjects = _subjects()
+    tally, run = measured(folder, [spec], plan_of(folder, subjects, bounds=_BOUNDS))
+    assert not tally.unavailable
+    rows = {each.id: each for each in run.rows()}
+    assert tally.ran == len(subjects) == len(rows)
+    return rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "spec",
+    ["llguidance", "outlines_core", "lm_format_enforcer", "xgrammar", "llama_cpp"],
+)
+def test_a_nasty_schema_is_an_outcome(spec: str, tmp_path: Path) -> None:
+    """Each has one row with a reason, and the schema after it is measured well."""
+    rows = _rows(tmp_path, spec)
+    for name in NASTY:
+        row, after = rows[name], rows[f"after {name}"]
+        assert row.result is not Result.PROTOCOL_ERROR, (name, row.detail)
+        assert row.result is Result.OK or row.detail, name
+        assert after.result is Result.OK, (name, after.detail)
+        assert [each.verdict for each in after.walks] == [Verdict.ACCEPTED], name
+
+
+def test_a_refusal_says_why(tmp_path: Path) -> None:
+    """What llguidance refuses, it refuses in words that name the matter."""
+    pytest.importorskip("llguidance")
+    rows = _rows(tmp_path, "llguidance")
+    reasons = {
+        "unsatisfiable": "nsatisfiable",
+        "not": "not",
+        "conditional": "if",
+        "unique": "uniqueItems",
+        "lookbehind": "look",
+        "forbidden": "nsatisfiable",
+    }
+    for name, word in reasons.items():
+        assert rows[name].result is Result.COMPILE_ERROR
+        assert word in rows[name].detail
