@@ -51,6 +51,8 @@ PRESETS: dict[str, dict[str, object]] = {
         "slices": "general",
     },
 }
+#: Reasons to stop that mean a complete text.
+_COMPLETE = ("NoExtension", "NoExtensionBias", "EndOfSentence")
 _LIMITS = ("initial_lexer_fuel", "step_lexer_fuel", "step_max_items")
 
 
@@ -128,17 +130,32 @@ class _OldMatcher:
         self._bits: bytes | None = None
 
     def mask(self) -> bytes:
-        """Return the allowed tokens; only the end where nothing can follow."""
+        """Return the allowed tokens; only the end where nothing can follow.
+
+        Raises:
+            RuntimeError: it has stopped for another reason than being complete.
+        """
         if self._bits is None:
-            found, _ = self._interpreter.compute_mask()
+            found = None
+            if not self._stopped():
+                found, _ = self._interpreter.compute_mask()
+            if found is None and self._stopped() not in _COMPLETE:
+                raise RuntimeError(f"stopped: {self._stopped()}")
             self._bits = self._engine.bits(found)
         return self._bits
 
     def commit(self, token: int) -> bool:
         """Take a token; raises where it is refused."""
+        if self._stopped():
+            return False
         self._interpreter.commit_token(token)
         self._bits = None
         return True
+
+    def _stopped(self) -> str:
+        """Return why it has stopped; empty if it has not."""
+        reason = str(self._interpreter.stop_reason())
+        return "" if reason == "NotStopped" else reason
 
     def may_end(self) -> bool:
         """Tell whether the mask allows the end token."""
