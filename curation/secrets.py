@@ -153,9 +153,11 @@ FORMATS = (
 )
 _COMPILED = tuple((each, re.compile(each.pattern)) for each in FORMATS)
 #: All marks in one automaton: ten times faster than asking for one after another.
-_MARKS = re2.compile(
-    "|".join(re.escape(mark) for each in FORMATS for mark in each.marks)
-)
+_ANY_MARK = "|".join(re.escape(mark) for each in FORMATS for mark in each.marks)
+_MARKS = re2.compile(_ANY_MARK)
+#: RE2 syntax: a text that this does not meet holds no credential, nor does the JSON
+#: value that it may be: a mark stands as such, or a character of it is escaped.
+SUSPECT = _ANY_MARK + r"|\\u00[2-7]|\\/"
 #: Payload of the token that jwt.io shows to everyone: `{"sub":"1234567890",`.
 _KNOWN_TOKENS = ("eyJzdWIiOiIxMjM0NTY3ODkwIi", "eyJsb2dnZWRJbkFzIjoiYWRtaW4iL")
 

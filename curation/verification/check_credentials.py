@@ -29,9 +29,9 @@ def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
     return group_batches(contents.tables.values())
 
 
-def _value(text: str | None) -> Json:
+def _value(text: str) -> Json:
     """Return the value of a JSON text, and any other text as it is."""
-    if text is None or not text.startswith(_JSON):
+    if not text.startswith(_JSON):
         return text
     try:
         return orjson.loads(text)
@@ -42,12 +42,12 @@ def _value(text: str | None) -> Json:
 def _work(folder: Path, unit: Json) -> Json:
     """Return column, row, place and format of each credential of a row group."""
     found = []
-    for name, column in texts(folder / unit["where"], unit["group"]).items():
-        for row, text in enumerate(column):
-            # Most texts are ruled out by one search; a whole column seldom is.
-            credential = secrets.find(_value(text))
-            if credential is not None:
-                found.append([name, row, credential.pointer, credential.format])
+    for row, _, name, text in texts(
+        folder / unit["where"], unit["group"], secrets.SUSPECT
+    ):
+        credential = secrets.find(_value(text))
+        if credential is not None:
+            found.append([name, row, credential.pointer, credential.format])
     return found
 
 

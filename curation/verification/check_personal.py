@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from curation.verification.check import Check, Found
 from curation.verification.contents import LEDGER, read_text
 from curation.verification.findings import Finding
-from curation.verification.personal import found_in
+from curation.verification.personal import SUSPECT, found_in
 from curation.verification.rows import first_row, group_batches, texts
 
 if TYPE_CHECKING:
@@ -33,14 +33,12 @@ def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
 
 def _work(folder: Path, unit: Json) -> Json:
     """Return row, name of the row, and what is in it, of a row group."""
-    columns = texts(folder / unit["where"], unit["group"])
-    names = columns.get("unique_id")
-    found = []
-    for row, cells in enumerate(zip(*columns.values(), strict=True)):
-        counted = found_in("\n".join(each for each in cells if each))
-        if counted:
-            found.append([row, names[row] if names else None, dict(counted)])
-    return found
+    found: dict[int, Counter[str]] = {}
+    names: dict[int, str | None] = {}
+    for row, name, _, text in texts(folder / unit["where"], unit["group"], SUSPECT):
+        found.setdefault(row, Counter()).update(found_in(text))
+        names[row] = name
+    return [[row, names[row], dict(found[row])] for row in sorted(found) if found[row]]
 
 
 def _listed(where: str, counted: Counter[str]) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from curation import jsontext
@@ -49,20 +50,20 @@ def _work(folder: Path, unit: Json) -> Json:
     elif dialect is None:
         wrong.append(f"no such dialect: {row['dialect']!r}")
     else:
-        invalid += _invalid(schema, dialect)
-        if jsontext.digest(schema) != row["sha256"]:
+        text = jsontext.canonical(schema)
+        invalid += _invalid(schema, dialect, text)
+        if sha256(text).hexdigest() != row["sha256"]:
             wrong.append("sha256 is not that of the schema's canonical form")
         if skeleton_digest(schema, dialect) != row["skeleton_sha256"]:
             wrong.append("skeleton_sha256 is not that of the schema's skeleton")
     return [row["unique_id"], invalid, wrong] if invalid or wrong else None
 
 
-def _invalid(schema: Json, dialect: Dialect) -> Iterator[str]:
+def _invalid(schema: Json, dialect: Dialect, text: bytes) -> Iterator[str]:
     found = complaint(schema, dialect)
     if found is not None:
         yield f"invalid under {dialect.name}: {found}"
         return
-    text = jsontext.canonical(schema)
     thorough = chosen(text) or doubtful(schema, dialect)
     verdicts = (
         of_jsonschema(schema, dialect, thorough=thorough, follow=refers(text)),

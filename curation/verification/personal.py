@@ -53,6 +53,12 @@ _KINDS: tuple[tuple[str, str, re2.Pattern, Callable[[str], bool]], ...] = (
 )
 
 
+#: RE2 syntax: a text that this does not meet holds none of them.
+SUSPECT = (
+    r"@[A-Za-z0-9]|\+[1-9]|[0-9]\.[0-9]{1,3}\.[0-9]|[0-9A-Fa-f]:[0-9A-Fa-f]|://[^/]*@"
+)
+
+
 def found_in(text: str) -> Counter[str]:
     """Return how many distinct ones of each kind stand in a text."""
     counted: Counter[str] = Counter()

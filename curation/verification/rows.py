@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 if TYPE_CHECKING:
@@ -49,20 +50,29 @@ def columns(path: Path, group: int, names: tuple[str, ...]) -> Mapping[str, list
     return found
 
 
-def texts(path: Path, group: int) -> Mapping[str, list[str | None]]:
-    """Return the text columns of one row group.
+def texts(
+    path: Path, group: int, pattern: str
+) -> Iterator[tuple[int, str | None, str, str]]:
+    """Yield the texts of a row group that a pattern of RE2 meets somewhere.
+
+    Row, the row's `unique_id` if it has one, column, and text, by column and row.
 
     Raises:
         pa.ArrowException: the file is damaged.
     """
     with pq.ParquetFile(path) as file:
         names = [
-            each.name for each in file.schema_arrow if pa.types.is_string(each.type)
+            each.name
+            for each in file.schema_arrow
+            if pa.types.is_string(each.type) or pa.types.is_large_string(each.type)
         ]
-        found: dict[str, list[str | None]] = file.read_row_group(
-            group, columns=names
-        ).to_pydict()
-    return found
+        table = file.read_row_group(group, columns=names)
+    ids = table["unique_id"] if "unique_id" in names else None
+    for name in names:
+        met = pc.match_substring_regex(table[name], pattern)
+        for row in pc.indices_nonzero(met).to_pylist():
+            unique_id = None if ids is None else ids[row].as_py()
+            yield row, unique_id, name, table[name][row].as_py()
 
 
 def first_row(contents: Contents, path: str, group: int) -> int:

@@ -1,0 +1,222 @@
+"""Dataset folders that nobody expects: verifying them ends, in lines, without harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from shutil import copytree
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curation.build import Request, build
+from curation.ledger import CHANGES
+from curation.progress import Quiet
+from curation.verification import verify
+from curation.verification.check_canary import CANARY
+from curation.verification.check_counts import COUNTS
+from curation.verification.check_credentials import CREDENTIALS
+from curation.verification.check_digests import DIGESTS
+from curation.verification.check_identity import IDENTITY
+from curation.verification.check_leakage import LEAKAGE
+from curation.verification.check_loading import LOADING
+from curation.verification.check_viewer import VIEWER
+from tests.curation.verification.spoiling import TABLE, edit_manifest, set_cell
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.documents import Json
+
+#: Those that need no child process.
+QUICK = (DIGESTS, COUNTS, IDENTITY, LEAKAGE, VIEWER, CANARY)
+#: Made up: the right form, and no one's.
+TOKEN = "ghp_" + "Z4kQ9rT2xW7bN5mJ8cL3vH6yD1fG0sPqA2eU"
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["config_name", "data_files", "split", "path", "splits", "a"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a build of the sample, to be read only."""
+    out = tmp_path_factory.mktemp("hostile") / "built"
+    build(Request(out=out, sample=True, jobs=2), Quiet())
+    return out
+
+
+@pytest.fixture
+def folder(sound: Path, tmp_path: Path) -> Path:
+    """Return a build of the sample that a test may spoil."""
+    return copytree(sound, tmp_path / "built")
+
+
+def unread(folder: Path) -> list[str]:
+    """Return what cannot be read, as lines; the exit code says so too."""
+    found = verify(folder, checks=QUICK)
+    assert found.exit_code == 65
+    return [str(each) for each in found.failures if each.check == "readable"]
+
+
+def test_a_truncated_table_is_one_line(folder: Path) -> None:
+    """Half a parquet file, and an empty one: each named once, with the reason."""
+    path = folder / TABLE
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    (folder / TABLE.replace("train", "val")).write_bytes(b"")
+    first, second = unread(folder)
+    assert first.startswith(f"readable: {TABLE}: not readable as parquet")
+    assert "val-00000-of-00001.parquet: not readable as parquet" in second
+
+
+def test_a_footer_that_lies_is_survived(folder: Path) -> None:
+    """Rubbish in the middle of a table whose footer is sound ends as findings."""
+    path = folder / TABLE
+    content = bytearray(path.read_bytes())
+    content[100 : len(content) // 2] = os.urandom(len(content) // 2 - 100)
+    path.write_bytes(content)
+    found = verify(folder)
+    assert found.exit_code
+    assert {each.check for each in found.failures} >= {"digests", "schemas"}
+
+
+def test_a_link_out_of_the_folder_is_not_followed(folder: Path, tmp_path: Path) -> None:
+    """Neither to a file, nor to a folder, nor to nothing; its target is not read."""
+    (tmp_path / "secret.txt").write_text(TOKEN)
+    (folder / "a.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "b").symlink_to(tmp_path)
+    (folder / "c.txt").symlink_to(folder / "nowhere")
+    out = "a symbolic link that leads out of the folder"
+    lines = sorted(unread(folder))
+    assert lines[:2] == [f"readable: a.txt: {out}", f"readable: b: {out}"]
+    assert lines[2].startswith("readable: c.txt: cannot be read")
+
+
+def test_a_pipe_does_not_hold_it_up(folder: Path) -> None:
+    """What is neither file nor folder is not opened."""
+    os.mkfifo(folder / "pipe.parquet")
+    assert unread(folder) == ["readable: pipe.parquet: neither a file nor a folder"]
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("---\nconfigs: [\n---\n", "broken YAML (line "),
+        ("---\na: *nothing\n---\n", "broken YAML (line 2: "),
+        ("---\n- a\n---\n", "its YAML is no mapping"),
+        ("# no head\n", "no YAML between two lines of ---"),
+        ("---\na: !!python/object/apply:os.abort []\n---\n", "broken YAML (line 2: "),
+    ],
+)
+def test_a_card_with_broken_yaml_is_one_line(
+    folder: Path, head: str, said: str
+) -> None:
+    """Where it is broken, and nothing in it is obeyed."""
+    (folder / "README.md").write_text(head)
+    (line,) = unread(folder)
+    assert line.startswith("readable: README.md: ")
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"configs": 1}', "[" * 100_000, '{"a": "\ud800"}']
+)
+def test_a_manifest_that_is_none_is_one_line(folder: Path, text: str) -> None:
+    """Whatever stands there instead."""
+    path = folder / "manifest.json"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    (line,) = unread(folder)
+    assert line.startswith("readable: manifest.json: ")
+
+
+@given(st.tuples(JSON, JSON, JSON, JSON))
+@settings(max_examples=60)
+def test_no_card_and_no_manifest_makes_it_fail(
+    sound: Path, tmp_path_factory: pytest.TempPathFactory, parts: tuple[Json, ...]
+) -> None:
+    """Any JSON in the places that checks read ends as findings."""
+    folder = tmp_path_factory.mktemp("any")
+    (folder / "Snowplow").mkdir()
+    name = "Snowplow/val-00000-of-00001.parquet"
+    (folder / name).write_bytes((sound / name).read_bytes())
+    head = yaml.safe_dump({"configs": parts[0], "dataset_info": parts[1]})
+    (folder / "README.md").write_text(f"---\n{head}\n---\n")
+    manifest = {"configs": parts[2], "files": parts[3], "partial": [], "rules": "x"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    assert verify(folder, checks=(*QUICK, CARELESS)).exit_code
+
+
+#: The judgement on loading, without a child that would load.
+CARELESS = LOADING.__class__(
+    name=LOADING.name, question=LOADING.question, judge=LOADING.judge
+)
+
+
+def test_a_card_cannot_make_it_fetch_or_look_elsewhere(folder: Path) -> None:
+    """Addresses and paths out of the folder are files that are not there."""
+    card = folder / "README.md"
+    for other in ("https://127.0.0.1:1/x.parquet", "../x.parquet", "/etc/passwd"):
+        text = card.read_text()
+        card.write_text(text.replace(f"path: {TABLE}", f"path: {other}"))
+        card.write_text(card.read_text().replace(f"- {TABLE}", f"- {other}"))
+        found = verify(folder, checks=[LOADING])
+        assert any(other in each.detail for each in found.failures)
+        card.write_text(text)
+
+
+def _planted(folder: Path) -> list[str]:
+    """Plant a token where texts stand; return what each finding must name."""
+    name = "Snowplow/test-00000-of-00001.parquet"
+    escaped = json.dumps({"default": TOKEN}).replace("ghp", "\\u0067hp")
+    set_cell(folder / TABLE, "json_schema", json.dumps({"default": [TOKEN]}), row=3)
+    set_cell(folder / name, "json_schema", escaped)
+    set_cell(folder / TABLE.replace("train", "val"), "unique_id", TOKEN)
+    changes = pl.read_parquet(folder / CHANGES)
+    changes.with_columns(before=pl.lit(json.dumps(TOKEN))).write_parquet(
+        folder / CHANGES
+    )
+    (folder / "README.md").write_text((folder / "README.md").read_text() + TOKEN)
+    edit_manifest(folder, lambda manifest: manifest.update(name=TOKEN))
+    (folder / f"{TOKEN}.txt").write_text("named so")
+    return [
+        f"{TABLE}: a GitHub token in row 3, column json_schema at /default/0",
+        f"{name}: a GitHub token in row 0, column json_schema at /default",
+        f"{CHANGES}: a GitHub token in row 0, column before",
+        "README.md: a GitHub token",
+        "manifest.json: a GitHub token",
+    ]
+
+
+def test_a_planted_token_is_found_and_never_repeated(folder: Path) -> None:
+    """In a schema, escaped, as an id, in ledger, card, manifest, a file's name."""
+    wanted = _planted(folder)
+    said = [str(each) for each in verify(folder, checks=[CREDENTIALS]).failures]
+    for each in wanted:
+        assert f"credentials: {each}" in said
+    for options in (["--format", "json"], ["--limit", "1000"]):
+        ended = subprocess.run(
+            [sys.executable, "-m", "curation", "verify", str(folder), *options],
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        assert ended.returncode == 1
+        assert "GitHub token" in ended.stdout
+        assert TOKEN not in ended.stdout + ended.stderr
+        assert TOKEN[6:] not in ended.stdout + ended.stderr
