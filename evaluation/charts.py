@@ -231,7 +231,8 @@ def logarithmic(axes: Axes, axis: Axis, words: Callable[[float], str]) -> None:
     """Make an axis logarithmic, its ticks in words that need no mathematics font."""
     from matplotlib.ticker import LogLocator  # noqa: PLC0415 (where plots are drawn)
 
-    axes.set(**{f"{axis.axis_name}scale": "log"})
+    scale = axes.set_xscale if axis is axes.xaxis else axes.set_yscale
+    scale("log")
     low, high = axis.get_view_interval()
     if 0 < low < high < _FEW_DECADES * low:
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
