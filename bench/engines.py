@@ -1,0 +1,181 @@
+"""Measure what measuring costs: `csbdata eval` beside a bare loop over the same work.
+
+- `masks`: llguidance over schemas drawn by digest, with all their instances. The bare
+  loop is one process that loads the same tokenizer, encodes the same texts, compiles,
+  and asks for mask and commit token by token until the first that is blocked; it
+  isolates, judges and writes nothing. Tokenizers are loaded in both. One after the
+  other, in turn, so that what else the machine does meets both alike.
+- `declared`: all schemas of the build are compiled, and some of them: the time for one
+  must not grow with their number, nor memory.
+- `test_suite`: the official test suite of 2020-12.
+
+Wall seconds count everything from the start of Python on; processor seconds are those
+of all processes together, and suffer less from a machine that is not quiet.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from bench.builds import clean_build
+from evaluation.data import Choice, open_data
+from evaluation.results import open_run
+from evaluation.units import Result
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+_ROOT = Path(__file__).resolve().parents[1]
+_LOOP = Path(__file__).with_name("engines_loop.py")
+#: Most that `csbdata eval` may take of the bare loop's wall time, and least and most
+#: of its medians.
+TARGETS = {"wall": 1.5, "medians": (0.9, 1.1), "declared_9000_seconds": 60.0}
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this part."""
+    parser.add_argument("--walked", type=int, default=600, help="schemas to walk")
+    parser.add_argument(
+        "--turns", type=int, default=1, help="times that both are run, in turn"
+    )
+    parser.add_argument(
+        "--vocabulary", default="llama3.1", help="over which vocabulary"
+    )
+    parser.add_argument(
+        "--engine-tasks",
+        nargs="*",
+        default=["masks", "declared", "test_suite"],
+        help="masks, declared, test_suite",
+    )
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures."""
+    found: dict[str, Any] = {"targets": TARGETS, "tokenizer": options.vocabulary}
+    with (
+        clean_build(options.build, "--instances") as build,
+        tempfile.TemporaryDirectory() as temporary,
+    ):
+        found["data"] = build.name
+        folder = Path(temporary)
+        if "masks" in options.engine_tasks:
+            found["masks"] = _masks(build.folder, folder, options)
+        if "declared" in options.engine_tasks:
+            found["declared"] = _declared(build.folder, folder, options)
+    if "test_suite" in options.engine_tasks:
+        with tempfile.TemporaryDirectory() as temporary:
+            words = ["--task", "test-suite", "--tokenizer", options.vocabulary]
+            found["test_suite"] = _eval(Path(temporary) / "run", words)
+    return found
+
+
+def _masks(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    work = folder / "work.json"
+    choice = Choice(limit=options.walked)
+    subjects = open_data(str(build), choice=choice).subjects()
+    listed = [[each.schema, [i.text for i in each.instances]] for each in subjects]
+    work.write_text(json.dumps(listed), "utf-8")
+    turns = []
+    for turn in range(options.turns):
+        run = folder / f"run-{turn}"
+        words = ["--task", "masks", "--data", str(build)]
+        words += ["--limit", str(options.walked), "--tokenizer", options.vocabulary]
+        ours = _eval(run, words) | _medians_of(run)
+        loop = _loop(work, options.vocabulary)
+        turns.append({"eval": ours, "loop": loop, "ratios": _ratios(ours, loop)})
+    names = turns[0]["ratios"]
+    return {
+        "schemas": len(listed),
+        "instances": sum(len(texts) for _, texts in listed),
+        "turns": turns,
+        "ratios": {
+            name: median(each["ratios"][name] for each in turns) for name in names
+        },
+    }
+
+
+def _ratios(ours: dict[str, Any], loop: dict[str, Any]) -> dict[str, float]:
+    names = ("wall_seconds", "processor_seconds", "compile_ns", "mask_ns", "commit_ns")
+    return {name: round(ours[name] / loop[name], 3) for name in names}
+
+
+def _declared(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    words = ["--task", "declared", "--data", str(build)]
+    words += ["--tokenizer", options.vocabulary]
+    some = _eval(folder / "some", [*words, "--limit", str(options.walked)])
+    every = _eval(folder / "all", words)
+    more = every["units"] - some["units"]
+    each = (every["wall_seconds"] - some["wall_seconds"]) / more if more > 0 else None
+    return {
+        "some": some,
+        "all": every,
+        "seconds_for_one_more": each,
+        "seconds_for_9000": None
+        if each is None
+        else round(every["wall_seconds"] + each * (9000 - every["units"]), 1),
+        "memory_ratio": round(every["largest_mb"] / some["largest_mb"], 2),
+    }
+
+
+def _eval(run: Path, words: Sequence[str]) -> dict[str, Any]:
+    """Run `csbdata eval` with llguidance; return what it took and came to."""
+    command = [sys.executable, "-m", "curation", "eval", "--engine", "llguidance"]
+    command += [*words, "--run-dir", str(run), "--format", "json"]
+    found = _timed(command)
+    rows = list(open_run(run).rows())
+    return {
+        **found,
+        "units": len(rows),
+        "compiled": sum(each.result is Result.OK for each in rows),
+        "disturbed": sum(each.quiet is False for each in rows),
+        "engine_mb": round(max(each.rss_bytes or 0 for each in rows) / 2**20),
+    }
+
+
+def _medians_of(run: Path) -> dict[str, Any]:
+    rows = list(open_run(run).rows())
+    walks = [each for row in rows for each in row.walks]
+    masks = [ns for each in walks for ns in each.mask_ns]
+    return {
+        "compile_ns": median(row.compile_ns for row in rows if row.compile_ns),
+        "mask_ns": median(masks),
+        "commit_ns": median(ns for each in walks for ns in each.commit_ns),
+        "tokens": len(masks),
+        "mask_seconds": round(sum(masks) / 1e9, 2),
+    }
+
+
+def _loop(work: Path, tokenizer: str) -> dict[str, Any]:
+    out = work.with_name("loop.json")
+    found = _timed([sys.executable, str(_LOOP), str(work), tokenizer, str(out)])
+    return {**found, **json.loads(out.read_bytes())}
+
+
+def _timed(command: Sequence[str]) -> dict[str, Any]:
+    """Run a command; return its seconds and its memory, those of its children too.
+
+    Raises:
+        SystemExit: it failed.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(_ROOT)}
+    start = time.perf_counter()
+    with tempfile.TemporaryFile() as answer:
+        process = subprocess.Popen(command, env=environment, stdout=answer)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
+    return {
+        "wall_seconds": round(time.perf_counter() - start, 2),
+        "processor_seconds": round(usage.ru_utime + usage.ru_stime, 2),
+        "largest_mb": round(usage.ru_maxrss / 1024),
+    }

@@ -1,0 +1,72 @@
+"""The bare loop that `engines` is measured beside: llguidance and nothing else.
+
+Usage: engines_loop.py WORK TOKENIZER OUT, where WORK is a JSON list of schema and
+texts. The engine is set as `csbdata eval` sets it by default.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from statistics import median
+from time import perf_counter_ns
+
+import llguidance
+from llguidance import LLMatcher, LLTokenizer
+
+from evaluation.tokenizers import get
+
+
+def main() -> None:
+    """Walk everything; write medians and sums."""
+    work, name, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+    files = get(name, say=lambda _line: None)
+    encode = files.encoder()
+    tokens = LLTokenizer(
+        str(files.tokenizer_json),
+        n_vocab=files.vocab_size,
+        eos_token=files.eos_id,
+        slices=LLTokenizer.general_slices(),
+    )
+    options = {
+        "whitespace_flexible": True,
+        "coerce_one_of": False,
+        "lenient": False,
+    }
+    compiles: list[int] = []
+    masks: list[int] = []
+    commits: list[int] = []
+    for schema, texts in json.loads(work.read_bytes()):
+        start = perf_counter_ns()
+        grammar = LLMatcher.grammar_from_json_schema(schema, overrides=options)
+        compiled = LLMatcher(tokens, grammar, log_level=0)
+        end = perf_counter_ns()
+        if compiled.is_error():
+            continue
+        compiles.append(end - start)
+        for ids in encode(texts):
+            matcher = compiled.deep_copy()
+            for token in ids or ():
+                start = perf_counter_ns()
+                mask = matcher.compute_bitmask()
+                end = perf_counter_ns()
+                masks.append(end - start)
+                if not mask[token >> 3] >> (token & 7) & 1:
+                    break
+                start = perf_counter_ns()
+                matcher.consume_token(token)
+                commits.append(perf_counter_ns() - start)
+    found = {
+        "llguidance": llguidance.__version__,
+        "compile_ns": median(compiles),
+        "mask_ns": median(masks),
+        "commit_ns": median(commits),
+        "tokens": len(masks),
+        "mask_seconds": round(sum(masks) / 1e9, 2),
+    }
+    out.write_text(json.dumps(found), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
