@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from curation.outcomes import Ending
@@ -23,6 +24,8 @@ _RESULTS = {
 }
 _COMPILE, _WALK = "compile", "walk"
 _MOST_WARNINGS = 50
+#: As the logs of native code begin; rows are the same whenever they are made.
+_CLOCK = re.compile(r"^\[\d\d:\d\d:\d\d\] ")
 
 
 def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
@@ -85,7 +88,9 @@ def _ending(
 
 
 def _lines(text: str) -> list[str]:
-    return [each.strip()[:1000] for each in text.splitlines() if each.strip()]
+    """Return what was printed, line by line, without the time of day before it."""
+    lines = (_CLOCK.sub("", each.strip()) for each in text.splitlines())
+    return [each[:1000] for each in lines if each]
 
 
 def _walked(
