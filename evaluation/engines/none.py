@@ -1,8 +1,4 @@
-"""No constraint at all: the floor that engines are compared with.
-
-Every token is in its mask and every text may end, so it declares everything, accepts
-every valid instance, and blocks no invalid one.
-"""
+"""No engine at all: every token is allowed, always. The floor of every comparison."""
 
 from __future__ import annotations
 
@@ -12,54 +8,48 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ABOUT = {
-    "summary": "No constraint: every token is allowed, every text may end",
+    "distribution": "",
+    "summary": "no constraint: every token is allowed, and the end at any time",
     "licence": "Apache-2.0",
+    "install": "",
 }
 
 
 class _Matcher:
-    """A text that may be anything."""
+    """A text about which nothing is said."""
 
     def __init__(self, mask: bytes) -> None:
         self._mask = mask
 
     def mask(self) -> bytes:
-        """Return every token."""
+        """Return the same mask every time."""
         return self._mask
 
-    def commit(self, token: int) -> bool:
-        """Take the token, if there is one of this id."""
-        return 0 <= token < 8 * len(self._mask)
-
-    def may_end(self) -> bool:
-        """Tell that it may."""
+    def commit(self, _token: int) -> bool:
+        """Take any token."""
         return True
 
-    def forced(self) -> None:
-        """Tell that nothing is ever known to be forced."""
+    def may_end(self) -> bool:
+        """Let a text end anywhere."""
+        return True
 
 
 class _Engine:
-    """What stands where an engine would."""
+    """What constrains nothing."""
 
-    version = "1"
+    version = ""
 
     def __init__(self, vocab_size: int) -> None:
         self._mask = b"\xff" * ((vocab_size + 31) // 32 * 4)
 
-    def compile(self, schema: str) -> str:
-        """Return the schema as it is; it is not even read."""
-        return schema
+    def compile(self, _schema: str) -> None:
+        """Take any schema, unread."""
 
-    def start(self, _grammar: object) -> _Matcher:
-        """Return a text's state."""
+    def start(self, _grammar: None) -> _Matcher:
+        """Return a matcher."""
         return _Matcher(self._mask)
 
-    def warnings(self, _grammar: object) -> tuple[str, ...]:
-        """Return nothing."""
-        return ()
 
-
-def load(tokenizer: Any, _options: Mapping[str, object]) -> _Engine:  # noqa: ANN401 (typed by shape)
+def load(tokenizer: Any, options: Mapping[str, object]) -> _Engine:  # noqa: ANN401, ARG001 (typed by shape)
     """Return the engine."""
     return _Engine(tokenizer.vocab_size)
