@@ -84,9 +84,13 @@ def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
         OSError: a file cannot be written.
     """
     svg, png = stem.with_suffix(".svg"), stem.with_suffix(".png")
+    # Laid out and cut to size once: each file would do both again.
+    figure.draw_without_rendering()
+    figure.set_layout_engine(None)
+    box: Any = figure.get_tightbbox().padded(mpl.rcParams["savefig.pad_inches"])
     nothing: dict[str, Any] = {"Date": None, "Creator": None}
-    figure.savefig(svg, metadata=nothing, bbox_inches="tight")
-    figure.savefig(png, metadata={"Software": None}, dpi=_DPI, bbox_inches="tight")
+    figure.savefig(svg, metadata=nothing, bbox_inches=box)
+    figure.savefig(png, metadata={"Software": None}, dpi=_DPI, bbox_inches=box)
     return svg, png
 
 

@@ -53,8 +53,10 @@ def test_f35_a_build_killed_at_any_moment_ends_in_the_same_bytes(
 def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
     rules: str, tmp_path: Path
 ) -> None:
-    """One job or three, another folder, time zone, locale, hash seed: all the same."""
+    """Jobs, folder, time zone, locale, hash seed, matplotlibrc: all the same bytes."""
     plain, other = tmp_path / "plain", tmp_path / "a b" / "Öther"
+    drawing = tmp_path / "matplotlibrc"
+    drawing.write_text("font.size: 20\naxes.grid: True\nbackend: svg\n")
     one = _build(plain / "out", "--rules", rules, "--jobs", "1", cwd=ROOT)
     two = _build(
         other / "o[u]t",
@@ -64,6 +66,7 @@ def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
         LC_ALL="tr_TR.UTF-8",
         LANG="tr_TR.UTF-8",
         PYTHONHASHSEED="4711",
+        MATPLOTLIBRC=str(drawing),
         HOME=str(tmp_path),
     )
     assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
