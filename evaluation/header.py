@@ -34,6 +34,7 @@ def header(
     same units, whichever shard or number of jobs.
     """
     tokenizer = plan.tokenizer
+    sources = {each.name: dict(each.sources()) for each in plan.tasks if each.sources}
     asked: dict[str, Json] = {
         "code": measuring_digest(),
         "engines": [each.identity for each in entrants],
@@ -46,6 +47,7 @@ def header(
         "limit": limit,
         "only": sorted(plan.only),
         "models": dict(models or {}),
+        "sources": {name: each["sha256"] for name, each in sources.items()},
     }
     return {
         "csbdata": version("csbdata"),
@@ -61,6 +63,7 @@ def header(
             "vocab_size": tokenizer.vocab_size,
         },
         "data": dict(data),
+        "sources": sources,
         "tasks": asked["tasks"],
         "limits": asked["limits"],
         "settings": asked["settings"],

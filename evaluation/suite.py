@@ -57,7 +57,7 @@ class Suite:
         return {
             "archive": self.archive,
             "commit": self.commit,
-            "digest": self.digest,
+            "sha256": self.digest,
             "route": self.route,
         }
 

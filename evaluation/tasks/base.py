@@ -87,5 +87,7 @@ class Task:
     needs_instances: bool = True
     #: Whether a model writes: then there are no units, and whoever writes is asked.
     needs_model: bool = False
+    #: What it reads beside `--data`, with the `sha256` of it; for the run's header.
+    sources: Callable[[], Mapping[str, Json]] | None = None
     #: The task whose rows the report reads; empty: its own.
     reads: str = ""

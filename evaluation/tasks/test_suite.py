@@ -19,7 +19,7 @@ from evaluation.tasks.base import Settings, Task
 from evaluation.units import Unit, Walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from curation.documents import Json
     from evaluation.suite import Case, Suite
@@ -50,6 +50,14 @@ def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
     for name in dict.fromkeys(names):
         for optional in wanted:
             yield from suite_units(suite, name, optional=optional)
+
+
+def _sources() -> Mapping[str, Json]:
+    """Say which suite it is, for the run's header."""
+    from curation.origins import FetchSettings  # noqa: PLC0415 - as above
+    from evaluation.suite import acquire_suite  # noqa: PLC0415 - as above
+
+    return acquire_suite(FetchSettings()).described()
 
 
 def suite_units(suite: Suite, draft: str, *, optional: bool) -> Iterator[Unit]:
@@ -101,4 +109,5 @@ TASK: Final = Task(
     units=units,
     report=report,
     passes=lambda row: outcome(row).passed,
+    sources=_sources,
 )

@@ -14,6 +14,7 @@ from evaluation.tasks.base import Settings
 from evaluation.tasks.declared import TASK
 from evaluation.tasks.registry import task_named
 from evaluation.units import Result, Subject
+from tests.evaluation import measuring
 from tests.evaluation.made_runs import row, write_run
 
 if TYPE_CHECKING:
@@ -138,3 +139,17 @@ def test_the_report_reads_as_it_did(
     """All tables, as Markdown."""
     text = "\n".join(as_markdown(each) for each in TASK.report(run).tables)
     compare_golden(GOLDEN / "declared.md", text)
+
+
+def test_a_miniature_that_refuses_all_declares_nothing(tmp_path: Path) -> None:
+    """Through workers and rows: its one message is nobody's, so unmapped."""
+    subjects = [measuring.subject("a"), measuring.subject("b")]
+    engines = [measuring.miniature(each) for each in ("accept_all", "refuse_all")]
+    plan = measuring.plan_of(tmp_path, subjects, tasks=("declared",))
+    _, run = measuring.measured(tmp_path, engines, plan)
+    assert [row[1] for row in _table(run, "declared-coverage").rows] == [
+        Rate(2, 2),
+        Rate(0, 2),
+    ]
+    (reason,) = _table(run, "reasons-of-refusals").rows
+    assert reason[1:3] == ("unmapped", Rate(2, 2))

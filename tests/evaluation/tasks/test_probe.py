@@ -20,7 +20,7 @@ from evaluation.tasks.base import Settings
 from evaluation.tasks.probe import TASK, unit
 from evaluation.tasks.registry import task_named
 from evaluation.units import Result
-from tests.evaluation import policies
+from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run
 
 if TYPE_CHECKING:
@@ -245,3 +245,24 @@ def test_the_report_reads_as_it_did(
     )
     text = "\n".join(as_markdown(each) for each in TASK.report(run).tables)
     compare_golden(GOLDEN / "probe.md", text)
+
+
+def test_miniature_engines_are_caught_through_the_driver(tmp_path: Path) -> None:
+    """What accepts all ignores every keyword; one that dies is no refusal."""
+    units = [unit(each) for each in all_placed() if each.probe.name == "minLength"]
+    plan = measuring.plan_of(
+        tmp_path,
+        (),
+        tasks=("probe",),
+        only=frozenset(f"{each.config}/{each.id}" for each in units),
+    )
+    engines = [measuring.miniature(each) for each in ("accept_all", "refuse_all")]
+    _, run = measuring.measured(tmp_path, engines, plan)
+    (ignoring, refusing) = [
+        set(line[2:])
+        for line in (
+            *TASK.report(run).tables[-2].rows,
+            *TASK.report(run).tables[-1].rows,
+        )
+    ]
+    assert (ignoring, refusing) == ({"ignored"}, {"refused"})

@@ -14,7 +14,7 @@ from evaluation.table_forms import as_markdown
 from evaluation.tasks.base import Settings
 from evaluation.tasks.registry import task_named
 from evaluation.tasks.test_suite import TASK, suite_units
-from tests.evaluation import policies
+from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import write_run
 from tests.evaluation.test_suite import case, miniature
 
@@ -150,3 +150,19 @@ def test_figure_6_is_drawn_for_every_draft(units: list[Unit], tmp_path: Path) ->
     run = open_run(write_run(tmp_path / "run", _rows(units)))
     (plot,) = TASK.report(run).plots
     assert plot.name == "suite-2020-12"
+
+
+def test_miniature_engines_end_in_the_same_tables_through_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers, masks and rows between; the header says which suite it was."""
+    suite = miniature(tmp_path / "packs", FILES)
+    monkeypatch.setattr("evaluation.suite.acquire_suite", lambda _settings: suite)
+    engines = [measuring.miniature(name) for name in ("accept_all", "refuse_all")]
+    plan = measuring.plan_of(tmp_path, (), tasks=("test-suite",))
+    tally, run = measuring.measured(tmp_path, engines, plan)
+    assert tally.ran == 2 * 5
+    assert run.header["sources"] == {"test-suite": suite.described()}
+    _, failing, level, _ = TASK.report(run).tables
+    assert [row[1:] for row in failing.rows] == [(3, 0, 0, 3, 0, 0), (3, 3, 0, 0, 0, 0)]
+    assert [row[1:] for row in level.rows] == [(3, 2, 2, 0, 0, 0, 2, 0)] * 2
