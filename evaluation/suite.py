@@ -90,8 +90,8 @@ class Case:
 
     @property
     def id(self) -> str:
-        """Its name among all cases of all drafts."""
-        return f"{self.draft}/{self.category}/{self.number}"
+        """Its name among the cases of its draft."""
+        return f"{self.category}/{self.number}"
 
     @property
     def optional(self) -> bool:

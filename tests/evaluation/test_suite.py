@@ -54,9 +54,9 @@ def test_cases_come_by_category_and_place(tmp_path: Path) -> None:
         },
     )
     assert [each.id for each in cases(suite, "7")] == [
-        "draft-07/const/0",
-        "draft-07/type/0",
-        "draft-07/type/1",
+        "const/0",
+        "type/0",
+        "type/1",
     ]
     (optional,) = cases(suite, "draft-07", optional=True)
     assert (optional.category, optional.optional) == ("optional/format/date", True)
