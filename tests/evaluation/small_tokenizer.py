@@ -56,6 +56,14 @@ class SmallTokenizer:
         return tokens
 
 
+def doubled() -> SmallTokenizer:
+    """Return a tokenizer that has every letter twice, as SentencePiece's have."""
+    contents = [*_contents(), *(bytes([each]) for each in range(0x21, 0x7F))]
+    return SmallTokenizer(
+        token_bytes=contents, vocab_size=len(contents) + 5, kind="sentencepiece"
+    )
+
+
 def small_tokenizer(folder: Path) -> SmallTokenizer:
     """Return the tokenizer, with a `tokenizer.json` in a folder."""
     file = folder / "tokenizer.json"

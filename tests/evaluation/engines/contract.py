@@ -101,12 +101,12 @@ def _plain(forced: Sequence[int] | None) -> list[int] | None:
 
 
 def main(path: str, options: str) -> None:
-    """Print what an engine says over the small vocabulary, as JSON."""
+    """Print what an engine says over the small vocabulary, as JSON; and over the doubled."""
     small = runpy.run_path(str(Path(__file__).parent.parent / "small_tokenizer.py"))
     with tempfile.TemporaryDirectory() as folder:
-        made = small["small_tokenizer"](Path(folder))
-        answer = examine(path, json.loads(options), made, made.encode)
-    sys.stdout.write(json.dumps(answer))
+        each = [small["small_tokenizer"](Path(folder)), small["doubled"]()]
+        answers = [examine(path, json.loads(options), it, it.encode) for it in each]
+    sys.stdout.write(json.dumps(answers))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 from evaluation.engines.registry import chosen, find
 from evaluation.environments import install_line
 from tests.evaluation.engines.contract import TEXTS, examine
-from tests.evaluation.small_tokenizer import SmallTokenizer, small_tokenizer
+from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +89,18 @@ class TestContract:
         forced = examined(name, preset)["forced"]
         assert (forced is None) == (name != "llguidance")
         assert examined(name, preset)["warnings"] == []
+
+
+@pytest.mark.parametrize("name", ["lm_format_enforcer", "outlines_core"])
+def test_takes_a_vocabulary_with_two_ids_for_a_text(name: str) -> None:
+    """Letters that are there twice, as SentencePiece has them, change no verdict."""
+    pytest.importorskip(_MODULES[name])
+    tokenizer = doubled()
+    options = chosen(find(name), "faithful", {})
+    answer = examine(str(find(name).path), options, tokenizer, tokenizer.encode)
+    verdicts = {text: each == "accepted" for text, each in answer["verdicts"].items()}
+    assert verdicts == TEXTS
+    assert answer["special"] == []
 
 
 @pytest.mark.parametrize("name", _ALL)
