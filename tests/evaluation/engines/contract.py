@@ -101,7 +101,7 @@ def _plain(forced: Sequence[int] | None) -> list[int] | None:
 
 
 def main(path: str, options: str) -> None:
-    """Print what an engine says over the small vocabulary, as JSON; and over the doubled."""
+    """Print what an engine says over both small vocabularies, as JSON."""
     small = runpy.run_path(str(Path(__file__).parent.parent / "small_tokenizer.py"))
     with tempfile.TemporaryDirectory() as folder:
         each = [small["small_tokenizer"](Path(folder)), small["doubled"]()]
