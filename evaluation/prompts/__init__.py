@@ -115,7 +115,7 @@ def template(which: str) -> Template:
         message = f"--prompt {which}: no such template; say {known}, or name a file"
         raise NoInput(message) from error
     cuts = list(_PART.finditer(text))
-    ends = [*(each.start() for each in cuts[1:]), len(text)]
+    ends = [*(each.start() for each in cuts[1:]), len(text)] if cuts else []
     parts = tuple(
         _Part(role=cut[2], repeated=bool(cut[1]), text=text[cut.end() : end].strip())
         for cut, end in zip(cuts, ends, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from werkzeug import Response
@@ -30,7 +30,9 @@ _PATIENCE = Patience(tries=3, seconds=5.0, waiting=100.0, first_wait=1.0)
 
 def events(*pieces: str, finish: str = "stop", done: bool = True) -> str:
     """Return a stream of server-sent events that say these pieces."""
-    told = [{"choices": [{"delta": {"content": piece}}]} for piece in pieces]
+    told: list[dict[str, Any]] = [
+        {"choices": [{"delta": {"content": piece}}]} for piece in pieces
+    ]
     if finish:
         told.append({"choices": [{"delta": {}, "finish_reason": finish}]})
         told.append(

@@ -1,0 +1,160 @@
+"""A generation comes back from its row as it went in; tables count what is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import orjson
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.generation.coverage_report import coverage, outcomes
+from evaluation.generation.efficiency_report import efficiency
+from evaluation.generation.judging import Judgement, Verdict
+from evaluation.generation.record import Text, row_of_generation, text_of_row
+from evaluation.generation.texts import on_the_same
+from evaluation.generation.values import Ending, Generation, Step
+from evaluation.row_lines import row_of
+from evaluation.tables import Missing, Rate
+from evaluation.units import Result, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NS = st.integers(0, 2**50)
+_STEPS = st.lists(
+    st.builds(
+        Step,
+        fed=st.integers(0, 99),
+        forward_ns=_NS,
+        mask_ns=st.none() | _NS,
+        wait_ns=st.none() | _NS,
+    ),
+    max_size=4,
+).map(tuple)
+_GENERATIONS = st.builds(
+    Generation,
+    id=st.just("o1"),
+    result=st.sampled_from(Result),
+    ending=st.sampled_from(Ending),
+    detail=st.text(max_size=5),
+    warnings=st.lists(st.text(max_size=5), max_size=2).map(tuple),
+    text=st.text(),
+    tokens=st.lists(st.integers(0, 9), max_size=5).map(tuple),
+    forced=st.integers(0, 5),
+    compile_ns=st.none() | _NS,
+    compile_wait_ns=st.none() | _NS,
+    prefill_ns=st.none() | _NS,
+    ttft_ns=st.none() | _NS,
+    total_ns=st.none() | _NS,
+    steps=_STEPS,
+    counted=st.none() | st.integers(0, 9),
+    adapted=st.sampled_from(["", "{}"]),
+    edits=st.lists(st.text(max_size=5), max_size=2).map(tuple),
+)
+_JUDGEMENTS = st.none() | st.builds(
+    Judgement,
+    is_json=st.booleans(),
+    own=st.sampled_from(Verdict),
+    paper=st.sampled_from(Verdict),
+    adapted=st.none() | st.sampled_from(Verdict),
+    trivial=st.booleans(),
+)
+_WRITTEN = (Ending.END, Ending.TRUNCATED, Ending.DEAD_END)
+_SUBJECT = Subject(id="o1", config="Github_easy", split="test", schema="{}", dialect="")
+
+
+def _text(
+    generation: Generation,
+    judgement: Judgement | None,
+    *,
+    engine: str = "some 1.0 faithful",
+    subject: str = "o1",
+) -> Text:
+    row = row_of_generation(
+        replace(generation, id=subject),
+        engine=engine,
+        subject=replace(_SUBJECT, id=subject),
+        sample=0,
+        budget=9,
+        judgement=judgement,
+        fingerprint="f",
+    )
+    return text_of_row(row_of(orjson.dumps(row)))
+
+
+@given(generation=_GENERATIONS, judgement=_JUDGEMENTS)
+def test_a_line_gives_back_what_was_written(
+    generation: Generation, judgement: Judgement | None
+) -> None:
+    """Written as a line of a run and read again, nothing is lost or changed."""
+    text = _text(generation, judgement)
+    assert text.generation == generation
+    assert text.judgement == judgement
+
+
+@given(st.lists(st.tuples(_GENERATIONS, _JUDGEMENTS), min_size=1, max_size=6))
+def test_every_text_is_counted_once(
+    made: Sequence[tuple[Generation, Judgement | None]],
+) -> None:
+    """The classes add up to the texts, and no rate has another denominator."""
+    side = [
+        # Only a text that was written is judged.
+        _text(each, judgement if each.ending in _WRITTEN else None, subject=f"o{i}")
+        for i, (each, judgement) in enumerate(made)
+    ]
+    table = outcomes({"some": side})
+    assert sum(table.rows[0][2:]) == len(made)  # type: ignore[arg-type]
+    _, _, declared, empirical, compliance, *_ = coverage({"some": side}).rows[0]
+    assert isinstance(declared, Rate)
+    assert isinstance(empirical, Rate)
+    assert isinstance(compliance, Rate)
+    assert declared.of == empirical.of == len(made)
+    assert compliance.of == declared.count
+    assert compliance.count == empirical.count <= declared.count
+
+
+_OK = Generation(
+    id="x",
+    result=Result.OK,
+    ending=Ending.END,
+    tokens=(1, 2, 3),
+    compile_ns=1_000_000,
+    ttft_ns=5_000_000,
+    total_ns=20_000_000,
+)
+_VALID = Judgement(is_json=True, own=Verdict.VALID, paper=Verdict.INVALID)
+
+
+def test_times_are_compared_on_what_all_engines_wrote() -> None:
+    """A schema that one engine refuses is in nobody's times (section 4.1)."""
+    refused = Generation(id="x", result=Result.COMPILE_ERROR, ending=Ending.ENGINE)
+    sides = {
+        "strict": [
+            _text(_OK, _VALID, subject="o1"),
+            _text(refused, None, subject="o2"),
+        ],
+        "loose": [_text(_OK, _VALID, subject="o1"), _text(_OK, _VALID, subject="o2")],
+    }
+    common = on_the_same(sides)
+    assert [len(found) for found in common.values()] == [1, 1]
+    table = efficiency({name: list(found.values()) for name, found in common.items()})
+    assert [row[2] for row in table.rows] == [1, 1]
+
+
+def test_times_have_the_papers_definitions() -> None:
+    """TPOT is over what follows the first token, the end too; TTFT with compile."""
+    assert _OK.tpot_ns == 15_000_000 / 3
+    assert replace(_OK, ending=Ending.TRUNCATED).tpot_ns == 15_000_000 / 2
+    waited = replace(_OK, compile_wait_ns=2_000_000)
+    assert waited.ttft_without_compile_ns == 3_000_000
+    assert replace(_OK, ttft_ns=None).tpot_ns is None
+
+
+def test_without_an_engine_there_is_nothing_to_declare() -> None:
+    """The unconstrained row has no declared coverage, neither 0 nor all."""
+    side = [_text(_OK, _VALID, engine="none")]
+    row = coverage({"none": side}).rows[0]
+    assert isinstance(row[2], Missing)
+    assert row[3] == Rate(1, 1)
