@@ -120,6 +120,8 @@ def _check_usage(repo: str, to: str, revision: str, *, create_pr: bool) -> None:
         raise typer.BadParameter("either --repo OWNER/NAME or --to DIR|URL")
     if repo and not _NAME.fullmatch(repo):
         raise typer.BadParameter(f"--repo {repo!r}: a dataset is OWNER/NAME")
+    if to.startswith("hf://"):
+        raise typer.BadParameter("--to writes file by file; the Hub is --repo")
     if create_pr and (to or revision != _MAIN):
         raise typer.BadParameter("a pull request is made for main, on the Hub")
 

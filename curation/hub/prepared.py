@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.faults import BadData
-from curation.hub.contents import inventory
+from curation.hub.contents import described, inventory
+from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import read_manifest
 from curation.verification import verify
 
@@ -47,6 +48,10 @@ def prepare(
             "build all of it, or say --allow-partial",
         )
     files = inventory(folder)
+    if described((folder / MANIFEST).read_bytes()) != files[MANIFEST] or (
+        read_manifest(folder) != manifest
+    ):
+        raise BadData("changes while it is looked at", str(folder), "push it again")
     verification = verify(folder, jobs=jobs, progress=progress)
     failures = verification.failures
     if failures:

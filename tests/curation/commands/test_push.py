@@ -13,6 +13,7 @@ from curation.cli import app
 from curation.faults import BadData, Fault, NoInput
 from curation.hub import prepared
 from curation.verification import Finding, Verification
+from tests.builds import write_build
 from tests.publishing import (
     FILES,
     NAME,
@@ -108,6 +109,7 @@ def test_a_person_is_asked(
         ("--repo", "../x", "-y"),
         ("--repo", NAME, "--create-pr", "--revision", "other", "-y"),
         ("--to", "x", "--create-pr", "-y"),
+        ("--to", f"hf://datasets/{NAME}", "-y"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything(
@@ -182,6 +184,23 @@ def test_the_repository_can_be_written_to_a_folder(
     assert done["done"] == "written"
     assert contents(tmp_path / "y") == contents(folder)
     assert there.hub.asked == []
+
+
+def test_a_release_is_shown_before_it_is_written(tmp_path: Path) -> None:
+    """The version, what it follows from and the changelog; nothing is touched."""
+    folder = write_build(tmp_path / "x")
+    before = contents(folder)
+    found = _json("release", str(folder), "--dry-run", "--allow-partial")
+    assert (found["version"], found["previous"]) == ("2.0.0", None)
+    assert found["written"] is False
+    assert "The first release" in found["changelog"]
+    assert contents(folder) == before
+
+
+def test_a_day_is_a_day(tmp_path: Path) -> None:
+    """Anything else is refused: exit code 2."""
+    done = _run("release", str(tmp_path), "--date", "tomorrow")
+    assert done.exit_code == 2
 
 
 def test_help_is_help() -> None:
