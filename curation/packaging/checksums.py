@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: The file's name in a dataset folder. It lists every other file.
 FILE = "SHA256SUMS"
+#: What git and the Hub's clients keep in a folder.
+NOT_OURS = frozenset({".git", ".gitattributes", ".cache"})
 _CHUNK_BYTES = 2**20
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
@@ -57,12 +59,13 @@ def sums_of(folder: Path, names: Iterable[str]) -> dict[str, Sum]:
 
 
 def names_in(folder: Path) -> set[str]:
-    """Return the names of all files of a folder, with `/`; the folder may be absent."""
-    return {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    """Return the names of all files of a folder, with `/`; the folder may be absent.
+
+    What git and the Hub's clients keep beside the files of a repository is left out.
+    """
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    names = (path.relative_to(folder) for path in paths)
+    return {each.as_posix() for each in names if each.parts[0] not in NOT_OURS}
 
 
 def write_sums(folder: Path, sums: Mapping[str, Sum]) -> str:

@@ -20,6 +20,7 @@ import yaml
 from curation.benchmark import holds_instances
 from curation.faults import NoInput
 from curation.packaging.card import FILE as CARD
+from curation.packaging.checksums import NOT_OURS
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.verification.findings import READABLE, Finding
 from curation.visible_text import shortened
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 #: Where the tables lie that are no config.
 LEDGER = "ledger"
-#: What git and the Hub's clients put beside a repository's files.
-_NOT_OURS = frozenset({".git", ".gitattributes", ".cache"})
 #: Bytes of the largest text file that is read whole.
 _MOST_TEXT = 64 * 2**20
 _SHOWN = 200
@@ -132,7 +131,7 @@ def _files(folder: Path, findings: list[Finding]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for parent, folders, names in os.walk(folder):
         here = Path(parent)
-        foreign = _NOT_OURS if here == folder else frozenset()
+        foreign = NOT_OURS if here == folder else frozenset()
         folders[:] = [each for each in folders if each not in foreign]
         links = [each for each in folders if (here / each).is_symlink()]
         for name in (*links, *(each for each in names if each not in foreign)):

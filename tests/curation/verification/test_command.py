@@ -1,0 +1,129 @@
+"""`csbdata verify` as it is typed: of a folder, and of a repository on the Hub."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from huggingface_hub import constants
+from typer.testing import CliRunner, Result
+
+from curation.benchmark import CONFIGS
+from curation.cli import app
+from curation.faults import (
+    BadConfiguration,
+    Fault,
+    NoInput,
+    NotPermitted,
+    Unavailable,
+)
+from tests.fake_hub.troubles import status
+from tests.publishing import HASTY, NAME, TOKEN, Connection, connected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Connection]:
+    """A Hub that the library is turned to."""
+    monkeypatch.setattr("curation.hub.session.Patience", lambda: HASTY)
+    with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
+        yield connection
+
+
+def run(*arguments: object) -> Result:
+    """Run the command; a fault comes out as it is."""
+    done = CliRunner().invoke(app, ["verify", *map(str, arguments)])
+    if isinstance(done.exception, Fault):
+        raise done.exception
+    return done
+
+
+def test_a_sound_folder_ends_with_the_next_command(sound: Path) -> None:
+    """A line for each check, the counts, and where to go on."""
+    done = run(sound)
+    assert done.exit_code == 0, done.output
+    assert "personal" in done.stdout
+    assert "295 records" in done.stderr
+    assert f"csbdata push {sound} --repo" in done.stderr
+
+
+def test_json_has_every_finding(folder: Path) -> None:
+    """Names of checks, counts, findings with their places; the exit code is in it."""
+    (folder / "LICENSE").unlink()
+    done = run(folder, "--format", "json", "--jobs", 1)
+    found = json.loads(done.stdout)
+    assert (done.exit_code, found["exit_code"], found["ok"]) == (1, 1, False)
+    assert found["partial"] is True
+    assert {each["check"] for each in found["findings"]} <= set(found["checks"])
+    (digests,) = (each for each in found["findings"] if each["check"] == "digests")
+    assert (digests["where"], digests["failure"]) == ("LICENSE", True)
+
+
+def test_a_table_that_cannot_be_read_is_another_code(folder: Path) -> None:
+    """65, with one line for it among the others."""
+    (folder / "Snowplow/val-00000-of-00001.parquet").write_bytes(b"PAR1")
+    done = run(folder, "--limit", 3)
+    assert done.exit_code == 65
+    assert "readable: Snowplow/val-00000-of-00001.parquet: not read" in done.stdout
+
+
+def test_a_repository_is_downloaded_and_verified(
+    there: Connection, sound: Path
+) -> None:
+    """Every file of it, whatever the Hub put beside them; at the revision asked for."""
+    files = {
+        each.relative_to(sound).as_posix(): each.read_bytes()
+        for each in sound.rglob("*")
+        if each.is_file()
+    }
+    there.hub.store.put(NAME, {**files, ".gitattributes": b"*.parquet filter=lfs\n"})
+    done = run(f"hf://datasets/{NAME}", "--revision", "main", "--format", "json")
+    found = json.loads(done.stdout)
+    assert found["findings"] == []
+    assert found["counted"]["configs opened"] == 2 * len(CONFIGS) + 1
+    assert TOKEN not in done.output
+
+
+def test_a_repository_without_a_build_is_no_input(there: Connection) -> None:
+    """One that is there, and one that is not, and a revision that is not."""
+    there.hub.store.put(NAME, {"README.md": b"text"})
+    with pytest.raises(NoInput, match="no build"):
+        run(NAME)
+    with pytest.raises(NoInput):
+        run("tester/nothing")
+    with pytest.raises(NoInput):
+        run(NAME, "--revision", "v9")
+
+
+@pytest.mark.parametrize(("code", "fault"), [(403, NotPermitted), (500, Unavailable)])
+def test_what_the_hub_refuses_has_its_own_code(
+    there: Connection, code: int, fault: type[Fault]
+) -> None:
+    """77 where rights are missing, 69 where there is no answer to be had."""
+    there.hub.store.put(NAME, {"README.md": b"text"})
+    there.hub.troubles.add("GET", "/api/datasets", status(code), times=20)
+    with pytest.raises(fault):
+        run(NAME)
+
+
+def test_a_hub_that_is_not_there_is_unavailable(
+    there: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """69."""
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:1")
+    with pytest.raises(Unavailable):
+        run(NAME)
+
+
+def test_a_revision_of_a_folder_makes_no_sense(sound: Path, tmp_path: Path) -> None:
+    """Nor does a path that is neither folder nor name."""
+    with pytest.raises(BadConfiguration, match="--revision is for a repository"):
+        run(sound, "--revision", "v1")
+    with pytest.raises(NoInput, match="no such folder"):
+        run(tmp_path / "gone")
