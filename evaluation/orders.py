@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 def permuted(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
     """Yield up to so many different texts, each with its number, from 1.
 
-    Nothing comes of a text that is no JSON, or in which nothing can be moved.
+    Nothing comes of a text that is no JSON, that is too deep for Python, or in which
+    nothing can be moved.
     """
     if count < 1:
         return
     try:
         value = json.loads(text, object_pairs_hook=_Members, **_SPELLED)
-    except ValueError:
+        _written(value)
+    except (ValueError, RecursionError):
         return
     start = hashlib.sha256(f"{seed}:{text}".encode()).digest()
     chance = random.Random(start)  # noqa: S311 - drawn again alike, not secret

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evaluation.units import Result, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from curation.documents import Json
@@ -38,22 +38,24 @@ def write_reproducer(
     """
     name = f"{entrant.file.name}-{row.fingerprint[:16]}"
     path = out.reproducer(name)
-    content = {
-        "description": f"{row.engine}: {row.result} {row.detail}".strip(),
-        "schema": json.loads(unit.schema),
-        "tests": [_test(each.text, valid=each.valid) for each in unit.walks],
-        "csbdata": {
-            "command": shlex.join(command(entrant, plan, str(path))),
-            "task": row.task,
-            "config": row.config,
-            "id": row.id,
-            "result": row.result,
-            "phase": row.phase,
-            "detail": row.detail,
-            "printed": row.warnings,
-        },
+    about = {
+        "command": shlex.join(command(entrant, plan, str(path))),
+        "task": row.task,
+        "config": row.config,
+        "id": row.id,
+        "result": row.result,
+        "phase": row.phase,
+        "detail": row.detail,
+        "printed": row.warnings,
     }
-    return out.write_reproducer(path, content)
+    members = {
+        "description": json.dumps(f"{row.engine}: {row.result} {row.detail}".strip()),
+        "csbdata": json.dumps(about, indent=1),
+        "schema": unit.schema,
+        "tests": _list([_test(each.text, valid=each.valid) for each in unit.walks]),
+    }
+    inner = ",\n".join(f'"{name}": {value}' for name, value in members.items())
+    return out.write_reproducer(path, f"{{{inner}}}\n")
 
 
 def command(entrant: Entrant, plan: Plan, data: str) -> list[str]:
@@ -116,8 +118,15 @@ def _data_of(header: Mapping[str, Json]) -> list[str]:
     return found
 
 
-def _test(text: str, *, valid: bool) -> dict[str, Json]:
+def _list(items: Sequence[str]) -> str:
+    return "[\n" + ",\n".join(items) + "\n]"
+
+
+def _test(text: str, *, valid: bool) -> str:
+    """Return one test as JSON; texts are put in as they are, spelling and all."""
+    members = f'"valid": {json.dumps(valid)}, "text": {json.dumps(text)}'
     try:
-        return {"valid": valid, "text": text, "data": json.loads(text)}
-    except ValueError:
-        return {"valid": valid, "text": text}
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return f"{{{members}}}"
+    return f'{{{members}, "data": {text}}}'

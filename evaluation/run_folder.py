@@ -57,7 +57,7 @@ class RunFolder:
         """Return the path for what shows a failure again."""
         return self.folder / REPRODUCERS / f"{name}.json"
 
-    def write_reproducer(self, path: Path, content: Json) -> Path:
+    def write_reproducer(self, path: Path, content: str) -> Path:
         """Write what shows a failure again; return the file.
 
         Raises:

@@ -1,0 +1,52 @@
+"""Who takes part: versions and options, decided before anything is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from curation.faults import BadConfiguration
+from evaluation.lineup import lineup
+from tests.evaluation.measuring import miniature
+
+
+def test_an_option_goes_to_the_engines_that_have_it() -> None:
+    """`NAME=VALUE` for all that know it, `ENGINE.NAME=VALUE` for one; labels tell."""
+    troubled, accept = lineup(
+        [miniature("troubled"), miniature("accept_all")], "faithful", ["mark=here"]
+    )
+    assert troubled.options == {"mark": "here"}
+    assert troubled.label.endswith(" faithful mark=here")
+    assert accept.options == {}
+    (one,) = lineup([miniature("troubled")], "faithful", ["troubled.mark=there"])
+    assert one.options == {"mark": "there"}
+
+
+@pytest.mark.parametrize(
+    ("assignment", "words"),
+    [
+        ("mark", "takes NAME=VALUE"),
+        ("makr=1", "no engine of this run has the option 'makr': there are mark"),
+        ("other.mark=1", "no engine of this run has the option 'other.mark'"),
+        ("troubled.makr=1", "no option 'makr': mark"),
+    ],
+)
+def test_an_option_nobody_has_is_refused(assignment: str, words: str) -> None:
+    """The message says which there are."""
+    with pytest.raises(BadConfiguration, match=words):
+        lineup([miniature("troubled")], "faithful", [assignment])
+
+
+def test_an_engine_takes_part_once() -> None:
+    """Said twice is said once."""
+    spec = miniature("accept_all")
+    assert len(lineup([spec, spec], "faithful", [])) == 1
+
+
+def test_what_decides_the_answers_decides_the_identity() -> None:
+    """Options and the file's content do; what it is called in rows does not."""
+    plain, marked = (
+        lineup([miniature("troubled")], "faithful", each)[0]
+        for each in ([], ["mark=here"])
+    )
+    assert plain.identity != marked.identity
+    assert plain.identity == lineup([miniature("troubled")], "faithful", [])[0].identity

@@ -1,0 +1,53 @@
+"""What docs/engines.md says an engine is, is one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from evaluation.engines.registry import chosen, find
+from evaluation.units import Result, Verdict
+from tests.evaluation.measuring import measured, plan_of, subject
+
+_DOC = Path(__file__).parents[2] / "docs" / "engines.md"
+_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def _blocks() -> list[str]:
+    return _BLOCK.findall(_DOC.read_text("utf-8"))
+
+
+def test_the_engine_of_twenty_lines_runs(tmp_path: Path) -> None:
+    """The very lines, put in a file and given by its path, are measured."""
+    text = _blocks()[0]
+    assert len([line for line in text.splitlines() if line.strip()]) <= 20
+    path = tmp_path / "my_engine.py"
+    path.write_text(text, "utf-8")
+    plan = plan_of(tmp_path, [subject("any", '{"a": 1}')], padding=5)
+    _, run = measured(tmp_path, [str(path)], plan)
+    (row,) = run.rows()
+    assert row.result is Result.OK
+    assert [each.verdict for each in row.walks] == [Verdict.ACCEPTED]
+
+
+def test_what_more_an_engine_can_say_is_read(tmp_path: Path) -> None:
+    """`ABOUT`, `OPTIONS` and `PRESETS` of the page are those of an engine."""
+    path = tmp_path / "my_engine.py"
+    path.write_text(_blocks()[1] + "\n" + _blocks()[0], "utf-8")
+    file = find(str(path))
+    assert file.distribution == "my-engine"
+    assert file.about["checks_commit"] is False
+    assert chosen(file, "paper", {"limit": "null"}) == {
+        "whitespace": False,
+        "limit": None,
+    }
+    assert chosen(file, "faithful", {"whitespace": "false", "limit": "7"}) == {
+        "whitespace": False,
+        "limit": 7,
+    }
+
+
+def test_every_result_is_explained() -> None:
+    """The page's table of results is the list that there is."""
+    named = re.findall(r"^\| `(\w+)` \|", _DOC.read_text("utf-8"), re.MULTILINE)
+    assert {each.value for each in Result} <= set(named)
