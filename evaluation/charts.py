@@ -152,13 +152,13 @@ _POINTS = 400
 
 def _steps(sample: Quantiles) -> list[tuple[float, float]]:
     """Return points (value, share above it), thinned to what a page can show."""
-    ordered = [each for each in sample.values if each > 0]
+    ordered = sample.values[sample.values > 0]
     if sample.first_bound is not None:
         # A curve says nothing of values beyond the first that was cut off.
-        ordered = [each for each in ordered if each < sample.first_bound]
+        ordered = ordered[ordered < sample.first_bound]
     stride = max(1, len(ordered) // _POINTS)
     # The tail is what such a plot is for: its last values are all drawn.
-    kept = [*ordered[:-_POINTS:stride], *ordered[-_POINTS:]]
+    kept = [*ordered[:-_POINTS:stride].tolist(), *ordered[-_POINTS:].tolist()]
     points = [(each, sample.share_above(each) or 0.0) for each in kept]
     if sample.first_bound is not None:
         last = points[-1][1] if points else 1.0

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evaluation.standings import Standing, apart, right, standing
 from evaluation.statistics import Quantiles
 from evaluation.tables import Rate
@@ -168,15 +170,15 @@ def first_mask(units: Iterable[Measured]) -> Quantiles:
 
 def between_masks(units: Iterable[Measured]) -> Quantiles:
     """Return the times between masks, those of all units together."""
-    pooled = array("q")
-    for each in units:
-        pooled.extend(each.between_ns)
-    return Quantiles.of(pooled)
+    return _pooled(each.between_ns for each in units)
 
 
 def masks_alone(units: Iterable[Measured]) -> Quantiles:
     """Return the times of the masks without the commits, of all units together."""
-    pooled = array("q")
-    for each in units:
-        pooled.extend(each.mask_ns)
-    return Quantiles.of(pooled)
+    return _pooled(each.mask_ns for each in units)
+
+
+def _pooled(parts: Iterable[array[int]]) -> Quantiles:
+    nothing = np.zeros(0, dtype=np.int64)
+    arrays = (np.frombuffer(each, dtype=np.int64) for each in parts if each)
+    return Quantiles.of(np.concatenate([nothing, *arrays]))

@@ -170,7 +170,7 @@ def latency(
     )
     for title, what, meaning, times in kinds:
         found = {name: times(units) for name, units in sides.items()}
-        if any(each.values for each in found.values()):
+        if any(map(len, found.values())):
             told = " ".join(filter(None, (meaning, note)))
             yield quantiles(title + suffix, found, what, told)
 
@@ -187,7 +187,7 @@ def quantiles(
         rows=tuple(
             (
                 name,
-                len(times.values),
+                len(times),
                 *([times.cut_off] if cut else []),
                 *(_at(times, each) for each in PERCENTILES),
                 _mean(times),
@@ -204,10 +204,7 @@ def _at(times: Quantiles, percent: float) -> Cell:
 
 
 def _mean(times: Quantiles) -> Cell:
-    if not times.values:
-        return None
-    mean = sum(times.values) / len(times.values)
-    return duration(mean, at_least=times.first_bound is not None)
+    return duration(times.mean, at_least=times.first_bound is not None)
 
 
 def conditions(sides: Mapping[str, Sequence[Measured]]) -> Table:
@@ -246,7 +243,7 @@ def plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
     )
     for slug, title, times in kinds:
         found = {name: times(units) for name, units in sides.items()}
-        if any(each.values for each in found.values()):
+        if any(map(len, found.values())):
             name = f"{task}-{slug}"
             yield survival(name, title, found)
     yield points(

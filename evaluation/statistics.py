@@ -6,10 +6,11 @@ for zero: where there is no answer, the answer is None.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from dataclasses import dataclass
 from math import ceil, exp, floor, log, sqrt
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -93,22 +94,34 @@ class Quantile:
     at_least: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Quantiles:
     """Measured values in order, and lower bounds of those that were cut off."""
 
     #: In order; both kinds together.
-    values: Sequence[float]
+    values: np.ndarray
     #: The smallest lower bound; None if every value was measured.
     first_bound: float | None = None
     #: How many were cut off.
     cut_off: int = 0
 
     @classmethod
-    def of(cls, values: Sequence[float], censored: Sequence[float] = ()) -> Quantiles:
+    def of(
+        cls, values: Sequence[float] | np.ndarray, censored: Sequence[float] = ()
+    ) -> Quantiles:
         """Sort values; a censored one is known to be at least so much."""
+        both = np.concatenate([np.asarray(values), np.asarray(censored)])
         bound = min(censored, default=None)
-        return cls(sorted([*values, *censored]), bound, len(censored))
+        return cls(np.sort(both), bound, len(censored))
+
+    def __len__(self) -> int:
+        """Count the values, those that were cut off among them."""
+        return len(self.values)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean, too small where values were cut off; None of no values."""
+        return float(self.values.mean()) if len(self.values) else None
 
     def at(self, percent: float) -> Quantile | None:
         """Return the quantile; None of no values.
@@ -122,19 +135,20 @@ class Quantiles:
         """
         if not 0 <= percent <= 100:  # noqa: PLR2004 (per cent)
             raise ValueError(percent)
-        if not self.values:
+        if not len(self.values):
             return None
         place = (len(self.values) - 1) * percent / 100
-        low, high = self.values[floor(place)], self.values[ceil(place)]
+        low, high = (float(self.values[end(place)]) for end in (floor, ceil))
         value = low + (high - low) * (place - floor(place))
         bound = self.first_bound
         return Quantile(value, at_least=bound is not None and bound <= high)
 
     def share_above(self, value: float) -> float | None:
         """Return the share of values that are larger; None of no values."""
-        if not self.values:
+        if not len(self.values):
             return None
-        return 1 - bisect_right(self.values, value) / len(self.values)
+        below = int(np.searchsorted(self.values, value, side="right"))
+        return 1 - below / len(self.values)
 
 
 def index_percentile(ordered: Sequence[float], percent: float) -> float | None:
@@ -193,8 +207,7 @@ def mean_difference(
 
 def _bootstrap_mean(values: Sequence[float], seed: int) -> Interval | None:
     """Return the 95 % percentile bootstrap interval of a mean."""
-    # Both come with the extra `eval`, and take a third of a second to import.
-    import numpy as np  # noqa: PLC0415
+    # It takes a third of a second to import.
     from scipy.stats import bootstrap  # noqa: PLC0415
 
     if len(values) < 2:  # noqa: PLR2004 (one value has no spread)
