@@ -175,7 +175,10 @@ def _push_to_hub(way: _Way, request: Request, progress: Progress) -> None:
         if not way.as_json:
             say(_headline(prospect))
             _print_plan(prospect.plan, changes)
-        answer = _answer(request.name, prospect.plan, changes)
+        answer = {
+            "visibility": prospect.visibility,
+            **_answer(request.name, prospect.plan, changes),
+        }
         if way.dry_run or not (prospect.plan.nothing or way.agreed("Push it?")):
             _finish(way, {**answer, "done": "nothing"}, "Nothing was changed.")
             return
@@ -184,10 +187,10 @@ def _push_to_hub(way: _Way, request: Request, progress: Progress) -> None:
 
 
 def _headline(prospect: Prospect) -> str:
-    name, request = prospect.request.name, prospect.request
+    request = prospect.request
+    name = f"{request.name} ({prospect.visibility})"
     if prospect.state is None:
-        kind = "private" if request.private else "public"
-        return f"{name}: not there yet, will be made ({kind})"
+        return f"{name}: not there yet, will be made"
     if request.create_pr and not prospect.revision.startswith("refs/pr/"):
         return f"{name}: a new pull request on {prospect.state.head[:12]}"
     made = ", a new branch" if prospect.new_branch else ""

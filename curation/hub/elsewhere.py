@@ -128,11 +128,13 @@ def _names(target: Place) -> list[str]:
     if not target.files.exists(target.root):
         return []
     prefix = f"{target.root}/"
-    return sorted(
+    names = (
         each.removeprefix(prefix)
         for each in map(str, target.files.find(target.root))
         if each.startswith(prefix)
     )
+    # Keys of an object store may look like paths that lead elsewhere.
+    return sorted(each for each in names if ".." not in each.split("/"))
 
 
 def _contents(target: Place) -> Iterator[tuple[str, bytes]]:

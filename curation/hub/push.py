@@ -80,6 +80,8 @@ class Prospect:
     """A plan, and the state of the repository that it was made for."""
 
     request: Request
+    #: Who sees the repository, or will: `private` or `public`.
+    visibility: str
     #: None: there is no repository yet.
     state: State | None
     #: Where the commit goes: a branch, or an open pull request of ours.
@@ -110,10 +112,12 @@ def look(request: Request) -> Prospect:
         Fault: no answer, or a refusal.
     """
     repository = HubRepository(name=request.name, patience=request.patience)
-    if not repository.exists():
+    visibility = repository.visibility()
+    if visibility is None:
         plan = plan_for(request.files, {}, ())
         return Prospect(
             request=request,
+            visibility="private" if request.private else "public",
             state=None,
             revision=request.revision,
             new_branch=request.revision != MAIN,
@@ -129,6 +133,7 @@ def look(request: Request) -> Prospect:
     plan = plan_for(request.files, state.files, ours)
     return Prospect(
         request=request,
+        visibility=visibility,
         state=state,
         revision=revision,
         new_branch=new_branch,

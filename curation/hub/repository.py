@@ -93,19 +93,19 @@ class HubRepository:
             if isinstance(each, RepoFile)
         }
 
-    def exists(self) -> bool:
-        """Whether the Hub shows us such a dataset.
+    def visibility(self) -> str | None:
+        """Return who sees it, `private` or `public`; None where we see no such dataset.
 
         Raises:
             Fault: no answer, or a refusal that says nothing of that.
         """
 
-        def ask() -> bool:
+        def ask() -> str | None:
             try:
-                self.api.dataset_info(self.name)
+                found = self.api.dataset_info(self.name)
             except RepositoryNotFoundError:
-                return False
-            return True
+                return None
+            return "private" if found.private else "public"
 
         return self._ask(ask)
 

@@ -67,6 +67,17 @@ def test_a_plan_is_shown_and_nothing_is_done(there: Connection, tmp_path: Path) 
     assert there.hub.store.repositories == {}
 
 
+@pytest.mark.parametrize("private", [False, True])
+def test_who_sees_it_is_said_before(
+    there: Connection, tmp_path: Path, *, private: bool
+) -> None:
+    """A repository that everyone sees stays so, whatever is asked for."""
+    there.hub.store.create(NAME, private=private)
+    folder = write_folder(tmp_path / "x")
+    planned = _json("push", str(folder), "--repo", NAME, "--dry-run")
+    assert planned["visibility"] == ("private" if private else "public")
+
+
 def test_a_program_gets_the_plan_as_json(there: Connection, tmp_path: Path) -> None:
     """And then what was done."""
     folder = write_folder(tmp_path / "x")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import fsspec
 import pytest
+from fsspec.implementations.memory import MemoryFile
 
 from curation.faults import (
     BadConfiguration,
@@ -145,6 +146,17 @@ def test_tables_can_be_compared(tmp_path: Path) -> None:
     assert held == {
         name: each for name, each in FILES.items() if name.endswith(".parquet")
     }
+
+
+def test_keys_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> None:
+    """An object store may hold any key; none of them is written outside."""
+    files, root = fsspec.core.url_to_fs("memory://evil/there")
+    held = {"A/x.parquet": b"1", "../../../../out.parquet": b"2"}
+    files.store.update(
+        {f"{root}/{name}": MemoryFile(files, name, body) for name, body in held.items()}
+    )
+    records_of(place("memory://evil/there"), tmp_path / "a" / "b" / "c")
+    assert contents(tmp_path) == {"a/b/c/A/x.parquet": b"1"}
 
 
 def test_credentials_in_a_url_are_not_shown() -> None:
