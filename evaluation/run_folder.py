@@ -6,7 +6,6 @@ unit counts as finished only if a whole line has its fingerprint.
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -64,21 +63,13 @@ class RunFolder:
             CannotCreate: there is no room, or no right (exit 73).
         """
         with replacing(path) as temporary:
-            temporary.write_bytes(_readable(content))
+            temporary.write_text(content, "utf-8")
         return path
 
     def close(self) -> None:
         """Let everything reach the disk."""
         os.fsync(self._file)
         os.close(self._file)
-
-
-def _readable(content: Json) -> bytes:
-    """Return indented JSON, or plain where a text or a depth is beyond orjson."""
-    try:
-        return orjson.dumps(content, option=orjson.OPT_INDENT_2)
-    except TypeError:
-        return json.dumps(content).encode()
 
 
 @contextmanager
