@@ -11,12 +11,13 @@ DEV := $(VENV)/.dev
 # What `make dataset` installs beside the core: to open the build.
 EXTRAS ?= load
 
-.PHONY: help dataset test test-all check format bench wheelhouse lock clean
+.PHONY: help dataset test test-all drop-in check format bench wheelhouse lock clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
 	@echo "make test        the tests that take minutes at most"
 	@echo "make test-all    every test"
+	@echo "make drop-in     lm-evaluation-harness on a build (CSBDATA_BUILD, or the sample's)"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
 	@echo "make bench       the build against a floor, instances against their peers, publishing"
@@ -32,6 +33,14 @@ test: $(DEV)
 
 test-all: $(DEV)
 	$(BIN)/python -m pytest -q -n auto
+
+# lm_eval brings scikit-learn, nltk and some thirty more, so it has a place of its own.
+DROP_IN := build/drop-in
+LM_EVAL := 'lm_eval==0.4.13' 'datasets==5.2.0' 'jsonschema[format-nongpl]==4.26.0'
+drop-in: $(DEV)
+	test -x $(DROP_IN)/bin/python || $(PYTHON) -m venv $(DROP_IN)
+	$(DROP_IN)/bin/python -m pip install -qq --disable-pip-version-check $(LM_EVAL)
+	CSBDATA_LM_EVAL=$(DROP_IN)/bin/python $(BIN)/python -m pytest -q tests/drop_in
 
 check: $(DEV)
 	$(BIN)/ruff check .

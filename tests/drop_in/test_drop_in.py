@@ -1,0 +1,115 @@
+"""Clients of the published edition work with a folder of ours as they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from curation.benchmark import CONFIGS, DEFAULT, SPLITS, instances_config
+from curation.build import Request, build
+from curation.packaging.parquet import COLUMNS
+from curation.progress import Quiet
+
+datasets = pytest.importorskip("datasets")
+_SCRIPT = Path(__file__).with_name("run_lm_eval.py")
+#: A Python that has lm_eval, and a build to take instead of the sample's.
+_PYTHON, _BUILD = "CSBDATA_LM_EVAL", "CSBDATA_BUILD"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a build with instances: the one that is named, or one of the sample."""
+    if _BUILD in os.environ:
+        return Path(os.environ[_BUILD]).resolve()
+    out = tmp_path_factory.mktemp("drop-in") / "built"
+    build(Request(out=out, sample=True, instances=True, jobs=2), Quiet())
+    return out
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Keep `datasets` offline and inside a folder of the test."""
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
+    return str(tmp_path / "cache")
+
+
+def test_every_config_and_split_loads_under_its_published_name(
+    folder: Path, cache: str
+) -> None:
+    """All ten, their instances, and `default`, with the rows that the manifest has."""
+    said = json.loads((folder / "manifest.json").read_bytes())["configs"]
+    rows = 0
+    for config in CONFIGS:
+        for split in SPLITS:
+            loaded = datasets.load_dataset(
+                str(folder), config, split=split, cache_dir=cache
+            )
+            assert loaded.num_rows == said[config]["splits"][split]
+            assert loaded.column_names == COLUMNS.names
+            rows += loaded.num_rows
+        made = datasets.load_dataset(
+            str(folder), instances_config(config), cache_dir=cache
+        )
+        assert list(made) == list(SPLITS)
+    whole = datasets.load_dataset(str(folder), DEFAULT, cache_dir=cache)
+    assert sum(whole.num_rows.values()) == rows
+
+
+def test_a_row_has_the_columns_of_the_published_edition(
+    folder: Path, cache: str
+) -> None:
+    """`json_schema` is a JSON text and `unique_id` a text, and they come first."""
+    loaded = datasets.load_dataset(
+        str(folder), "Github_easy", split="test", cache_dir=cache
+    )
+    assert loaded.column_names[:2] == ["json_schema", "unique_id"]
+    assert all(isinstance(json.loads(each), dict) for each in loaded["json_schema"])
+
+
+def _interpreter() -> str:
+    named = os.environ.get(_PYTHON)
+    if not named and find_spec("lm_eval") is None:
+        pytest.skip("lm_eval is not installed: make drop-in")
+    return named or sys.executable
+
+
+@pytest.mark.slow
+def test_lm_evaluation_harness_runs_its_own_tasks_on_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Its jsonschema_bench tasks, of which one line is changed, read our test splits.
+
+    With the harness's dummy model no answer is JSON. A model that answers with our
+    witness of each schema is right wherever the harness can tell.
+    """
+    offline = {"HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
+    ended = subprocess.run(
+        [_interpreter(), str(_SCRIPT), str(folder), str(tmp_path)],
+        env={**os.environ, **offline, "HF_HOME": str(tmp_path / "home")},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert ended.returncode == 0, ended.stderr[-4000:]
+    found = json.loads(ended.stdout)
+    assert found["changed"] == ["dataset_path: epfl-dlab/JSONSchemaBench"]
+    said = json.loads((folder / "manifest.json").read_bytes())["configs"]
+    for level in ("easy", "medium", "hard"):
+        rows = said[f"Github_{level}"]["splits"]["test"]
+        dummy, ours = (
+            found[model][f"jsonschema_bench_{level}"]
+            for model in ("dummy", "witnesses")
+        )
+        assert dummy["rows"] == ours["rows"] == rows > 0
+        assert dummy["dataset_path"] == str(folder)
+        assert (dummy["json_validity"], dummy["schema_compliance"]) == (0, 0)
+        assert ours["json_validity"] == 1
+        assert ours["schema_compliance"] > 0.5
+    assert found["prompts"] > 0
+    assert found["prompts_without_a_witness"] == 0
