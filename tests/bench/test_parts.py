@@ -1,0 +1,65 @@
+"""`python -m bench`: part by part, one JSON object."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+from bench import __main__ as bench
+from bench.__main__ import PARTS
+
+
+def _part(measure: object) -> ModuleType:
+    module = ModuleType("part")
+    module.measure = measure  # type: ignore[attr-defined] # made here
+    module.add_options = lambda _parser: None  # type: ignore[attr-defined] # made here
+    return module
+
+
+def _fail(_options: argparse.Namespace) -> None:
+    raise SystemExit("no archive at hand")
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_every_part_listed_is_one(name: str) -> None:
+    """It adds options that argparse takes beside those of the others."""
+    parser = argparse.ArgumentParser()
+    part = import_module(f"bench.{name}")
+    part.add_options(parser)
+    assert callable(part.measure)
+    parser.parse_args([])
+
+
+def test_a_part_that_cannot_be_measured_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The others have their figures; it is one object, and the exit code is 1."""
+    monkeypatch.setattr(bench, "PARTS", ("one", "two"))
+    monkeypatch.setattr(sys, "argv", ["bench"])
+    monkeypatch.setitem(sys.modules, "bench.one", _part(_fail))
+    monkeypatch.setitem(sys.modules, "bench.two", _part(lambda _: {"seconds": 1.5}))
+    assert bench.main() == 1
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == ["machine", "one", "two"]
+    assert found["one"] == {"not_measured": "SystemExit: no archive at hand"}
+    assert found["two"] == {"seconds": 1.5}
+
+
+def test_only_the_parts_asked_for_are_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By name; a name that is none is wrong usage."""
+    monkeypatch.setattr(bench, "PARTS", ("one", "two"))
+    monkeypatch.setitem(sys.modules, "bench.one", _part(_fail))
+    monkeypatch.setitem(sys.modules, "bench.two", _part(lambda _: {}))
+    monkeypatch.setattr(sys, "argv", ["bench", "two"])
+    assert bench.main() == 0
+    assert list(json.loads(capsys.readouterr().out)) == ["machine", "two"]
+    monkeypatch.setattr(sys, "argv", ["bench", "three"])
+    with pytest.raises(SystemExit):
+        bench.main()
