@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,15 +14,15 @@ from curation.origins import FetchSettings
 from curation.progress import Quiet
 from evaluation.data.dataset import Choice, Dataset
 from evaluation.data.files import Files
-from evaluation.data.making import Maker
 from evaluation.data.tables import Tables
 from evaluation.sampling import drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from curation.progress import Progress
     from evaluation.data.dataset import Reader
+    from evaluation.data.making import Maker
     from evaluation.units import Subject
 
 #: The published benchmark.
@@ -58,22 +59,31 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     settings = settings or FetchSettings()
     name, reader = _reader(where, settings, progress)
     chosen = _chosen(reader, choice, name)
-    for line in reader.left_out()[:_MOST_SAID]:
-        progress.say(f"left out: {line}")
-    if len(reader.left_out()) > _MOST_SAID:
-        progress.say(f"left out: {len(reader.left_out()) - _MOST_SAID:,} more")
-    maker = Maker(settings.cache, choice.seed, jobs or os.cpu_count() or 1)
-    origin, read = _instances(reader, chosen, maker if instances else None, progress)
+    _say_left_out(reader.left_out(), progress)
+    lacking = {place for place, complete in chosen.items() if not complete}
+    maker = None
+    if lacking and instances:
+        maker = _maker(settings, choice.seed, jobs or os.cpu_count() or 1)
+        title = f"Making instances of {len(lacking):,} schemas"
+        with progress.bar(title, len(lacking)) as advance:
+            maker.fill(reader.subjects(lacking), advance)
     return Dataset(
         name=name,
         origin=reader.origin,
         sha256=reader.sha256(),
         count=len(chosen),
-        instances=origin,
+        instances=_origin(chosen, lacking, made=instances),
         choice=choice,
         left_out=reader.left_out(),
-        read=read,
+        read=partial(_subjects, reader, chosen.keys(), lacking, maker),
     )
+
+
+def _say_left_out(lines: Sequence[str], progress: Progress) -> None:
+    for line in lines[:_MOST_SAID]:
+        progress.say(f"left out: {line}")
+    if len(lines) > _MOST_SAID:
+        progress.say(f"left out: {len(lines) - _MOST_SAID:,} more")
 
 
 def _reader(
@@ -101,7 +111,7 @@ def _default(settings: FetchSettings, progress: Progress) -> tuple[str, Reader]:
             f"no {DEFAULT_BUILD} here, and {fault}. Measuring the embedded sample; "
             "csbdata build --instances makes the whole benchmark"
         )
-        return "sample", _sample(settings)
+        return "sample", _sample(settings, progress)
     progress.say(f"no {DEFAULT_BUILD} here: measuring {PUBLISHED} of the Hub")
     return PUBLISHED, reader
 
@@ -131,12 +141,14 @@ def _from_hub(name: str, revision: str | None) -> Reader:
     return reader
 
 
-def _sample(settings: FetchSettings) -> Reader:
+def _sample(settings: FetchSettings, progress: Progress) -> Reader:
     """Build the embedded sample into the cache, where it is not yet; open it."""
     from curation.build import Request, build  # noqa: PLC0415 - heavy, rarely asked
 
     out = settings.cache / "sample" / "JSONSchemaBench"
-    build(Request(out=out, sample=True, instances=True, fetch=settings), Quiet())
+    request = Request(out=out, sample=True, instances=True, fetch=settings)
+    with progress.bar("Building the embedded sample"):
+        build(request, Quiet())
     reader = Tables.of(out, "sample")
     if reader is None:
         raise NoInput("the embedded sample has no tables", str(out))
@@ -182,28 +194,27 @@ def _said(choice: Choice) -> str:
     return ", ".join(ids[:3]) if ids else "of that config and split"
 
 
-def _instances(
-    reader: Reader,
-    chosen: Mapping[int, bool],
-    maker: Maker | None,
-    progress: Progress,
-) -> tuple[str, Callable[[], Iterator[Subject]]]:
-    """Return where instances come from, and what reads subjects with them."""
-    lacking = {place for place, complete in chosen.items() if not complete}
-    if maker is None or not lacking:
-        origin = "none" if len(lacking) == len(chosen) else "given"
-        return origin, lambda: reader.subjects(chosen.keys())
-    with progress.bar(
-        f"Making instances of {len(lacking):,} schemas", len(lacking)
-    ) as advance:
-        maker.fill(reader.subjects(lacking), advance)
+def _origin(chosen: Mapping[int, bool], lacking: set[int], *, made: bool) -> str:
+    """Return where instances come from, in the words of `Dataset.instances`."""
+    given = "given" if len(lacking) < len(chosen) else ""
+    new = "made" if lacking and made else ""
+    return " and ".join(filter(None, (given, new))) or "none"
 
-    def read() -> Iterator[Subject]:
-        made = maker.completed(reader.subjects(lacking))
-        everything = zip(sorted(chosen), reader.subjects(chosen.keys()), strict=True)
-        for place, subject in everything:
-            yield next(made) if place in lacking else subject
 
-    if len(lacking) == len(chosen):
-        return "made", lambda: maker.completed(reader.subjects(lacking))
-    return "given and made", read
+def _maker(settings: FetchSettings, seed: int, jobs: int) -> Maker:
+    from evaluation.data.making import Maker  # noqa: PLC0415 - heavy, rarely asked
+
+    return Maker(settings.cache, seed, jobs)
+
+
+def _subjects(
+    reader: Reader, places: Collection[int], lacking: set[int], maker: Maker | None
+) -> Iterator[Subject]:
+    """Yield subjects in order, those that lack instances with what was made."""
+    if maker is None:
+        yield from reader.subjects(places)
+        return
+    made = maker.completed(reader.subjects(lacking))
+    everything = zip(sorted(places), reader.subjects(places), strict=True)
+    for place, subject in everything:
+        yield next(made) if place in lacking else subject

@@ -106,9 +106,7 @@ def test_with_neither_the_sample_is_measured(
         raise Unavailable("the Hub cannot be reached", "there")
 
     monkeypatch.setattr("curation.snapshot.hub_snapshot", silent)
-    monkeypatch.setattr(
-        opening, "_sample", lambda _settings: Tables.of(folder, "sample")
-    )
+    monkeypatch.setattr(opening, "_sample", lambda *_: Tables.of(folder, "sample"))
     monkeypatch.chdir(tmp_path)
     told = _Told()
     data = open_data(settings=FetchSettings(cache=tmp_path / "cache"), progress=told)
@@ -120,7 +118,7 @@ def test_with_neither_the_sample_is_measured(
 def test_the_sample_has_schemas_of_every_config_with_instances(tmp_path: Path) -> None:
     """It is built into the cache, once."""
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
-    reader = opening._sample(settings)
+    reader = opening._sample(settings, Quiet())
     names = list(reader.names())
     assert len({each.config for each in names}) == 10
     assert all(each.complete for each in names)
