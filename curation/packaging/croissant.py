@@ -135,8 +135,8 @@ def _file_object(name: str, known: Sum) -> Json:
 def _file_set(config: Announced) -> Json:
     return {
         "@type": "cr:FileSet",
-        "@id": f"files-{config.name}",
-        "name": f"files-{config.name}",
+        "@id": f"{config.name}/files",
+        "name": f"files of {config.name}",
         "description": f"The files of the config {config.name}.",
         "encodingFormat": _PARQUET,
         "includes": config.paths,
@@ -164,7 +164,7 @@ def _description(config: Announced) -> str:
 
 def _split(config: Announced) -> Json:
     source = {
-        "fileSet": {"@id": f"files-{config.name}"},
+        "fileSet": {"@id": f"{config.name}/files"},
         "extract": {"fileProperty": "fullpath"},
         "transform": {"regex": _SPLIT},
     }
@@ -191,7 +191,7 @@ def _field(config: Announced, column: pa.Field) -> Json:
         "dataType": _TYPES[dtype],
         **({"isArray": True, "arrayShape": "-1"} if is_list else {}),
         "source": {
-            "fileSet": {"@id": f"files-{config.name}"},
+            "fileSet": {"@id": f"{config.name}/files"},
             "extract": {"column": column.name},
         },
     }
