@@ -119,6 +119,8 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
             stack.enter_context(Lane(entrant, plan.tokenizer, plan.bounds, core))
             for core in _cores_of(own, plan)
         ]
+        if not out.finished:
+            _warm(lanes)
         for task in plan.tasks:
             subjects = plan.subjects() if task.needs_data else ()
             units = sharded(_wanted(task, subjects, plan), *plan.shard)
@@ -133,6 +135,13 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
                 if worth_one(row):
                     path = write_reproducer(row, unit, entrant, plan, out)
                     tally.reproducers.append(path)
+
+
+def _warm(lanes: Sequence[Lane]) -> None:
+    """Let the workers start while we do something else."""
+    for lane in lanes:
+        if lane.child is None and lane.idle:
+            lane.warm()
 
 
 def _wanted(task: Task, subjects: Iterable[Subject], plan: Plan) -> Iterator[Unit]:
@@ -163,12 +172,8 @@ def _jobs(
     units: Iterable[tuple[Unit, str]], lanes: Sequence[Lane], encode: Encode
 ) -> Iterator[Job]:
     """Yield what is to do; the workers are started before the first."""
-    warm = False
     for unit, fingerprint in units:
-        if not warm:
-            for lane in lanes:
-                lane.warm()
-            warm = True
+        _warm(lanes)
         tokens = encode([walk.text for walk in unit.walks]) if unit.walks else []
         yield Job(unit=unit, tokens=tokens, fingerprint=fingerprint)
 
