@@ -66,6 +66,8 @@ def conditions_of(run: Run) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (name, _flat(header.get(name))) for name in (*wanted, "machine", "started")
     ]
+    if header.get("timer_ns") is not None:
+        rows.append(("timer", f"{header['timer_ns']:,} ns a reading"))
     rows.append(("units", f"{len(run):,}"))
     return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
 
@@ -123,17 +125,24 @@ class Failure:
     detail: str
     #: Tokens of the shortest text that shows it; 0 where compiling does.
     tokens: int
+    #: Characters of the schema; 0 where the task does not say.
+    size: int
 
 
 def failures(run: Run, wanted: Sequence[str] = ()) -> list[Failure]:
     """Return every failure of the tasks wanted (or all), the worst first.
 
+    What its task lets pass is none, such as a refusal of a schema that nothing fits.
     Among equals those with the shortest texts come first: they are read soonest.
     """
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+
+    passes = {name: each.passes for name, each in tasks().items() if each.passes}
     found = [
         failure
         for row in run.rows()
         if not wanted or row.task in wanted
+        if row.task not in passes or not passes[row.task](row)
         for failure in _failure(row)
     ]
     return sorted(
@@ -141,6 +150,7 @@ def failures(run: Run, wanted: Sequence[str] = ()) -> list[Failure]:
         key=lambda each: (
             SEVERITY.index(each.standing),
             each.tokens,
+            each.size,
             each.engine,
             each.config,
             each.id,
@@ -155,6 +165,7 @@ def _failure(row: Row) -> Iterator[Failure]:
     culprits = [each for each in row.walks if _is_wrong(each)]
     shortest = min(culprits, key=lambda each: each.tokens, default=None)
     phase = f"{row.phase}: " if row.phase else ""
+    size = row.label.get("size")
     yield Failure(
         engine=row.engine,
         task=row.task,
@@ -163,6 +174,7 @@ def _failure(row: Row) -> Iterator[Failure]:
         standing=what,
         detail=_seen(shortest) if row.detail == "" and shortest else phase + row.detail,
         tokens=shortest.tokens if shortest else 0,
+        size=size if isinstance(size, int) else 0,
     )
 
 

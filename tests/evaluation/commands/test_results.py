@@ -96,6 +96,15 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
     assert "--limit 3" in cut.stdout
 
 
+def test_what_a_task_lets_pass_is_no_failure(tmp_path: Path) -> None:
+    """The suite lets a refusal pass where nothing valid was asked."""
+    label = {"category": "not", "tests": 1, "valid": 0}
+    refused = row(task="test-suite", result=Result.COMPILE_ERROR, walks=(), label=label)
+    write_run(tmp_path / "run", [refused], _HEAD)
+    answer = _ask("show", str(tmp_path / "run"), "--failures")
+    assert "0 of 0" in answer.stdout
+
+
 def test_failures_say_where_a_text_went_wrong(tmp_path: Path) -> None:
     """Which text, of what kind, at which token."""
     write_run(tmp_path / "run", [row(walks=(blocked(2, valid=True),))], _HEAD)
