@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from curation.runs import fingerprint
 from evaluation.driver import measuring_digest
-from evaluation.machine import machine
+from evaluation.machine import governor, machine, timer_ns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,5 +71,7 @@ def header(
         "only": asked["only"],
         "models": asked["models"],
         "machine": machine(),
+        "governor": governor(),
+        "timer_ns": timer_ns(),
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }
