@@ -20,6 +20,7 @@ from curation.release.release import last_release, next_release, write_release
 from curation.release.versions import Level
 from tests.builds import KEPT_ROWS, write_build
 from tests.made import record
+from tests.publishing import NAME, connected, contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -176,6 +177,28 @@ def test_a_version_that_was_never_released_is_none_to_compare_with(
     folder = _stated(write_build(tmp_path / "x"), "2.0.0-dev")
     with pytest.raises(BadData, match="never released"), last_release(str(folder)):
         pass
+
+
+def test_on_the_hub_the_highest_version_tag_is_the_last_release(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2.10.0 is above 2.9.0; other tags and what stands on main do not count."""
+    held = contents(base)
+    with connected(monkeypatch, tmp_path / "home") as there:
+        tags = {}
+        for version in ("2.9.0", "2.10.0", "2.11.0-dev"):
+            stated = json.dumps(read_manifest(base) | {"data_version": version})
+            files = {**held, "manifest.json": stated.encode()}
+            tags[f"v{version}"] = there.hub.store.put(NAME, files)
+        there.hub.repository(NAME).tags.update(tags, other=tags["v2.11.0-dev"])
+        with last_release(NAME) as last:
+            assert str(last.version) == "2.10.0"
+            found = next_release(base, last, allow_partial=True)
+            assert found.level is Level.NONE
+        with last_release(f"hf://datasets/{NAME}@v2.9.0") as last:
+            assert str(last.version) == "2.9.0"
+        with pytest.raises(BadData), last_release(f"{NAME}@main"):
+            pass
 
 
 @pytest.mark.parametrize("where", ["/no/such", "no", "a/b/c"])
