@@ -56,11 +56,18 @@ class _Record(logging.LogRecord):
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type] # as logging calls it
-        self.msg = redacted(super().getMessage())
+        self.msg = redacted(self._formatted())
         self.args = ()
         if self.exc_info and self.exc_info[1] is not None:
             # A formatter takes this text instead of making its own.
             self.exc_text = redacted_traceback(self.exc_info[1])
+
+    def _formatted(self) -> str:
+        """Return the text; a record with the wrong arguments is no reason to fail."""
+        try:
+            return super().getMessage()
+        except (TypeError, ValueError, LookupError):
+            return f"{self.msg} {self.args}"
 
 
 def guard() -> None:

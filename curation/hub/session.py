@@ -42,6 +42,8 @@ _LOGIN = "hf auth login, or set HF_TOKEN"
 _RESET = re.compile(r";\s*t\s*=\s*(\d+)")
 _SERVER_ERROR = 500
 _TIMEOUT, _LIMITED, _GONE_AHEAD = 408, 429, (409, 412)
+#: What is raised where code is wrong, not the world.
+_DEFECTS = (AssertionError, AttributeError, LookupError, NameError, TypeError)
 _QUOTA = re.compile(r"(?i)quota|storage limit|exceeded|upgrade your plan|payment")
 
 
@@ -259,7 +261,11 @@ def _of_the_rest(error: Exception, where: str) -> Fault:
         return Unavailable(redacted(str(error)), where)
     if isinstance(error, OSError):
         return CannotCreate(_last_words(error), where)
-    return Fault(redacted(f"{type(error).__name__}: {error}"), where)
+    said = redacted(f"{type(error).__name__}: {_last_words(error)}")
+    if isinstance(error, _DEFECTS):
+        return Fault(said, where)
+    # The upload over Xet has exceptions of its own.
+    return Unavailable(said, where, "the same command later goes on from here")
 
 
 def _last_words(error: BaseException) -> str:

@@ -99,6 +99,17 @@ def test_log_records_hold_none(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.usefixtures("guarded")
+@pytest.mark.parametrize("arguments", [(), (1, 2), ({"b": 1},)])
+def test_a_record_with_the_wrong_arguments_is_logged(
+    arguments: tuple[object, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever logs it goes on, as without the guard."""
+    logging.getLogger("some.library").warning(f"%(a)s hf_{SECRET}", *arguments)  # noqa: G004 (a secret in the format)
+    assert "%(a)s" in caplog.text
+    assert SECRET not in caplog.text
+
+
+@pytest.mark.usefixtures("guarded")
 def test_what_a_process_dies_of_holds_none(capsys: pytest.CaptureFixture[str]) -> None:
     """The hook for exceptions that nobody catches prints it without."""
     try:
