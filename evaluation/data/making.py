@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import time
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -38,7 +39,12 @@ if TYPE_CHECKING:
     from evaluation.units import Subject
 
 _FILE: Final = "instances.sqlite"
-_TABLE: Final = "create table if not exists made (key blob primary key, content blob)"
+_TABLE: Final = (
+    "create table if not exists made "
+    "(key blob primary key, content blob, code text, at integer)"
+)
+#: Seconds for which what other versions of the code made is left alone.
+_KEPT: Final = 7 * 24 * 3600
 #: Seconds to wait for another process that writes.
 _PATIENCE: Final = 60.0
 
@@ -50,13 +56,11 @@ class Maker:
     folder: Path
     seed: int
     jobs: int
-    _prefix: str = field(init=False)
+    _code: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Work out what decides instances beside their schema."""
-        self._prefix = fingerprint(
-            seed=self.seed, code=code_digest(), versions=dict(versions())
-        )
+        """Work out what decides instances beside their schema and the seed."""
+        self._code = fingerprint(code=code_digest(), versions=dict(versions()))
 
     def fill(self, subjects: Iterable[Subject], advance: Callable[[int], None]) -> None:
         """Make what is not kept yet; `advance` is told how many more are there.
@@ -71,6 +75,9 @@ class Maker:
                 program(self.seed), jobs=self.jobs, limits=limits(), attempts=1
             ) as pool,
         ):
+            old = (self._code, int(time.time()) - _KEPT)
+            kept.execute("delete from made where code != ? and at < ?", old)
+            kept.commit()
             missing = self._missing(subjects, kept, advance)
             failed = list(self._round(pool, missing, kept, advance))
             # Asked once more for what has cost too much, for its witnesses alone.
@@ -157,14 +164,15 @@ class Maker:
                 for each in made.instances
             ],
         }
-        row = (self._key(unit), orjson.dumps(content))
+        now = int(time.time())
+        row = (self._key(unit), orjson.dumps(content), self._code, now)
         try:
-            kept.execute("insert or replace into made values (?, ?)", row)
+            kept.execute("insert or replace into made values (?, ?, ?, ?)", row)
         except sqlite3.Error as error:
             raise self._unwritable(error) from error
 
     def _key(self, unit: Json) -> bytes:
-        text = f"{self._prefix}\n{unit['dialect']}\n{unit['schema']}"
+        text = f"{self._code}\n{self.seed}\n{unit['dialect']}\n{unit['schema']}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
     def _open(self) -> sqlite3.Connection:
@@ -193,6 +201,7 @@ def _connected(path: Path) -> sqlite3.Connection:
         kept.execute("pragma journal_mode=wal")
         kept.execute("pragma synchronous=normal")
         kept.execute(_TABLE)
+        kept.execute("select key, content, code, at from made limit 1")
         kept.commit()
     except BaseException:
         kept.close()

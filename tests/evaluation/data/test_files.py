@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,11 +14,14 @@ import pytest
 from curation.faults import BadData, NoInput
 from curation.instances.maskbench import MaskFile, MaskTest, write_files
 from curation.isolation import Pool
+from curation.limits import Limits
 from curation.origins import FetchSettings
 from curation.progress import Quiet
 from evaluation.data import open_data
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from evaluation.data import Dataset
@@ -201,3 +208,78 @@ def test_a_schema_that_is_hopeless_has_no_instances(tmp_path: Path) -> None:
     data = _open(path)
     assert [each.instances for each in data.subjects()] == [()]
     assert (data.count, data.instances) == (1, "made")
+
+
+def _folder(tmp_path: Path, count: int) -> Path:
+    folder = tmp_path / "schemas"
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"{number}.json").write_text(json.dumps({"const": number}))
+    return folder
+
+
+class _Stopping(Quiet):
+    """Progress at which somebody stops the command, once some are made."""
+
+    @contextmanager
+    def _stopping(self) -> Iterator[Callable[[int], None]]:
+        made: list[int] = []
+
+        def advance(steps: int) -> None:
+            made.append(steps)
+            if len(made) > 40:
+                raise KeyboardInterrupt
+
+        yield advance
+
+    def bar(
+        self,
+        title: str,  # noqa: ARG002 (the protocol's)
+        total: int | None = None,  # noqa: ARG002 (the protocol's)
+    ) -> AbstractContextManager[Callable[[int], None]]:
+        return self._stopping()
+
+
+def test_what_was_made_before_a_stop_is_kept(tmp_path: Path) -> None:
+    """The same command goes on behind the last batch that was complete."""
+    folder = _folder(tmp_path, 70)
+    with pytest.raises(KeyboardInterrupt):
+        _open(folder, _Stopping())
+    with sqlite3.connect(tmp_path / "cache" / "instances.sqlite") as kept:
+        found = kept.execute("select count(*) from made").fetchone()[0]
+    kept.close()
+    assert 32 <= found < 70
+    data = _open(folder)
+    assert [each.instances[0].text for each in data.subjects()] == [
+        str(number) for number in range(70)
+    ]
+
+
+def test_a_schema_that_costs_too_much_has_no_instances(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is asked twice, the second time for less, and then stays without."""
+    limits = replace(Limits(), seconds=1e-5)
+    monkeypatch.setattr("evaluation.data.making.limits", lambda: limits)
+    data = _open(_folder(tmp_path, 2))
+    assert [each.instances for each in data.subjects()] == [(), ()]
+    assert (data.count, data.instances) == (2, "made")
+
+
+def test_what_old_code_made_is_thrown_away(tmp_path: Path) -> None:
+    """Of other versions only what is younger than a week is left alone."""
+    folder = _folder(tmp_path, 1)
+    _open(folder)
+    now = int(time.time())
+    with sqlite3.connect(tmp_path / "cache" / "instances.sqlite") as kept:
+        for name, age in (("young", 60), ("old", 30 * 24 * 3600)):
+            row = (name.encode(), b"{}", "other code", now - age)
+            kept.execute("insert into made values (?, ?, ?, ?)", row)
+    kept.close()
+    _open(folder)
+    with sqlite3.connect(tmp_path / "cache" / "instances.sqlite") as kept:
+        keys = {row[0] for row in kept.execute("select key from made")}
+    kept.close()
+    assert b"young" in keys
+    assert b"old" not in keys
+    assert len(keys) == 2
