@@ -19,7 +19,7 @@ from curation.check_schema import refuse
 from curation.compile_worker import COMPILES
 from curation.compile_worker import verdict as compiled
 from curation.dialects import BY_NAME
-from curation.documents import Origin, Provenance, RawDocument, Rejected
+from curation.documents import Origin, Provenance, RawDocument, Reason, Rejected
 from curation.library import NoLibrary
 from curation.metaschemas import complaint, is_valid, recheck, valid_under
 from curation.rules import Context
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from curation.documents import Document, Json
     from curation.rules import Rule
 
+#: What a reference that leads nowhere is rejected for.
+_LOST = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)
 #: The verdict of a validator that takes the schema.
 ACCEPTS = "accepts"
 _BUILDERS: dict[str, Any] = {
@@ -102,13 +104,21 @@ def _under_rules(content: bytes) -> Json:
         if not isinstance(result, Rejected):
             document = result
             continue
-        rejected.append(replace(result, rule=rule.name))
+        if not _told(result, rejected):
+            rejected.append(replace(result, rule=rule.name))
         # The rules that come later rely on a legal schema, and on nothing else.
         if document.dialect is None or not is_valid(
             document.schema, BY_NAME[document.dialect]
         ):
             break
     return _report(document, rejected, rules.rules)
+
+
+def _told(new: Rejected, earlier: list[Rejected]) -> bool:
+    """Tell whether it is the lost reference that an earlier rule has named."""
+    return new.reason is Reason.UNRESOLVED_REFERENCE and any(
+        each.reason in _LOST for each in earlier
+    )
 
 
 def _report(

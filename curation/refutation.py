@@ -5,7 +5,8 @@ No proof means nothing: the schema may accept no instance all the same.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from curation.refutation_ground import Ground, Node
 from curation.refutation_search import FUEL, RISKY, Search
@@ -20,7 +21,17 @@ __all__ = ["Answer", "Proof", "answer", "refute", "refuted_places"]
 
 #: Goals looked at for all the places of one schema.
 _FUEL_OF_PLACES = 3 * FUEL
-Answer = Literal["satisfiable", "unsatisfiable", "unknown"]
+
+
+class Answer(StrEnum):
+    """Whether a schema can be met at all."""
+
+    SATISFIABLE = "satisfiable"
+    """A witness exists."""
+    UNSATISFIABLE = "unsatisfiable"
+    """There is a proof that nothing is accepted."""
+    UNKNOWN = "unknown"
+    """Neither was found; the reason says what stood in the way."""
 
 
 def refute(schema: Json, dialect: Dialect) -> Proof | None:
@@ -56,11 +67,17 @@ def refuted_places(schema: Json, dialect: Dialect) -> tuple[Proof, ...]:
     )
 
 
-def answer(schema: Json, dialect: Dialect, *, has_witness: bool) -> Answer:
-    """Return what is known: a witness settles it, then a proof; else `unknown`."""
+def answer(
+    schema: Json, dialect: Dialect, *, has_witness: bool
+) -> tuple[Answer, Proof | None]:
+    """Return what is known, and the proof if that is why it is known.
+
+    A witness settles it, then a proof; without either it is `unknown`.
+    """
     if has_witness:
-        return "satisfiable"
-    return "unknown" if refute(schema, dialect) is None else "unsatisfiable"
+        return Answer.SATISFIABLE, None
+    proof = refute(schema, dialect)
+    return Answer.UNKNOWN if proof is None else Answer.UNSATISFIABLE, proof
 
 
 def _places(ground: Ground) -> list[Node]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
 from curation.documents import Rejected
@@ -18,7 +17,7 @@ from curation.instances.judge import verdicts
 from curation.instances.near_misses import near_misses
 from curation.instances.reading import read_schema
 from curation.instances.witnesses import witnesses
-from curation.refutation import refute
+from curation.refutation import Answer, answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,17 +28,6 @@ if TYPE_CHECKING:
 
 #: The reason beside the answer `unsatisfiable`.
 PROOF = "proof"
-
-
-class Answer(StrEnum):
-    """Whether a schema can be met at all."""
-
-    SATISFIABLE = "satisfiable"
-    """A witness exists."""
-    UNSATISFIABLE = "unsatisfiable"
-    """There is a proof that nothing is accepted."""
-    UNKNOWN = "unknown"
-    """Neither was found; the reason says what stood in the way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,16 +113,16 @@ def make(text: str, dialect: str = "", seed: int = 0, *, lean: bool = False) -> 
 
 def _without(subject: Subject, found: Witnesses) -> Made:
     dialect = subject.dialect
-    proof = refute(subject.schema, dialect)
+    said, proof = answer(subject.schema, dialect, has_witness=False)
     if proof is not None:
         return Made(
-            answer=Answer.UNSATISFIABLE,
+            answer=said,
             dialect=dialect.name,
             reason=PROOF,
             detail=str(proof),
         )
     return Made(
-        answer=Answer.UNKNOWN,
+        answer=said,
         dialect=dialect.name,
         reason=found.obstacle or "",
         detail=found.detail,

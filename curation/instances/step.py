@@ -17,9 +17,10 @@ import orjson
 
 from curation.batching import in_batches
 from curation.benchmark import SPLITS, split_of
-from curation.instances.made import Answer, Made
+from curation.instances.made import Made
 from curation.isolation import Ending, Pool, Program
 from curation.limits import Limits
+from curation.refutation import Answer
 from curation.runs import atomic_write_bytes
 
 if TYPE_CHECKING:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +12,6 @@ from curation.compile_worker import COMPILES, verdict
 from tests.made import record, sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from curation.records import Record
@@ -24,30 +21,6 @@ def of(schema: object) -> Record:
     """Return a record of this schema."""
     text = json.dumps(schema)
     return record(sha256(text)[:8], json_schema=text, sha256=sha256(text))
-
-
-@pytest.fixture
-def trap() -> Iterator[tuple[str, list[str]]]:
-    """Serve on loopback; collect the path of every request."""
-    seen: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            seen.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"{}")
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", seen
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 @pytest.mark.parametrize(

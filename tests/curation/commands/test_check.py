@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,30 +36,6 @@ def examiner() -> Iterator[Examiner]:
     """Start one child process for all texts of this file."""
     with Examiner() as started:
         yield started
-
-
-@pytest.fixture
-def trap() -> Iterator[tuple[str, list[str]]]:
-    """Serve on loopback; collect the path of every request."""
-    seen: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            seen.append(self.path)
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"{}")
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", seen
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 def test_a_good_schema_has_no_problems(examiner: Examiner) -> None:
@@ -164,3 +138,13 @@ def test_a_missing_file_is_a_fault(tmp_path: Path) -> None:
         run(str(tmp_path / "nowhere.json"))
     with pytest.raises(NoInput):
         run(str(tmp_path))
+
+
+def test_a_lost_reference_is_told_once(examiner: Examiner) -> None:
+    """The rule that finds it first says so; the validators' echo is left out."""
+    for ref, code in [
+        ("https://schemas.example.org/other.json", "remote_reference"),
+        ("#/nowhere", "unresolved_reference"),
+    ]:
+        report = examiner.examine(json.dumps({"$ref": ref, "type": "object"}).encode())
+        assert [each.code for each in report.problems] == [code]
