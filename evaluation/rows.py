@@ -26,6 +26,7 @@ _COMPILE, _WALK = "compile", "walk"
 _MOST_WARNINGS = 50
 #: As the logs of native code begin; rows are the same whenever they are made.
 _CLOCK = re.compile(r"^\[\d\d:\d\d:\d\d\] ")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 
 
 def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
@@ -57,7 +58,7 @@ def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
         config=unit.config,
         result=result,
         phase="" if result is Result.OK else _phase(result, phase),
-        detail=detail,
+        detail=_steady(detail),
         warnings=tuple(dict.fromkeys(told))[:_MOST_WARNINGS],
         compile_ns=compiled.get("compile_ns"),
         first_mask_ns=walked.get("first_mask_ns"),
@@ -90,7 +91,12 @@ def _ending(
 def _lines(text: str) -> list[str]:
     """Return what was printed, line by line, without the time of day before it."""
     lines = (_CLOCK.sub("", each.strip()) for each in text.splitlines())
-    return [each[:1000] for each in lines if each]
+    return [_steady(each[:1000]) for each in lines if each]
+
+
+def _steady(text: str) -> str:
+    """Return a text without addresses, which the next run has elsewhere."""
+    return _ADDRESS.sub("0x...", text)
 
 
 def _walked(

@@ -155,6 +155,18 @@ def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
         }
 
 
+def test_what_differs_from_run_to_run_is_not_recorded(tmp_path: Path) -> None:
+    """Times of day and addresses in what an engine prints are left out."""
+    lines: list[tuple[str, ...]] = []
+    for name in ("first", "second"):
+        plan = plan_of(tmp_path, [subject("crash-compile", "{}")])
+        _, done = measured(tmp_path / name, [miniature("troubled")], plan)
+        (row,) = done.rows()
+        lines.append(row.warnings)
+    assert lines[0] == lines[1]
+    assert any("Segmentation fault" in each for each in lines[0])
+
+
 @pytest.mark.parametrize(
     ("name", "result", "word"),
     [
