@@ -35,6 +35,21 @@ SEVERITY = (
 )
 
 
+#: What of a header decides whether another run may be compared with this one.
+_TOLD = (
+    "csbdata",
+    "data",
+    "tokenizer",
+    "limits",
+    "settings",
+    "limit",
+    "shard",
+    "machine",
+    "governor",
+    "started",
+)
+
+
 def engines_of(run: Run) -> Table:
     """Return who took part, as the header says: versions, presets, options."""
     rows = [_engine(each) for each in run.header.get("engines") or ()]
@@ -64,7 +79,8 @@ def conditions_of(run: Run) -> Table:
     header = run.header
     wanted = ("csbdata", "data", "tokenizer", "limits", "settings", "limit", "shard")
     rows: list[tuple[Cell, ...]] = [
-        (name, _flat(header.get(name))) for name in (*wanted, "machine", "started")
+        (name, _flat(header.get(name)))
+        for name in (*wanted, "machine", "governor", "started")
     ]
     if header.get("timer_ns") is not None:
         rows.append(("timer", f"{header['timer_ns']:,} ns a reading"))

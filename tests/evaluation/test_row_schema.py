@@ -1,0 +1,70 @@
+"""The published schema of a line says what is written and what is read, no less."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import jsonschema
+import orjson
+import pytest
+
+from evaluation.row_lines import NotARow, row_of
+from evaluation.units import Result, Row, Verdict, Walked
+from tests.evaluation.made_runs import line, many, row
+from tests.evaluation.test_results import HOSTILE
+
+if TYPE_CHECKING:
+    from curation.documents import Json
+
+SCHEMA = json.loads(files("evaluation").joinpath("row.schema.json").read_bytes())
+_VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def test_the_schema_is_one() -> None:
+    """It is valid under its own dialect."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_schema_names_every_field_and_word() -> None:
+    """No field, result or verdict is missing, and none is there that is not ours."""
+    walk = SCHEMA["$defs"]["walk"]["properties"]
+    assert set(SCHEMA["properties"]) == {each.name for each in fields(Row)}
+    assert set(walk) == {each.name for each in fields(Walked)}
+    assert set(SCHEMA["properties"]["result"]["enum"]) == set(Result)
+    assert set(walk["verdict"]["enum"]) == set(Verdict)
+
+
+def test_what_is_written_fits() -> None:
+    """Each line that we write is an instance."""
+    for each in many("alpha 1.0", 60):
+        _VALIDATOR.validate(orjson.loads(line(each)))
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name != "deep"])
+def test_what_does_not_fit_is_not_read(name: str) -> None:
+    """The reader and the schema refuse the same JSON."""
+    try:
+        given = json.loads(HOSTILE[name])
+    except ValueError:
+        return
+    with pytest.raises(NotARow):
+        row_of(HOSTILE[name])
+    assert not _VALIDATOR.is_valid(given)
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(Row)])
+def test_a_field_of_another_type_is_refused_by_both(field: str) -> None:
+    """Whatever the field, a mistaken value is neither an instance nor a row."""
+    given = orjson.loads(line(row()))
+    wrongs: tuple[Json, ...] = (1.5, [[]], "???", {"a": 1})
+    for wrong in wrongs:
+        changed = {**given, field: wrong}
+        content = orjson.dumps(changed)
+        if _VALIDATOR.is_valid(changed):
+            row_of(content)
+        else:
+            with pytest.raises(NotARow):
+                row_of(content)
