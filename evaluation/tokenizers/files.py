@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from curation.faults import BadConfiguration
+from curation.faults import BadConfiguration, BadData
 from evaluation.tokenizers.encoding import Encoder, plain_json
 from evaluation.tokenizers.parts import Kind
 
@@ -59,6 +59,7 @@ class TokenizerFiles:
 
         Raises:
             BadConfiguration: the library `tokenizers` is not installed.
+            BadData: it cannot read this tokenizer.
         """
         try:
             return Encoder((self.folder / _PLAIN).read_bytes(), self.token_bytes())
@@ -67,6 +68,10 @@ class TokenizerFiles:
                 "encoding texts needs the library tokenizers",
                 then="pip install 'csbdata[eval]'",
             ) from error
+        except Exception as error:
+            # The library raises nothing more special.
+            what = f"the library tokenizers cannot read it ({error})"
+            raise BadData(what, self.name) from error
 
 
 def write_files(folder: Path, parts: Parts, licence: str) -> None:

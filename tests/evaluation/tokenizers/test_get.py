@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from curation.faults import BadConfiguration, BadData, NoInput, Unavailable
 from curation.origins import FetchSettings
 from evaluation.tokenizers import get
+from evaluation.tokenizers.wheels import pinned_tokenizers
 from tests.evaluation.tokenizers import made
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -236,3 +234,26 @@ def test_a_tokenizer_needs_no_model_library(
         [sys.executable, "-c", script, str(where), str(tmp_path / "c")], check=False
     )
     assert done.returncode == 0
+
+
+def test_a_tokenizer_that_its_library_cannot_read_is_said(
+    tmp_path: Path, settings: FetchSettings
+) -> None:
+    """Merges of tokens that there are not end in one line, not in a traceback."""
+    where = made.byte_level(tmp_path / "a")
+    given = json.loads((where / "tokenizer.json").read_bytes())
+    given["model"]["merges"] = [["no", "such"]]
+    (where / "tokenizer.json").write_text(json.dumps(given))
+    files = get(str(where), settings)
+    with pytest.raises(BadData, match="tokenizers cannot read it"):
+        files.encoder()
+
+
+def test_the_known_tokenizers_are_documented() -> None:
+    """docs/evaluation.md names each with its size and its wheel."""
+    text = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text()
+    for name, pinned in pinned_tokenizers().items():
+        row = next(line for line in text.splitlines() if line.startswith(f"| `{name}`"))
+        assert f"{pinned.pin.repository} {pinned.pin.commit}" in row
+        size = pinned.rest.get("vocab_size")
+        assert size is None or f"{size:,}" in row
