@@ -7,7 +7,7 @@ sides have mapped, so that a step costs one line each way.
     session_worker.py worker_protocol.py FILE-FOR-WHAT-IS-PRINTED worker.py
 
     {"compile": "<schema>"}   -> {"compile_ns": 1} or {"refusal": "why"}
-    {"open": true}            -> {} after which the text is empty
+    {"open": true, "forced": 8} -> {"forced": [...]} after which a text begins
     {"take": 17, "forced": 8} -> {"taken": true, "forced": [...]}
     {"mask": true}            -> {"mask_ns": 1, "may_end": false}
 
@@ -54,7 +54,7 @@ class Session:
             return {"closed": True}
         if "open" in question:
             self._matcher = self._engine.start(self._grammar)
-            return {}
+            return {"forced": self._take_forced(question["forced"])}
         if "take" in question:
             return self._take(question["take"], question["forced"])
         return self._mask()
@@ -78,15 +78,19 @@ class Session:
         if not self._worker.truth(self._matcher.commit, token):
             self._ready = False
             return {"taken": False, "forced": []}
-        forced: list[int] = []
+        forced = self._take_forced(most)
+        return {"taken": self._ready, "forced": forced}
+
+    def _take_forced(self, most: int) -> list[int]:
+        """Commit what is the only way on; closed if the engine refuses its own."""
         ask = getattr(self._matcher, "forced", None) if most else None
-        if ask is not None:
-            for each in (ask() or [])[:most]:
-                if not self._worker.truth(self._matcher.commit, each):
-                    self._ready = False
-                    return {"taken": False, "forced": forced}
-                forced.append(each)
-        return {"taken": True, "forced": forced}
+        taken: list[int] = []
+        for each in ((ask() or [])[:most]) if ask is not None else ():
+            if not self._worker.truth(self._matcher.commit, each):
+                self._ready = False
+                break
+            taken.append(each)
+        return taken
 
     def _mask(self) -> Json:
         start = perf_counter_ns()

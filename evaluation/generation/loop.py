@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from evaluation.generation.session import Session
+    from evaluation.generation.session import Mask, Session
     from evaluation.generation.values import Request
     from evaluation.models.base import Decoding, LanguageModel
 
@@ -74,7 +74,11 @@ class _Batch:
         options = self._options
         for text in self._all:
             if text.session is not None:
-                text.session.compile(text.request.schema, options.compile_seconds)
+                text.session.compile(
+                    text.request.schema,
+                    options.compile_seconds,
+                    forced=text.request.budget if options.forced else 0,
+                )
                 if not options.overlap_compile:
                     text.session.settle()
         self._prefill()
@@ -134,27 +138,45 @@ class _Batch:
         return bool(others) and text.session.is_waiting(_LOOK if idle else 0.0)
 
     def _choose(self, text: _Text, logits: torch.Tensor) -> None:
-        mask, wait = None, None
+        start = perf_counter_ns()
+        mask, begun = None, False
         if text.session is not None:
-            start = perf_counter_ns()
             if text.compile_ns is None:
-                text.compile_ns = text.session.compiled()
-            mask = text.session.mask()
+                begun = self._begin(text, text.session)
+            if not begun:
+                mask = text.session.mask()
             wait = perf_counter_ns() - start
             if text.compile_wait_ns is None:
-                text.compile_wait_ns = wait
-                if not self._options.overlap_compile:
-                    text.compile_wait_ns += text.compile_ns
+                own = 0 if self._options.overlap_compile else text.compile_ns or 0
+                text.compile_wait_ns = wait + own
         step = Step(
             fed=text.fed,
             forward_ns=text.forward_ns,
             mask_ns=None if mask is None else mask.ns,
-            wait_ns=wait,
+            wait_ns=None if text.session is None else wait,
         )
         text.steps.append(step)
+        text.logits = None
+        if not begun:
+            self._pick(text, logits, mask)
+
+    def _begin(self, text: _Text, session: Session) -> bool:
+        """Wait for the grammar; tell whether it says how every text begins."""
+        compiled = session.compiled()
+        text.compile_ns = compiled.ns
+        if not compiled.forced:
+            return False
+        text.first_ns = text.last_ns = perf_counter_ns() - self._start
+        text.tokens.extend(compiled.forced)
+        text.forced += len(compiled.forced)
+        text.ahead = list(compiled.forced)
+        if len(text.tokens) >= text.request.budget:
+            self._end(text, Ending.TRUNCATED, f"{text.request.budget} tokens")
+        return True
+
+    def _pick(self, text: _Text, logits: torch.Tensor, mask: Mask | None) -> None:
         token = text.picker.pick(logits, mask)
         now = perf_counter_ns() - self._start
-        text.logits = None
         if token is None:
             self._end(text, Ending.DEAD_END, "the mask allows no token and no end")
         elif token in self._model.end_tokens:

@@ -55,6 +55,16 @@ class Mask:
     ns: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """A grammar that is there."""
+
+    #: Of the compile call alone, in nanoseconds.
+    ns: int
+    #: The tokens with which every text begins, taken already.
+    forced: tuple[int, ...]
+
+
 class Session:
     """One engine process; what is asked is under way until it is waited for."""
 
@@ -105,12 +115,16 @@ class Session:
         """
         self._worker.start()
 
-    def compile(self, schema: str, seconds: float) -> None:
-        """Ask for a grammar and the first mask of an empty text."""
-        self._ask([{"compile": schema}, {"open": True}, {"mask": True}], seconds)
+    def compile(self, schema: str, seconds: float, *, forced: int = 0) -> None:
+        """Ask for a grammar, for what every text begins with, and for the next mask.
 
-    def compiled(self) -> int:
-        """Wait for the grammar; return the nanoseconds of its compilation.
+        `forced` is how many tokens may be taken that are the only way on.
+        """
+        opening = {"open": True, "forced": forced}
+        self._ask([{"compile": schema}, opening, {"mask": True}], seconds)
+
+    def compiled(self) -> Compiled:
+        """Wait for the grammar.
 
         Raises:
             EngineEnded: there is none.
@@ -118,8 +132,10 @@ class Session:
         answer = self._next()
         if "refusal" in answer:
             raise EngineEnded(Result.COMPILE_ERROR, str(answer["refusal"]))
-        self._next()
-        return int(str(answer["compile_ns"]))
+        opened = self._next()
+        return Compiled(
+            ns=int(str(answer["compile_ns"])), forced=tuple(opened["forced"])
+        )
 
     def take(self, token: int, *, forced: int, seconds: float) -> tuple[int, ...]:
         """Commit a token and ask for the next mask; return what was forced after it.

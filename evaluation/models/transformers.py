@@ -125,7 +125,8 @@ class TransformersModel:
         folder: Path,
     ) -> None:
         """Drive a model that is loaded; `load` makes one from a name."""
-        self._model = model.eval()
+        #: The model itself, for who wants to do other things with it.
+        self.module = model.eval()
         self._tokenizer = tokenizer
         self._prefixes = Prefixes(lambda: DynamicCache(config=model.config))
         self._revision = revision
@@ -139,8 +140,8 @@ class TransformersModel:
         """Return what a run's header records."""
         return {
             "revision": self._revision,
-            "device": str(self._model.device),
-            "dtype": str(self._model.dtype).removeprefix("torch."),
+            "device": str(self.module.device),
+            "dtype": str(self.module.dtype).removeprefix("torch."),
             "torch": torch.__version__,
             "threads": torch.get_num_threads(),
             "chat_template": self._tokenizer.chat_template or "",
@@ -173,13 +174,13 @@ class TransformersModel:
     def begin(self, prompts: Sequence[Sequence[int]]) -> tuple[Batch, torch.Tensor]:
         """Prefill the prompts; see `evaluation.models.base.LanguageModel`."""
         cache, reused = self._prefixes.take(prompts, self._fill)
-        batch = Batch(self._model, cache, len(prompts), reused)
+        batch = Batch(self.module, cache, len(prompts), reused)
         return batch, batch.feed([each[reused:] for each in prompts])
 
     @torch.inference_mode()
     def _fill(self, cache: DynamicCache, tokens: Sequence[int]) -> None:
-        self._model(
-            input_ids=torch.tensor([list(tokens)], device=self._model.device),
+        self.module(
+            input_ids=torch.tensor([list(tokens)], device=self.module.device),
             past_key_values=cache,
             use_cache=True,
             logits_to_keep=1,

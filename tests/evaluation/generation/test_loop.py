@@ -99,7 +99,7 @@ def test_without_an_engine_the_text_is_that_of_generate(
     request = _request(model, "say something", budget=24)
     ours = _alone(model, request)
     inputs = torch.tensor([request.prompt])
-    theirs = model._model.generate(inputs, max_new_tokens=24, do_sample=False)
+    theirs = model.module.generate(inputs, max_new_tokens=24, do_sample=False)
     new = theirs[0, len(request.prompt) :].tolist()
     assert list(ours.tokens) == [each for each in new if each not in model.end_tokens]
 

@@ -1,0 +1,342 @@
+"""Measure what a constraint costs while a model writes: our loop beside the others.
+
+- `loop`: the same greedy text without any engine, by `model.generate` and by our loop,
+  in turn; time per token after the first.
+- `constrained`: llguidance without forced tokens beside no engine, in turn, on the same
+  schemas; time per token after the first.
+- `forced`: llguidance with compact separators, with and without forced tokens, in turn:
+  tokens per forward pass, generation time, and in fp32 how many texts stay the same.
+  A text that differs is a `retokenisation` where other tokens spell the same text up
+  to where it differs, else a `numeric tie`: several tokens are fed in one pass, whose
+  sums are added up in another order.
+- `overlap`: a slow compile beside the prefill: time to first token against what the
+  compile and the prefill need alone, one thread each.
+
+Ratios are geometric means over texts with a 95 % interval by bootstrap. bf16 but for
+the texts of `forced`.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import time
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from bench.builds import clean_build
+from evaluation.data import Choice, open_data
+from evaluation.environments import install_line
+from evaluation.generation.asking import Questions
+from evaluation.generation.local import LocalWriter
+from evaluation.generation.values import Ending, Generation, Options
+from evaluation.lineup import lineup
+from evaluation.models.prefixes import shared_length
+from evaluation.prompts import shots, template
+from evaluation.statistics import geometric_ratio
+from evaluation.tokenizers import get
+from evaluation.units import Subject
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    import torch
+
+    from bench.builds import Build
+    from evaluation.generation.asking import Asked
+    from evaluation.models.transformers import TransformersModel
+
+#: What the figures are to reach.
+TARGETS = {
+    "loop": 1.03,
+    "constrained": 1.05,
+    "forced_tokens_per_pass": 1.10,
+    "forced_same_text": 0.9,
+    "overlap": 1.10,
+}
+_COMPACT = (
+    "whitespace_flexible=false",
+    "item_separator=,",
+    "key_separator=:",
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this part."""
+    parser.add_argument("--texts", type=int, default=24, help="schemas to write for")
+    parser.add_argument("--tokens", type=int, default=64, help="most tokens of a text")
+    parser.add_argument(
+        "--slow-engine", default="xgrammar", help="whose compile is to be hidden"
+    )
+    parser.add_argument(
+        "--model-tasks",
+        nargs="*",
+        default=["loop", "constrained", "forced", "overlap"],
+        help="loop, constrained, forced, overlap",
+    )
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of this part."""
+    with clean_build(options.build, "--instances") as build:
+        bench = _Bench(options, build)
+    found: dict[str, Any] = {"targets": TARGETS, "subjects": bench.told}
+    for task in options.model_tasks:
+        start = time.perf_counter()
+        found[task] = getattr(bench, task)()
+        found[task]["seconds"] = round(time.perf_counter() - start, 1)
+    return found
+
+
+class _Bench:
+    """The model, and what is asked of it."""
+
+    def __init__(self, options: argparse.Namespace, build: Build) -> None:
+        self.options = options
+        data = open_data(
+            str(build.folder),
+            choice=Choice(configs=("Github_easy",), limit=options.texts),
+        )
+        self.subjects = list(data.subjects())
+        self.told: dict[str, int | str] = {
+            f"Github_easy of the {build.name}": len(self.subjects)
+        }
+        reference = os.environ.get("CSBDATA_REFERENCE")
+        if reference:
+            glaive = _published_glaive(reference, options.texts)
+            self.told["Glaiveai2K of CSBDATA_REFERENCE"] = len(glaive)
+            self.subjects += glaive
+        else:
+            self.told["Glaiveai2K"] = "not run: CSBDATA_REFERENCE is not set"
+
+    def model(self, dtype: str = "bf16") -> TransformersModel:
+        from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
+        from evaluation.models.transformers import Loading  # noqa: PLC0415 - heavy
+
+        return get_model("smollm2", Loading(device="cpu", dtype=dtype))
+
+    def asked(self) -> list[Asked]:
+        questions = Questions(
+            template=template("sections"),
+            shots=shots(2),
+            count=len,
+            budget=self.options.tokens,
+        )
+        return [questions.asked(each)[0] for each in self.subjects]
+
+    def loop(self) -> dict[str, Any]:
+        import torch  # noqa: PLC0415 - heavy
+
+        model = self.model()
+        writer = _writer(model, "none", Options())
+        ours, theirs, same = [], [], 0
+        for asked in self.asked():
+            made = writer.write([asked])[0]
+            inputs = torch.tensor([model.prompt(asked.messages)])
+            times, tokens = _generated(model, inputs, len(made.tokens))
+            same += list(made.tokens) == tokens
+            if made.tpot_ns and len(made.tokens) > 1:
+                ours.append(made.tpot_ns)
+                theirs.append(times)
+        return {
+            "texts": len(ours),
+            "same_text": same,
+            "ms_per_token": {
+                "generate": _ms(theirs),
+                "ours": _ms(ours),
+            },
+            "ratio": _ratio(theirs, ours),
+        }
+
+    def constrained(self) -> dict[str, Any]:
+        model = self.model()
+        free = _writer(model, "none", Options())
+        engine = _writer(model, "llguidance", Options())
+        pairs = _in_turn(free, engine, self.asked())
+        engine.close()
+        masks = [step.mask_ns for _, made in pairs for step in made.steps[1:]]
+        waits = [step.wait_ns for _, made in pairs for step in made.steps[1:]]
+        return {
+            "texts": len(pairs),
+            "ms_per_token": {
+                "none": _ms([a.tpot_ns for a, _ in pairs]),
+                "llguidance": _ms([b.tpot_ns for _, b in pairs]),
+            },
+            "mask_ms": _ms(masks),
+            "wait_ms": _ms(waits),
+            "ratio": _ratio(
+                [a.tpot_ns for a, _ in pairs], [b.tpot_ns for _, b in pairs]
+            ),
+        }
+
+    def forced(self) -> dict[str, Any]:
+        timed = self._forced(self.model())
+        exact = self.model("fp32")
+        return {**_speed(timed), "text_fp32": _sameness(exact, self._forced(exact))}
+
+    def _forced(self, model: TransformersModel) -> list[tuple[Generation, Generation]]:
+        one = _writer(model, "llguidance", Options(), _COMPACT)
+        many = _writer(model, "llguidance", Options(forced=True), _COMPACT)
+        pairs = _in_turn(one, many, self.asked())
+        one.close()
+        many.close()
+        return pairs
+
+    def overlap(self) -> dict[str, Any]:
+        name = self.options.slow_engine
+        entrant = lineup([name], "faithful", [])[0]
+        if entrant.unavailable:
+            return {
+                "not_measured": f"{entrant.unavailable}; {install_line(entrant.file)}"
+            }
+        model = self.model()
+        beside = _writer(model, name, Options())
+        apart = _writer(model, name, Options(overlap_compile=False, overlap_mask=False))
+        rows = []
+        for alone, made in _in_turn(apart, beside, self.asked()):
+            longest = max(alone.compile_wait_ns or 0, alone.prefill_ns or 0)
+            if made.ttft_ns and longest:
+                rows.append((longest, made.ttft_ns))
+        beside.close()
+        apart.close()
+        return {
+            "engine": entrant.label,
+            "texts": len(rows),
+            "longest_alone_ms": _ms([a for a, _ in rows]),
+            "ttft_ms": _ms([b for _, b in rows]),
+            "ratio": _ratio([a for a, _ in rows], [b for _, b in rows]),
+        }
+
+
+def _writer(
+    model: TransformersModel,
+    engine: str,
+    options: Options,
+    assignments: Sequence[str] = (),
+) -> LocalWriter:
+    entrant = lineup([engine], "faithful", list(assignments))[0]
+    if entrant.unavailable:
+        raise SystemExit(f"{engine}: {entrant.unavailable}")
+    files = get(str(model.tokenizer_folder))
+    return LocalWriter(
+        model, entrant, replace(files, vocab_size=model.vocab_size), options
+    )
+
+
+def _in_turn(
+    first: LocalWriter, second: LocalWriter, asked: Sequence[Asked]
+) -> list[tuple[Generation, Generation]]:
+    """Write every text twice, the order changing; keep what both wrote."""
+    pairs = []
+    # The first text of each starts processes and fills the prefix cache.
+    for writer in (first, second):
+        writer.write([asked[0]])
+    for number, each in enumerate(asked):
+        order = (first, second) if number % 2 else (second, first)
+        made = {writer: writer.write([each])[0] for writer in order}
+        a, b = made[first], made[second]
+        if a.generated and b.generated and a.tpot_ns and b.tpot_ns:
+            pairs.append((a, b))
+    return pairs
+
+
+def _generated(
+    model: TransformersModel, inputs: torch.Tensor, tokens: int
+) -> tuple[float, list[int]]:
+    """Return nanoseconds per token after the first by `generate`, and its tokens."""
+
+    def timed(count: int) -> tuple[float, list[int]]:
+        start = time.perf_counter_ns()
+        made = model.module.generate(inputs, max_new_tokens=count, do_sample=False)
+        took = time.perf_counter_ns() - start
+        return took, made[0, inputs.shape[1] :].tolist()
+
+    first, _ = timed(1)
+    whole, found = timed(max(2, tokens))
+    ids = [each for each in found if each not in model.end_tokens]
+    return (whole - first) / max(1, len(found) - 1), ids
+
+
+def _speed(pairs: Sequence[tuple[Generation, Generation]]) -> dict[str, Any]:
+    passes = [len(made.steps) for _, made in pairs]
+    tokens = [len(made.tokens) + (made.ending is Ending.END) for _, made in pairs]
+    per_pass = sum(tokens) / sum(passes)
+    before = [(a.total_ns or 0) - (a.ttft_ns or 0) for a, _ in pairs]
+    after = [(b.total_ns or 0) - (b.ttft_ns or 0) for _, b in pairs]
+    both = [(a, b) for a, b in zip(before, after, strict=True) if a and b]
+    return {
+        "texts": len(pairs),
+        "tokens_per_pass": per_pass,
+        "time": sum(b for _, b in both) / sum(a for a, _ in both),
+        "time_times_tokens_per_pass": per_pass
+        * sum(b for _, b in both)
+        / sum(a for a, _ in both),
+        "time_ratio": _ratio([a for a, _ in both], [b for _, b in both]),
+    }
+
+
+def _sameness(
+    model: TransformersModel, pairs: Sequence[tuple[Generation, Generation]]
+) -> dict[str, Any]:
+    same = sum(a.text == b.text for a, b in pairs)
+    kinds = [_difference(model, a, b) for a, b in pairs if a.text != b.text]
+    return {
+        "texts": len(pairs),
+        "same": same,
+        "share": same / len(pairs) if pairs else None,
+        "differences": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
+    }
+
+
+def _difference(model: TransformersModel, a: Generation, b: Generation) -> str:
+    """Say whether the tokens part where the texts go on alike."""
+    at = shared_length([a.tokens, b.tokens])
+    spelled = len(model.text(a.tokens[:at]).encode())
+    alike = shared_length([[*a.text.encode()], [*b.text.encode()]])
+    return "retokenisation" if alike > spelled else "numeric tie"
+
+
+def _ms(values: Sequence[float | None]) -> float | None:
+    known = [each for each in values if each is not None]
+    return round(median(known) / 1e6, 3) if known else None
+
+
+def _ratio(
+    a: Sequence[float | None], b: Sequence[float | None]
+) -> dict[str, Any] | None:
+    pairs = [(x, y) for x, y in zip(a, b, strict=True) if x and y]
+    found = geometric_ratio([x for x, _ in pairs], [y for _, y in pairs])
+    if found is None:
+        return None
+    between = found.interval
+    return {
+        "value": found.value,
+        "low": between.low if between else None,
+        "high": between.high if between else None,
+    }
+
+
+def _published_glaive(reference: str, count: int) -> list[Subject]:
+    """Return schemas of the published edition's Glaiveai2K, drawn by digest."""
+    archive = Path(reference) / "published_sample.tar.xz"
+    found: list[Subject] = []
+    with tarfile.open(archive) as opened:
+        for member in opened:
+            folder, _, name = member.name.removeprefix("published_sample/").partition(
+                "/"
+            )
+            content = opened.extractfile(member)
+            if folder == "Glaiveai2K" and content is not None:
+                subject = Subject(
+                    id=name.removesuffix(".json"),
+                    config=folder,
+                    split="",
+                    schema=content.read().decode(),
+                    dialect="2020-12",
+                )
+                found.append(subject)
+    return sorted(found, key=lambda each: sha256(each.id.encode()).digest())[:count]
