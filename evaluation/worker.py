@@ -208,7 +208,7 @@ class _Walk:
         tokens: Sequence[int],
         mask_bytes: int,
         deadline: int,
-        checks: bool,  # noqa: FBT001
+        checks: bool,  # noqa: FBT001 (made in one place)
     ) -> None:
         self.tokens = tokens
         self.mask_bytes = mask_bytes
@@ -270,7 +270,7 @@ class _Walk:
         if not matcher.may_end():
             self.verdict = _UNFINISHED
 
-    def _allowed(self, mask: Any, token: int, index: int) -> bool | None:  # noqa: ANN401
+    def _allowed(self, mask: Any, token: int, index: int) -> bool | None:  # noqa: ANN401 (any buffer)
         """Tell whether the token is in the mask; None if the mask is too small."""
         view = memoryview(mask)
         if view.itemsize != 1:
