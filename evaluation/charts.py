@@ -138,10 +138,11 @@ def survival(
             lowest = min(lowest, *(share for _, share in points if share > 0), 1.0)
             if y > 0:
                 axes.plot([x], [y], ">", ms=5, mfc="none", color=colour)
-        logarithmic(axes, axes.xaxis, _duration)
-        logarithmic(axes, axes.yaxis, _per_cent)
-        axes.set_ylim(lowest / 1.5, 1.15)
-        _legend(axes, samples)
+        if axes.lines:
+            logarithmic(axes, axes.xaxis, _duration)
+            logarithmic(axes, axes.yaxis, _per_cent)
+            axes.set_ylim(lowest / 1.5, 1.15)
+            _legend(axes, samples)
 
     return Plot(name=name, title=title, draw=draw)
 
@@ -159,9 +160,11 @@ def _steps(sample: Quantiles) -> list[tuple[float, float]]:
     stride = max(1, len(ordered) // _POINTS)
     # The tail is what such a plot is for: its last values are all drawn.
     kept = [*ordered[:-_POINTS:stride].tolist(), *ordered[-_POINTS:].tolist()]
-    points = [(each, sample.share_above(each) or 0.0) for each in kept]
+    # Everything takes at least as long as the first; then the curve falls.
+    points = [(each, 1.0) for each in kept[:1]]
+    points += [(each, sample.share_above(each) or 0.0) for each in kept]
     if sample.first_bound is not None:
-        last = points[-1][1] if points else 1.0
+        last = points[-1][1] if kept else 1.0
         points.append((sample.first_bound, last))
     return points
 

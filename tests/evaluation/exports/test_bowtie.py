@@ -1,0 +1,76 @@
+"""The report that reads like Bowtie's: every case once, every engine's answer to it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.faults import NoInput
+from evaluation.exports import bowtie
+from evaluation.results import open_run
+from evaluation.units import Result, Unit, Walk
+from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.results import Run
+    from evaluation.units import Row
+
+_UNIT = Unit(
+    task="test-suite",
+    id="not/0",
+    config="2020-12",
+    schema='{"not": {}}',
+    walks=(Walk(text="1", valid=True), Walk(text="2", valid=False)),
+)
+
+
+@pytest.fixture(autouse=True)
+def _suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A suite of one case, so that none has to be fetched."""
+    monkeypatch.setattr(bowtie, "_units", lambda _run: {("2020-12", "not/0"): _UNIT})
+
+
+def _run(tmp_path: Path, rows: list[Row]) -> Run:
+    engines = [{"engine": name} for name in ("alpha 1.0", "beta 2.0")]
+    return open_run(write_run(tmp_path / "run", rows, {**HEAD, "engines": engines}))
+
+
+def test_a_report_has_cases_and_results(tmp_path: Path) -> None:
+    """Header, case with schema and instances, one line an engine, footer."""
+    base = {"task": "test-suite", "config": "2020-12", "id": "not/0"}
+    refused = row(
+        **base, engine="beta 2.0", result=Result.COMPILE_ERROR, detail="no", walks=()
+    )
+    rows = [row(**base, walks=(accepted(), blocked())), refused]
+    (path,) = bowtie.write_bowtie(_run(tmp_path, rows), tmp_path / "out")
+    head, case, one, other, foot = map(json.loads, path.read_text().splitlines())
+    assert head["dialect"] == "https://json-schema.org/draft/2020-12/schema"
+    assert list(head["implementations"]) == ["alpha 1.0", "beta 2.0"]
+    assert case["case"]["schema"] == {"not": {}}
+    assert [each["instance"] for each in case["case"]["tests"]] == [1, 2]
+    assert one["results"] == [{"valid": True}, {"valid": False}]
+    assert other["caught"] is True
+    assert other["context"]["message"] == "no"
+    assert one["seq"] == other["seq"] == case["seq"]
+    assert foot == {"did_fail_fast": False}
+
+
+def test_a_case_that_the_suite_has_no_more_is_there_without_its_schema(
+    tmp_path: Path,
+) -> None:
+    """What the rows say of it is still told."""
+    gone = row(task="test-suite", config="2020-12", id="gone/0")
+    (path,) = bowtie.write_bowtie(_run(tmp_path, [gone]), tmp_path / "out")
+    case = json.loads(path.read_text().splitlines()[1])["case"]
+    assert "schema" not in case
+    assert [each["valid"] for each in case["tests"]] == [True, False]
+
+
+def test_a_run_without_the_suite_has_no_report(tmp_path: Path) -> None:
+    """The fault names the task."""
+    with pytest.raises(NoInput, match="test-suite"):
+        bowtie.write_bowtie(_run(tmp_path, [row()]), tmp_path / "out")
