@@ -1,0 +1,134 @@
+"""`csbdata eval`: from a command line to tables, rows and exit codes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from curation.faults import BadConfiguration, Unavailable
+from evaluation.commands.eval import evaluate
+from evaluation.results import open_run
+from tests.evaluation.measuring import miniature
+from tests.evaluation.tokenizers import made
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typer.testing import Result as Answer
+
+_TEST = {
+    "description": "two members",
+    "schema": {"type": "object"},
+    "tests": [
+        {"description": "valid", "valid": True, "data": {"a": 1, "b": [True]}},
+        {"description": "invalid", "valid": False, "data": 7},
+    ],
+}
+
+
+@pytest.fixture
+def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the words of a run over two schemas with tests of their own."""
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("one", "two"):
+        (data / f"Made---{name}.json").write_text(json.dumps(_TEST), "utf-8")
+    tokenizer = made.byte_level(tmp_path / "tokenizer")
+    return ["--data", str(data), "--tokenizer", str(tokenizer), "--task", "masks"]
+
+
+def _ask(*words: str) -> Answer:
+    app = typer.Typer()
+    app.command()(evaluate)
+    return CliRunner().invoke(app, list(words), catch_exceptions=False)
+
+
+def test_a_run_prints_tables_and_the_next_command(words: list[str]) -> None:
+    """Figures on stdout; what was done and what comes next on stderr."""
+    answer = _ask("--engine", miniature("accept_all"), *words, "--run-dir", "run")
+    assert answer.exit_code == 0
+    assert "under constrained" in answer.stdout
+    assert "2 units: 2 run now" in answer.stderr
+    assert "csbdata results show run --failures" in answer.stderr
+
+
+def test_the_same_command_finds_what_is_done(words: list[str]) -> None:
+    """Nothing is run twice, and the figures are the same."""
+    command = ["--engine", miniature("accept_all"), *words, "--format", "json"]
+    first, second = _ask(*command), _ask(*command)
+    assert "2 found in the folder" in second.stderr
+    assert json.loads(first.stdout)["tables"] == json.loads(second.stdout)["tables"]
+    told = json.loads(second.stdout)["header"]
+    assert told["tasks"] == ["masks"]
+    assert told["data"]["schemas"] == 2
+
+
+def test_one_schema_is_chosen_by_its_id(words: list[str], tmp_path: Path) -> None:
+    """`--id` is how a failure is seen again."""
+    ids = ["--id", "Made/one", "--run-dir", "run"]
+    answer = _ask("--engine", miniature("accept_all"), *words, *ids)
+    assert answer.exit_code == 0
+    assert len(open_run(tmp_path / "run")) == 1
+
+
+def test_a_reproducer_is_data(words: list[str], tmp_path: Path) -> None:
+    """The file of a failure, given as `--data`, is the unit that failed."""
+    liar = miniature("troubled")
+    (tmp_path / "data" / "Made---one.json").write_text(
+        json.dumps({**_TEST, "schema": {"title": "lie"}}), "utf-8"
+    )
+    _ask("--engine", liar, *words, "--run-dir", "run")
+    (path,) = (tmp_path / "run" / "reproducers").iterdir()
+    again = ["--data", str(path), *words[2:], "--run-dir", "again"]
+    assert _ask("--engine", liar, *again).exit_code == 0
+    (row,) = open_run(tmp_path / "again").rows()
+    assert [each.verdict.value for each in row.walks] == ["lied", "lied"]
+    assert len(list((tmp_path / "again" / "reproducers").iterdir())) == 1
+
+
+def test_an_absent_engine_is_told_and_the_others_go_on(words: list[str]) -> None:
+    """Exit 0 with one engine that could be run, 69 without any."""
+    engines = ["--engine", miniature("absent"), "--engine", miniature("accept_all")]
+    answer = _ask(*engines, *words)
+    assert answer.exit_code == 0
+    assert "absent" in answer.stderr
+    assert "was not run" in answer.stderr
+    with pytest.raises(Unavailable, match="no engine"):
+        _ask(*engines[:2], *words)
+
+
+@pytest.mark.parametrize(
+    ("option", "match"),
+    [
+        (["--shard", "5/4"], "takes I/N"),
+        (["--shard", "x"], "takes I/N"),
+        (["--set", "sizes"], "takes NAME=VALUE"),
+        (["--task", "mask"], "there is no task 'mask': choose of masks"),
+        (["--engine", "llguidence"], "llguidance"),
+        (["--preset", "fast"], "no preset 'fast'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    words: list[str], option: list[str], match: str
+) -> None:
+    """Before anything is run, with what would make sense."""
+    engine = [] if "--engine" in option else ["--engine", miniature("accept_all")]
+    with pytest.raises(BadConfiguration, match=match):
+        _ask(*engine, *words, *option)
+
+
+def test_shards_are_parts_of_one_run(words: list[str], tmp_path: Path) -> None:
+    """Each has its own folder, and together they hold every unit once."""
+    for shard in ("1/2", "2/2"):
+        _ask("--engine", miniature("accept_all"), *words, "--shard", shard)
+    folders = sorted((tmp_path / "runs").iterdir())
+    ids = [row.id for folder in folders for row in open_run(folder).rows()]
+    assert len(folders) == 2
+    assert sorted(ids) == ["one", "two"]
+    assert len({open_run(each).header["plan"] for each in folders}) == 1
