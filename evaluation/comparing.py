@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.faults import BadConfiguration, NoInput
-from evaluation.comparison import all_pairs, comparison, objections, sides_of
+from evaluation.comparison import (
+    all_pairs,
+    comparison,
+    objections,
+    ratios,
+    sides_of,
+)
 from evaluation.gate import gate_of, gate_table, matched, moved_table
 
 if TYPE_CHECKING:
@@ -28,6 +34,8 @@ class Question:
     tasks: Sequence[str] = ()
     #: Share of the baseline's units that have to be no worse.
     percent: float = 100.0
+    #: How many times as long anything may take; None for as long as it likes.
+    slower: float | None = None
     #: Whether units that only the baseline has are left out.
     common_only: bool = False
     #: Units that moved to list.
@@ -77,12 +85,14 @@ def compared(question: Question) -> Answer:
         tables.append(gate_table(gates, question.percent))
         if question.limit:
             tables.append(moved_table(gates, question.limit))
-    failing = [each for each in gates if not each.holds(question.percent)]
+    failing = [_reason(each) for each in gates if not each.holds(question.percent)] + [
+        reason for each in gates for reason in slowdowns(each.pair, question.slower)
+    ]
     return Answer(
         tables=tables,
         objections=objections(every),
         holds=None if question.baseline is None else bool(gates) and not failing,
-        reason="; ".join(_reason(each) for each in failing) or "nothing was compared",
+        reason="; ".join(failing) or "nothing was compared",
     )
 
 
@@ -100,6 +110,22 @@ def _gates(question: Question, every: Sequence[Side], task: str) -> list[Gate]:
             "choose with --task, or make a baseline of the same engine and preset",
         )
     return [gate_of(a, b, common_only=question.common_only) for a, b in found]
+
+
+def slowdowns(pair: Pair, most: float | None) -> list[str]:
+    """Return which times became surely longer than `most` times what they were.
+
+    Surely: the whole 95 % interval of the ratio is above.
+    """
+    if most is None:
+        return []
+    return [
+        f"{pair.b.label} takes {ratio} as long {name}"
+        for name, ratio in ratios(pair).items()
+        if ratio is not None
+        and ratio.interval is not None
+        and ratio.interval.low > most
+    ]
 
 
 def _in(pairs: Sequence[Pair]) -> list[Side]:

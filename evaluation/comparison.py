@@ -166,30 +166,24 @@ def _difference(pair: Pair, good: Callable[[Measured], bool]) -> Cell:
     return None if found is None else Shift(*found)
 
 
-def _times(pairs: Sequence[Pair]) -> Iterator[Table]:
-    kinds: tuple[tuple[str, Callable[[Measured], float | None]], ...] = (
-        ("to first mask", lambda each: each.compile_ns),
-        ("first mask", lambda each: each.first_mask_ns),
-        ("between masks", lambda each: each.mean_between_ns),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for pair in pairs:
-        compiled = [(a, b) for a, b in pair.units if a.compiled and b.compiled]
-        ratios = (_ratio(compiled, time) for _, time in kinds)
-        rows.append((pair.a.label, pair.b.label, len(compiled), *ratios))
-    if any(cell is not None for row in rows for cell in row[3:]):
-        yield Table(
-            title="Times, paired",
-            columns=("a", "b", "schemas", *(name for name, _ in kinds)),
-            rows=tuple(rows),
-            note=_TIME_NOTE,
-        )
+#: Name of a time in tables to what of a unit it is.
+_TIMES: Mapping[str, Callable[[Measured], float | None]] = {
+    "to first mask": lambda each: each.compile_ns,
+    "first mask": lambda each: each.first_mask_ns,
+    "between masks": lambda each: each.mean_between_ns,
+}
+
+
+def ratios(pair: Pair) -> dict[str, Ratio | None]:
+    """Return b / a for each kind of time, over the schemas that both compile."""
+    compiled = [(a, b) for a, b in pair.units if a.compiled and b.compiled]
+    return {name: _ratio(compiled, time) for name, time in _TIMES.items()}
 
 
 def _ratio(
     units: Iterable[tuple[Measured, Measured]],
     time: Callable[[Measured], float | None],
-) -> Cell:
+) -> Ratio | None:
     known = [
         (first, second)
         for a, b in units
@@ -197,6 +191,25 @@ def _ratio(
     ]
     found = geometric_ratio([a for a, _ in known], [b for _, b in known])
     return None if found is None else Ratio(found.value, found.interval)
+
+
+def _times(pairs: Sequence[Pair]) -> Iterator[Table]:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            pair.a.label,
+            pair.b.label,
+            sum(a.compiled and b.compiled for a, b in pair.units),
+            *ratios(pair).values(),
+        )
+        for pair in pairs
+    ]
+    if any(cell is not None for row in rows for cell in row[3:]):
+        yield Table(
+            title="Times, paired",
+            columns=("a", "b", "schemas", *_TIMES),
+            rows=tuple(rows),
+            note=_TIME_NOTE,
+        )
 
 
 def changes(pairs: Sequence[Pair]) -> Table:

@@ -118,6 +118,15 @@ def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             help="Exit 1 unless so many per cent of the baseline's units are no worse.",
         ),
     ] = None,
+    fail_slower: Annotated[
+        float | None,
+        typer.Option(
+            min=1,
+            metavar="TIMES",
+            help="Exit 1 if compiling or masks surely take more than so many times as "
+            "long as in the baseline.",
+        ),
+    ] = None,
     common: Annotated[
         bool,
         typer.Option(help="Leave out what the baseline has and the runs have not."),
@@ -131,19 +140,25 @@ def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     Example: csbdata results compare runs/new --baseline runs/old --fail-under 100
 
+    Example: csbdata results compare runs/new --baseline runs/old --fail-slower 1.2
+
     Of one run all its engines are compared with each other, of several runs all
     engines of all. With --baseline each engine is compared with the one of its name
     there, whatever its version.
     """
     from evaluation.comparing import Question, compared
 
-    if fail_under is not None and baseline is None:
-        raise typer.BadParameter("wants --baseline RUN", param_hint="--fail-under")
+    gated = fail_under is not None or fail_slower is not None
+    if gated and baseline is None:
+        raise typer.BadParameter(
+            "wants --baseline RUN", param_hint="--fail-under, --fail-slower"
+        )
     question = Question(
         runs=[opened(each) for each in runs],
         baseline=None if baseline is None else opened(baseline),
         tasks=task or [],
-        percent=100.0 if fail_under is None else fail_under,
+        percent=_percent(fail_under, fail_slower),
+        slower=fail_slower,
         common_only=common,
         limit=limit,
     )
@@ -152,9 +167,16 @@ def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "gate": answer.holds}
     print_tables(answer.tables, format_, head)
-    if fail_under is not None and not answer.holds:
+    if gated and not answer.holds:
         say(f"the gate fails: {answer.reason}", style="red")
         raise typer.Exit(1)
+
+
+def _percent(fail_under: float | None, fail_slower: float | None) -> float:
+    """Return how many per cent may not be worse: none where only times are asked."""
+    if fail_under is not None:
+        return fail_under
+    return 100.0 if fail_slower is None else 0.0
 
 
 @app.command()

@@ -164,6 +164,25 @@ def test_a_gate_over_nothing_does_not_hold(tmp_path: Path) -> None:
     assert answer.holds is False
 
 
+@pytest.mark.parametrize(("most", "holds"), [(None, True), (1.2, False), (3.0, True)])
+def test_a_gate_on_time_wants_to_be_sure(
+    most: float | None, *, holds: bool, tmp_path: Path
+) -> None:
+    """Twice as slow fails at 1.2 and not at 3: the whole interval has to be above."""
+    old = many("alpha 1.0", 60, broken=0)
+    new = many("alpha 1.0", 60, speed=2, broken=0)
+    answer = _gate(tmp_path, old, new, slower=most)
+    assert answer.holds is holds
+    assert ("as long to first mask" in answer.reason) is not holds
+
+
+def test_a_gate_on_time_is_not_closed_by_one_slow_schema(tmp_path: Path) -> None:
+    """A ratio that is not sure is no slowdown."""
+    old = [row(id=f"o{n}") for n in range(3)]
+    new = [*old[:2], row(id="o2", compile_ns=2_000_000_000)]
+    assert _gate(tmp_path, old, new, slower=1.2).holds is True
+
+
 def test_an_engine_without_a_counterpart_is_refused(tmp_path: Path) -> None:
     """The message names what the baseline has."""
     old = [row(), row(engine="gamma 1")]

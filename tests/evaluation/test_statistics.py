@@ -177,6 +177,19 @@ def test_a_bootstrap_is_the_same_for_the_same_seed() -> None:
     assert between.low < mean < between.high
 
 
+def test_a_bootstrap_is_scipys() -> None:
+    """The same interval as scipy's percentile bootstrap, but for the draws."""
+    drawn = numpy.random.default_rng(3).lognormal(0, 1, 300)
+    _, between = mean_difference([0.0] * 300, drawn.tolist()) or (0, None)
+    reference = stats.bootstrap(
+        (drawn,), numpy.mean, method="percentile", rng=numpy.random.default_rng(4)
+    ).confidence_interval
+    assert between is not None
+    width = reference.high - reference.low
+    assert abs(between.low - reference.low) < width / 20
+    assert abs(between.high - reference.high) < width / 20
+
+
 def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says() -> None:
     """Of 200 samples with mean 1 some 95 % have it in their interval."""
     rng = numpy.random.default_rng(7)
