@@ -90,7 +90,7 @@ def heat_map(
         for y, row in enumerate(grid):
             for x, value in enumerate(row):
                 if not isnan(value):
-                    shade = "black" if value > 0.5 else "white"  # noqa: PLR2004
+                    shade = "black" if value > 0.5 else "white"  # noqa: PLR2004 (half way)
                     axes.text(
                         x, y, f"{100 * value:.0f}", ha="center", va="center",
                         fontsize=5, color=shade,

@@ -234,7 +234,7 @@ def _ids(engine: Engine) -> dict[bytes, int]:
 def imported() -> Any:  # noqa: ANN401 - a module
     """Import xgrammar, with stand-ins for what raw constructors never touch."""
     # Torch looks for triton itself, and has to see that there is none.
-    import torch  # noqa: F401
+    import torch  # noqa: F401 (it must be loaded first)
 
     missing = [name for name in _STAND_INS if name not in sys.modules]
     for name in missing:

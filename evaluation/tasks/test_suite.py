@@ -38,8 +38,8 @@ def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
         Unavailable: the suite cannot be had.
     """
     # Packs are made of Arrow tables, which no other task needs at once.
-    from curation.origins import FetchSettings  # noqa: PLC0415
-    from evaluation.suite import acquire_suite, dialect_of  # noqa: PLC0415
+    from curation.origins import FetchSettings  # noqa: PLC0415 (not every run needs it)
+    from evaluation.suite import acquire_suite, dialect_of  # noqa: PLC0415 (not every run needs it)
 
     drafts = settings.values.get("drafts") or ["2020-12"]
     if not isinstance(drafts, list):
@@ -62,7 +62,7 @@ def _sources() -> Mapping[str, Json]:
 
 def suite_units(suite: Suite, draft: str, *, optional: bool) -> Iterator[Unit]:
     """Yield the units of one draft's cases, mandatory or optional."""
-    from evaluation.suite import cases  # noqa: PLC0415
+    from evaluation.suite import cases  # noqa: PLC0415 (not every run needs it)
 
     for case in cases(suite, draft, optional=optional):
         if not case.remote and case.category not in _LEFT_OUT:

@@ -102,7 +102,7 @@ def test_a_draft_that_the_suite_has_not_is_named() -> None:
         ({"const": {"$ref": "http://localhost:1234/integer.json"}}, False),
     ],
 )
-def test_what_needs_the_suites_server_is_told(schema: Json, remote: bool) -> None:  # noqa: FBT001
+def test_what_needs_the_suites_server_is_told(schema: Json, remote: bool) -> None:  # noqa: FBT001 (a case)
     """Only references that the schema does not answer itself."""
     assert needs_remote(schema, BY_NAME["2020-12"]) is remote
 
