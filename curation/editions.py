@@ -122,7 +122,7 @@ def _frames(folder: Path, config: str) -> Iterator[pl.DataFrame]:
 def _table(path: Path, config: str) -> pl.DataFrame:
     split = split_of_file(path)
     try:
-        rows = pl.read_parquet(path)
+        rows = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise BadData(f"not readable as parquet ({error})", str(path)) from error
     missing = [name for name in COLUMNS[2:] if name not in rows.columns]

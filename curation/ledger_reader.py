@@ -23,11 +23,11 @@ class Ledger:
 
     def documents(self) -> pl.LazyFrame:
         """Return the table of documents, one row each, in the order of reading."""
-        return pl.scan_parquet(self.folder / DOCUMENTS)
+        return pl.scan_parquet(self.folder / DOCUMENTS, glob=False)
 
     def changes(self) -> pl.LazyFrame:
         """Return the table of changes, in the order in which they were made."""
-        return pl.scan_parquet(self.folder / CHANGES)
+        return pl.scan_parquet(self.folder / CHANGES, glob=False)
 
     def entries(self, **wanted: str) -> list[Entry]:
         """Return the entries whose columns equal the values, with their changes.

@@ -73,7 +73,9 @@ def stories(folder: Path, wanted: str) -> list[Story]:
 def _story(folder: Path, entry: Entry) -> Story:
     if entry.outcome != KEPT:
         return Story(entry=entry, record=None)
-    tables = pl.scan_parquet(folder / entry.config / f"{entry.split}-*.parquet")
+    files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))
+    # The folder's own name may look like a pattern.
+    tables = pl.scan_parquet(files, glob=False)
     rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
     return Story(entry=entry, record=rows[0] if rows else None)
 

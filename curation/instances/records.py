@@ -122,7 +122,7 @@ def _instances(folder: Path, config: str, split: str) -> dict[str, list[Json]]:
     if not path.is_file():
         raise NoInput("no instances here", str(path), "csbdata build --instances")
     found: dict[str, list[Json]] = {}
-    for row in pl.read_parquet(path).iter_rows(named=True):
+    for row in pl.read_parquet(path, glob=False).iter_rows(named=True):
         found.setdefault(row["unique_id"], []).append(row)
     return found
 

@@ -88,8 +88,8 @@ def report_of(build: Path) -> InstanceReport:
     if not path.is_file():
         raise NoInput("no such file", str(path), "csbdata build --instances")
     try:
-        rows = pl.read_parquet(path).to_dicts()
-        missing = Counter(pl.read_parquet(build / MISSING)["keyword"])
+        rows = pl.read_parquet(path, glob=False).to_dicts()
+        missing = Counter(pl.read_parquet(build / MISSING, glob=False)["keyword"])
     except (pl.exceptions.PolarsError, OSError) as error:
         raise BadData(f"not readable as parquet ({error})", str(path)) from error
     configs = in_benchmark_order({each["config"] for each in rows})

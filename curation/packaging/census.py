@@ -116,7 +116,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
         }
         return pl.DataFrame(schema=schema)
     length = pl.col("json_schema").str.len_chars().alias("length")
-    return pl.scan_parquet(paths).select(*wanted, length).collect()
+    return pl.scan_parquet(paths, glob=False).select(*wanted, length).collect()
 
 
 def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
@@ -176,14 +176,14 @@ def _acts(ledger: Ledger) -> dict[str, dict[str, Act]]:
 def _answers(folder: Path) -> Answers | None:
     if not (folder / STANDINGS).is_file():
         return None
-    rows = pl.read_parquet(folder / STANDINGS)
+    rows = pl.read_parquet(folder / STANDINGS, glob=False)
     sums = rows.select("witnesses", "near_misses", "judged_by_both").sum().row(0)
     return Answers(
         records=_counts(rows, "answer"),
         witnesses=sums[0],
         near_misses=sums[1],
         judged_by_both=sums[2],
-        disputed=pl.scan_parquet(folder / DISAGREEMENTS)
+        disputed=pl.scan_parquet(folder / DISAGREEMENTS, glob=False)
         .select(pl.len())
         .collect()
         .item(),

@@ -63,3 +63,10 @@ def test_nothing_is_left_running(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), drawing:
         raise ZeroDivisionError
     assert drawing._child.returncode is not None
+
+
+def test_a_folder_may_be_called_like_a_pattern(tmp_path: Path) -> None:
+    """Brackets and stars in a path are letters: its own files are read."""
+    folder = write_build(tmp_path / "o[u]t *")
+    with Drawing(folder) as drawing:
+        assert sum(drawing.finish(tmp_path)["table_1"].values()) == 4
