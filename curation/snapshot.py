@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import huggingface_hub
 
-from curation.hub.session import fault_of
+from curation.hub.refusals import fault_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

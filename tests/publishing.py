@@ -13,7 +13,8 @@ from huggingface_hub import constants, file_download
 from huggingface_hub.utils import _http
 
 from curation.hub.contents import inventory
-from curation.hub.push import Request, look, push
+from curation.hub.prospect import Request, look
+from curation.hub.push import push
 from curation.hub.session import Patience, patient_client
 from curation.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from curation.hub.push import Prospect, Pushed
+    from curation.hub.prospect import Prospect
+    from curation.hub.push import Pushed
 
 NAME = "tester/data"
 TOKEN = "hf_" + "Qz7" * 11 + "Q"

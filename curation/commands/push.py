@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from curation.hub.changes import RecordChanges
     from curation.hub.plan import Plan
     from curation.hub.prepared import Ready
-    from curation.hub.push import Prospect, Pushed, Request
+    from curation.hub.prospect import Prospect, Request
+    from curation.hub.push import Pushed
     from curation.progress import Progress
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
@@ -95,7 +96,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
     if to:
         _write_elsewhere(way, ready, to)
         return
-    from curation.hub.push import Request
+    from curation.hub.prospect import Request
 
     request = Request(
         folder=folder,
@@ -158,7 +159,8 @@ class _Way:
 
 def _push_to_hub(way: _Way, request: Request, progress: Progress) -> None:
     from curation.hub.changes import SUFFIX
-    from curation.hub.push import look, push
+    from curation.hub.prospect import look
+    from curation.hub.push import push
     from curation.hub.repository import HubRepository
     from curation.hub.session import patient_client
 

@@ -1,94 +1,32 @@
 """Pushing a folder: what was verified is what appears, whole, or nothing does.
 
-Look, plan, upload, one commit on the very head that was looked at, look again, tag.
-No state is kept on this side: the Hub knows which large files it holds, and whether
-a commit has landed is seen from what a reader sees. So a push that was killed at any
-moment is finished by the same command.
+Upload, one commit on the very head that was looked at, look again, tag. No state is
+kept on this side: the Hub knows which large files it holds, and whether a commit has
+landed is seen from what a reader sees. So a push that was killed at any moment is
+finished by the same command.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from curation.faults import BadData, NoInput, TemporarilyUnavailable
 from curation.hub.contents import described, differing
-from curation.hub.plan import Plan, listed, plan_for
-from curation.hub.repository import MAIN, HubRepository, State
-from curation.hub.session import (
-    Patience,
-    is_overtaken,
-    is_uncertain,
-    waits_between,
-)
+from curation.hub.prospect import pull_request_of
+from curation.hub.refusals import is_overtaken, may_pass
+from curation.hub.repository import HubRepository
+from curation.hub.session import waits_between
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
-    from curation.documents import Json
-    from curation.hub.contents import LocalFile
+    from curation.hub.contents import RemoteFile
+    from curation.hub.plan import Plan
+    from curation.hub.prospect import Prospect, Request
     from curation.progress import Progress
-
-#: Stands in the description of each of our commits: how a pull request of an earlier
-#: push is known again.
-_MARK = "Pushed by csbdata from the build "
-_RELEASE = re.compile(r"\d+\.\d+\.\d+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What to push, and where to."""
-
-    folder: Path
-    #: The folder's files, as they were verified.
-    files: Mapping[str, LocalFile]
-    manifest: Mapping[str, Json]
-    #: `owner/name`.
-    name: str
-    revision: str = MAIN
-    create_pr: bool = False
-    private: bool = True
-    message: str = ""
-    patience: Patience = field(default_factory=Patience)
-
-    @property
-    def tag(self) -> str | None:
-        """The tag of the data's version; None for data that was not released."""
-        version = str(self.manifest.get("data_version", ""))
-        return f"v{version}" if _RELEASE.fullmatch(version) else None
-
-    @property
-    def mark(self) -> str:
-        """What our commits of this dataset say of themselves."""
-        return f"{_MARK}{self.manifest.get('name', '')}"
-
-    @property
-    def title(self) -> str:
-        """The commit's message."""
-        name, version = (
-            self.manifest.get(each, "") for each in ("name", "data_version")
-        )
-        return self.message or f"{name} {version}".strip()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prospect:
-    """A plan, and the state of the repository that it was made for."""
-
-    request: Request
-    #: Who sees the repository, or will: `private` or `public`.
-    visibility: str
-    #: None: there is no repository yet.
-    state: State | None
-    #: Where the commit goes: a branch, or an open pull request of ours.
-    revision: str
-    #: Whether the branch has to be made first.
-    new_branch: bool
-    plan: Plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,64 +40,6 @@ class Pushed:
     tag: str | None
     #: The pull request that holds the commit, if it is not on a branch yet.
     pull_request: str | None
-
-
-def look(request: Request) -> Prospect:
-    """Return what a push would do now; changes nothing.
-
-    Raises:
-        BadData: the version's tag stands for other content (exit 65).
-        Fault: no answer, or a refusal.
-    """
-    repository = HubRepository(name=request.name, patience=request.patience)
-    visibility = repository.visibility()
-    if visibility is None:
-        plan = plan_for(request.files, {}, ())
-        return Prospect(
-            request=request,
-            visibility="private" if request.private else "public",
-            state=None,
-            revision=request.revision,
-            new_branch=request.revision != MAIN,
-            plan=plan,
-        )
-    _refuse_taken_tag(repository, request)
-    revision = _pull_request(repository, request) or request.revision
-    new_branch = False
-    if not revision.startswith("refs/pr/") and revision != MAIN:
-        new_branch = revision not in repository.branches()
-    state = repository.state(MAIN if new_branch else revision)
-    ours = listed(repository.manifest(state))
-    plan = plan_for(request.files, state.files, ours)
-    return Prospect(
-        request=request,
-        visibility=visibility,
-        state=state,
-        revision=revision,
-        new_branch=new_branch,
-        plan=plan,
-    )
-
-
-def _refuse_taken_tag(repository: HubRepository, request: Request) -> None:
-    commit = repository.tags().get(request.tag) if request.tag else None
-    if commit and differing(request.files, repository.files(commit)):
-        raise BadData(
-            f"{request.tag} is there already and stands for other content",
-            request.name,
-            "csbdata release computes the next version",
-        )
-
-
-def _pull_request(repository: HubRepository, request: Request) -> str | None:
-    """Return the open pull request of an earlier push of this dataset."""
-    if not request.create_pr:
-        return None
-    for number in repository.open_pull_requests():
-        reference = f"refs/pr/{number}"
-        if request.mark in repository.description(reference):
-            return reference
-    return None
 
 
 def push(prospect: Prospect, progress: Progress) -> Pushed:
@@ -270,13 +150,13 @@ def _landed(
     Raises:
         TemporarilyUnavailable: it is not, and somebody else's is.
     """
-    if not (is_uncertain(error) or is_overtaken(error)):
+    if not (may_pass(error) or is_overtaken(error)):
         return None
     request, state = prospect.request, prospect.state
     assert state is not None  # noqa: S101 (the caller made it)
     revision = prospect.revision
     if opens:
-        found = _pull_request(repository, request)
+        found = pull_request_of(repository, request)
         if found is None:
             if is_overtaken(error):
                 raise _overtaken(request, revision) from error
@@ -292,9 +172,9 @@ def _landed(
     return None
 
 
-def _missing(prospect: Prospect, files: Mapping[str, object]) -> bool:
+def _missing(prospect: Prospect, files: Mapping[str, RemoteFile]) -> bool:
     """Whether a commit is another than the one that was planned."""
-    wanted = differing(prospect.request.files, files)  # type: ignore[arg-type] # RemoteFiles
+    wanted = differing(prospect.request.files, files)
     return bool(wanted) or any(name in files for name in prospect.plan.deleted)
 
 

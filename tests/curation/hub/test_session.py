@@ -19,7 +19,8 @@ from curation.faults import (
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.hub.session import Patience, Waits, asked_wait, fault_of, repeated
+from curation.hub.refusals import fault_of
+from curation.hub.session import Patience, Waits, asked_wait, repeated
 
 REQUEST = httpx2.Request("GET", "https://hub.test/api?X-Amz-Signature=s3cr3t0000")
 
