@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from curation.benchmark import in_benchmark_order
 from evaluation.charts import Point, points, survival
 from evaluation.charts_of_shares import stack
 from evaluation.measured import (
@@ -70,6 +71,11 @@ def tables(sides: Mapping[str, Sequence[Measured]]) -> Iterable[Table]:
     """Yield coverage, outcomes, times of all and of what all compile, conditions."""
     yield coverage(sides)
     yield outcomes(sides)
+    configs = in_benchmark_order(
+        {each.config for units in sides.values() for each in units}
+    )
+    if len(configs) > 1:
+        yield coverage_by_config(sides, configs)
     yield from latency(sides)
     if len(sides) > 1:
         common = subjects_all_compile(sides.values())
@@ -117,6 +123,23 @@ def _coverage(units: Sequence[Measured]) -> tuple[Cell, ...]:
 def _sum(rates: Iterable[Rate]) -> Rate:
     listed = list(rates)
     return Rate(sum(each.count for each in listed), sum(each.of for each in listed))
+
+
+def coverage_by_config(
+    sides: Mapping[str, Sequence[Measured]], configs: Iterable[str]
+) -> Table:
+    """Return what compiles and what passes, a line for each config and side."""
+    rows: list[tuple[Cell, ...]] = []
+    for config in configs:
+        for name, units in sides.items():
+            own = [each for each in units if each.config == config]
+            if own:
+                rows.append((config, name, *_coverage(own)[:3]))
+    return Table(
+        title="Coverage by config",
+        columns=("config", "engine", "declared", "passed", "compliance"),
+        rows=tuple(rows),
+    )
 
 
 def outcomes(sides: Mapping[str, Sequence[Measured]]) -> Table:

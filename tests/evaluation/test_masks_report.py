@@ -39,7 +39,7 @@ def test_a_wrong_mask_is_booked_under_its_keyword(tmp_path: Path) -> None:
         replace(blocked(), label={}),
     )
     table = _table(_report(tmp_path, [row(walks=walks)]), "masks-keywords")
-    assert dict(table.rows) == {"enum": Rate(1, 2), "(unknown)": Rate(1, 1)}
+    assert set(table.rows) == {("enum", Rate(1, 2)), ("(unknown)", Rate(1, 1))}
 
 
 def test_forced_tokens_are_a_share_of_valid_ones(tmp_path: Path) -> None:
@@ -70,6 +70,19 @@ def test_every_unit_has_one_outcome(tmp_path: Path) -> None:
         total, *counts, not_run = [each for each in cells if isinstance(each, int)]
         assert sum(counts) == total
         assert total + not_run == 40
+
+
+def test_coverage_is_told_by_config(tmp_path: Path) -> None:
+    """A line for each config and engine; one config alone needs no such table."""
+    rows = [row(), row(config="Snowplow"), row(config="Snowplow", engine="beta 2.0")]
+    table = _table(_report(tmp_path / "a", rows), "coverage-by-config")
+    assert [cells[:2] for cells in table.rows] == [
+        ("Github_easy", "alpha 1.0"),
+        ("Snowplow", "alpha 1.0"),
+        ("Snowplow", "beta 2.0"),
+    ]
+    alone = _report(tmp_path / "b", [row()])
+    assert "coverage-by-config" not in {each.slug for each in alone.tables}
 
 
 def test_other_tasks_rows_are_left_alone(tmp_path: Path) -> None:
