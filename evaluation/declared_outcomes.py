@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from evaluation.labels import engine_names, features_of
 from evaluation.refusals import explain
 from evaluation.units import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from curation.documents import Json
     from evaluation.refusals import Refusal
     from evaluation.tasks.base import RunRows
     from evaluation.units import Row
@@ -60,7 +60,7 @@ class Declared:
         took = row.result is Result.OK
         self.results[row.result] += 1
         self.configs[row.config].append(took)
-        features = frozenset(map(str, row.label.get("features") or ()))
+        features = frozenset(features_of(row))
         if took:
             self.compiled |= features
             self.warned += bool(row.warnings)
@@ -106,13 +106,6 @@ def _meant(refusals: Iterable[Refusal | None]) -> frozenset[str]:
         if refusal is not None
         for each in refusal.keywords
     )
-
-
-def engine_names(header: Mapping[str, Json]) -> dict[str, str]:
-    """Return every engine's name without version, by its label in rows."""
-    engines = header.get("engines")
-    listed = engines if isinstance(engines, list) else []
-    return {str(each["engine"]): str(each["name"]) for each in listed}
 
 
 def declared(run: RunRows) -> dict[str, Declared]:

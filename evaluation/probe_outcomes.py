@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.documents import Explained
+from evaluation.labels import number_in
 from evaluation.standings import Standing, standing
 from evaluation.support import Support
 from evaluation.units import Result
@@ -59,9 +60,9 @@ class Probed:
 def probed(row: Row) -> Probed:
     """Judge one row of the task `probe`."""
     return Probed(
-        name=str(row.label["probe"]),
-        feature=str(row.label["feature"]),
-        context=str(row.label["context"]),
+        name=str(row.label.get("probe")),
+        feature=str(row.label.get("feature")),
+        context=str(row.label.get("context")),
         dialect=row.config,
         outcome=outcome(row),
     )
@@ -69,7 +70,7 @@ def probed(row: Row) -> Probed:
 
 def outcome(row: Row) -> Outcome:
     """Return what became of a probe; a walk that is missing is a death."""
-    texts = int(row.label["texts"])
+    texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
         return Outcome.CRASH
     found = _OF_STANDING.get(standing(row), Outcome.CRASH)

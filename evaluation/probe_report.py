@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from evaluation.charts_of_shares import heat_map
-from evaluation.declared_outcomes import engine_names
+from evaluation.labels import engine_names
 from evaluation.probe_outcomes import GOOD, Outcome, Probed, probed, proven
 from evaluation.probes.base import CONTEXTS
 from evaluation.support import Support, declarations, features

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.documents import Explained
+from evaluation.labels import number_in
 from evaluation.tables import Rate
 from evaluation.units import Result, Verdict
 
@@ -57,7 +58,7 @@ def outcome(row: Row) -> CaseOutcome:
     """Judge one row of the task `test-suite`."""
     walked = [each for each in row.walks if each.verdict is not Verdict.NOT_RUN]
     return CaseOutcome(
-        category=str(row.label["category"]),
+        category=str(row.label.get("category")),
         failures=frozenset(_failures(row, walked)),
         valid=_rate(walked, valid=True),
         invalid=_rate(walked, valid=False),
@@ -65,7 +66,9 @@ def outcome(row: Row) -> CaseOutcome:
 
 
 def _failures(row: Row, walked: list[Walked]) -> Iterable[Failure]:
-    wanted_valid, wanted = int(row.label["valid"]), int(row.label["tests"])
+    valid = sum(each.valid for each in row.walks)
+    wanted_valid = number_in(row, "valid", valid)
+    wanted = number_in(row, "tests", len(row.walks))
     if row.result is Result.COMPILE_ERROR:
         return {Failure.COMPILE_ERROR} if wanted_valid else set()
     found = {

@@ -11,6 +11,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from evaluation.labels import features_of
 from evaluation.probe_outcomes import proven
 from evaluation.support import Support, coverage, declarations
 from evaluation.tables import Rate, Table
@@ -76,13 +77,12 @@ def _schemas(run: RunRows) -> _Schemas:
     """Read what rows of any task that wants data say of their schemas."""
     schemas, seen, counted = _Schemas(), set(), set()
     for row in run.rows():
-        stated = row.label.get("features")
-        if not isinstance(stated, list):
+        if "features" not in row.label:
             continue
         key = (row.config, row.id)
         if key not in seen:
             seen.add(key)
-            schemas.features[row.config].append(tuple(map(str, stated)))
+            schemas.features[row.config].append(features_of(row))
         if (row.engine, *key) not in counted:
             counted.add((row.engine, *key))
             took = row.result is Result.OK or row.phase == "walk"

@@ -46,6 +46,11 @@ UNSUPPORTED = "ValueError: Unsupported JSON Schema structure {} \nMake sure it i
             Refusal(kind="keyword", keywords=("multipleOf",)),
         ),
         (
+            "xgrammar",
+            'RuntimeError: "type mismatch! call is<type>()" && is<std::string>()',
+            Refusal(kind="keyword", keywords=("type as a list",)),
+        ),
+        (
             "outlines-core",
             "ValueError: Format byte is not supported by Outlines",
             Refusal(kind="keyword", keywords=("format",), format="byte"),

@@ -1,0 +1,34 @@
+"""What tasks write into labels and headers, read back whoever wrote it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.documents import Json
+    from evaluation.units import Row
+
+
+def number_in(row: Row, name: str, default: int) -> int:
+    """Return a number in a row's label; the default where it is none."""
+    value = row.label.get(name)
+    return value if type(value) is int else default
+
+
+def features_of(row: Row) -> tuple[str, ...]:
+    """Return the features of a row's schema; none where the row does not say."""
+    stated = row.label.get("features")
+    return tuple(map(str, stated)) if isinstance(stated, list) else ()
+
+
+def engine_names(header: Mapping[str, Json]) -> dict[str, str]:
+    """Return every engine's name without version, by its label in rows."""
+    engines = header.get("engines")
+    listed = engines if isinstance(engines, list) else []
+    return {
+        str(each.get("engine")): str(each.get("name"))
+        for each in listed
+        if isinstance(each, dict)
+    }

@@ -1,0 +1,43 @@
+"""Reports over rows that no run of ours would have written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.results import open_run
+from evaluation.table_forms import as_markdown
+from evaluation.tasks.registry import task_named
+from evaluation.units import Result
+from tests.evaluation.made_runs import row, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.documents import Json
+
+LABELS: list[dict[str, Json]] = [
+    {},
+    {"category": None, "valid": "many", "tests": [], "texts": "two", "features": "not"},
+    {"category": ["a"], "valid": True, "tests": -1, "texts": 10**18, "features": [[1]]},
+    {"probe": "\x1b[31m", "feature": "|", "context": "\u202e", "category": "<script>"},
+]
+
+
+@pytest.mark.parametrize("task", ["test-suite", "declared", "probe"])
+@pytest.mark.parametrize("result", list(Result))
+def test_labels_of_strangers_end_no_report(
+    task: str, result: Result, tmp_path: Path
+) -> None:
+    """Whatever a row's label holds, the tables can be printed."""
+    rows = [
+        row(task=task, id=f"o{number}", label=label, result=result, detail="\x1b]0;x")
+        for number, label in enumerate(LABELS)
+    ]
+    run = open_run(write_run(tmp_path, rows, {"engines": [3, {"engine": None}]}))
+    tables = task_named(task).report(run).tables
+    text = "".join(as_markdown(each) for each in tables)
+    assert "alpha" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
