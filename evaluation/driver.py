@@ -102,6 +102,7 @@ def run(
                 _run_engine(entrant, plan, out, encode, own, tally, advance)
             except WorkerDidNotStart as fault:
                 tally.unavailable[entrant.label] = fault.what
+    out.tell_unavailable(tally.unavailable)
     return tally
 
 

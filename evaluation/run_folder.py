@@ -52,6 +52,21 @@ class RunFolder:
             raise cannot_write(self._lines, error) from error
         self.finished.add(row.fingerprint)
 
+    def tell_unavailable(self, reasons: Mapping[str, str]) -> None:
+        """Say in the header which engines could not be run, by label, and why.
+
+        Raises:
+            CannotCreate: there is no room, or no right (exit 73).
+        """
+        path = self.folder / HEADER
+        header = orjson.loads(path.read_bytes())
+        engines = header.get("engines", [])
+        told = [
+            {**each, "unavailable": reasons.get(each["engine"])} for each in engines
+        ]
+        if told != engines:
+            _write_header(path, {**header, "engines": told})
+
     def reproducer(self, name: str) -> Path:
         """Return the path for what shows a failure again."""
         return self.folder / REPRODUCERS / f"{name}.json"
@@ -117,8 +132,7 @@ def _settle_header(folder: Path, header: Mapping[str, Json]) -> None:
                 str(folder),
                 "choose another --run-dir",
             )
-        with replacing(path) as temporary:
-            temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
+        _write_header(path, header)
         return
     try:
         found = orjson.loads(path.read_bytes())
@@ -136,6 +150,11 @@ def _settle_header(folder: Path, header: Mapping[str, Json]) -> None:
             str(folder),
             "choose another --run-dir, or leave it out",
         )
+
+
+def _write_header(path: Path, header: Mapping[str, Json]) -> None:
+    with replacing(path) as temporary:
+        temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
 
 
 def _finished(lines: Path) -> set[str]:

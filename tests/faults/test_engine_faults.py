@@ -214,6 +214,8 @@ def test_an_engine_that_is_not_there_is_no_failure(tmp_path: Path) -> None:
     told = {each["name"]: each for each in done.header["engines"]}
     assert "csbdata-no-such-engine" in told["absent"]["unavailable"]
     assert told["absent"]["install"]
+    assert "libengine.so.1" in told["broken"]["unavailable"]
+    assert told["accept_all"]["unavailable"] is None
 
 
 def test_an_engine_lives_in_an_environment_that_knows_nothing(tmp_path: Path) -> None:
