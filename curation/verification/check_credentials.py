@@ -61,7 +61,7 @@ def _of_files(contents: Contents) -> Iterator[Finding]:
             continue
         found = secrets.find(text)
         if found is not None:
-            yield Finding(check=_NAME, where=name, detail=f"a {found.format}")
+            yield Finding(check=_NAME, where=name, detail=found.format)
 
 
 def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
@@ -75,7 +75,7 @@ def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
         first = first_row(contents, path, group) if each.value else 0
         for column, row, pointer, format_ in each.value:
             place = f" at {pointer}" if pointer else ""
-            detail = f"a {format_} in row {first + row}, column {column}{place}"
+            detail = f"{format_} in row {first + row}, column {column}{place}"
             findings.append(Finding(check=_NAME, where=path, detail=detail))
     return Found(findings=findings)
 

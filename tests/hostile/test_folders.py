@@ -195,11 +195,11 @@ def _planted(folder: Path) -> list[str]:
     edit_manifest(folder, lambda manifest: manifest.update(name=TOKEN))
     (folder / f"{TOKEN}.txt").write_text("named so")
     return [
-        f"{TABLE}: a GitHub token in row 3, column json_schema at /default/0",
-        f"{name}: a GitHub token in row 0, column json_schema at /default",
-        f"{CHANGES}: a GitHub token in row 0, column before",
-        "README.md: a GitHub token",
-        "manifest.json: a GitHub token",
+        f"{TABLE}: GitHub token in row 3, column json_schema at /default/0",
+        f"{name}: GitHub token in row 0, column json_schema at /default",
+        f"{CHANGES}: GitHub token in row 0, column before",
+        "README.md: GitHub token",
+        "manifest.json: GitHub token",
     ]
 
 
