@@ -113,7 +113,7 @@ def manifest_of(folder: Path) -> Mapping[str, Json]:
         found = json.loads(path.read_bytes())
     except FileNotFoundError as error:
         raise NoInput("no such file", str(path), "csbdata build writes one") from error
-    except (ValueError, OSError) as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise BadData(f"not readable as JSON ({error})", str(path)) from error
     if not isinstance(found, dict):
         raise BadData("not a manifest", str(path))

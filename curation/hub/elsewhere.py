@@ -119,7 +119,7 @@ def _remote(content: bytes) -> RemoteFile:
 def _json(content: bytes) -> dict[str, Any]:
     try:
         found = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -127,7 +127,7 @@ class HubRepository:
             self.fetch(state.head, [MANIFEST], Path(folder))
             try:
                 found = json.loads(Path(folder, MANIFEST).read_bytes())
-            except (ValueError, OSError):
+            except (ValueError, RecursionError, OSError):
                 return {}
         return found if isinstance(found, dict) else {}
 

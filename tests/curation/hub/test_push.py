@@ -100,7 +100,16 @@ def test_deleted_is_only_what_the_manifest_there_lists(
 
 
 @pytest.mark.parametrize(
-    "manifest", [b"", b"[1]", b'{"files": 3}', b'{"files": {"../x": {}, "/etc": {}}}']
+    "manifest",
+    [
+        b"",
+        b"[1]",
+        b"[" * 100_000,
+        b"\xff",
+        b'{"files": 3}',
+        b'{"files": {"../x": {}, "/etc": {}}}',
+    ],
+    ids=["empty", "list", "deep", "bytes", "number", "paths"],
 )
 def test_a_manifest_that_is_not_ours_deletes_nothing(
     manifest: bytes, there: Connection, tmp_path: Path
