@@ -83,8 +83,9 @@ def compared(question: Question) -> Answer:
         )
     if gates:
         tables.append(gate_table(gates, question.percent))
-        if question.limit:
-            tables.append(moved_table(gates, question.limit))
+        moved = moved_table(gates, question.limit)
+        if moved.rows:
+            tables.append(moved)
     failing = [_reason(each) for each in gates if not each.holds(question.percent)] + [
         reason for each in gates for reason in slowdowns(each.pair, question.slower)
     ]

@@ -115,7 +115,9 @@ def comparison(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Table]:
         for label, own in units.items()
     }
     yield from latency(shared, f", the {len(common):,} schemas that all compile")
-    yield changes(pairs)
+    moved = changes(pairs)
+    if moved.rows:
+        yield moved
 
 
 def _tested(pair: Pair) -> Pair:

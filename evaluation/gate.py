@@ -14,7 +14,7 @@ from evaluation.standings import Standing
 from evaluation.tables import Cell, Rate, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from evaluation.comparison import Side
     from evaluation.measured import Measured
@@ -94,23 +94,30 @@ def _with_units(side: Side, units: Sequence[Measured]) -> Side:
 def matched(
     baselines: Sequence[Side], sides: Sequence[Side]
 ) -> list[tuple[Side, Side]]:
-    """Return each side with its baseline: of its own name, or the only one there is.
+    """Return each side with its baseline, where there is exactly one.
 
-    An engine's label holds its version, which is what changes; so its name counts.
+    That is the engine of the same label; else of the same name and preset, as the
+    version is what changes; else of the same name; else the only one there is.
     """
+    alike: tuple[Callable[[Side], object], ...] = (
+        lambda side: side.engine,
+        _name_and_preset,
+        lambda side: _name_and_preset(side)[0],
+    )
     found = []
     for side in sides:
-        same = [each for each in baselines if each.engine == side.engine]
-        named = [each for each in baselines if _name(each) == _name(side)]
-        chosen = same or named
+        for of in alike:
+            chosen = [each for each in baselines if of(each) == of(side)]
+            if chosen:
+                break
+        else:
+            chosen = list(baselines) if len(sides) == 1 else []
         if len(chosen) == 1:
             found.append((chosen[0], side))
-        elif not chosen and len(baselines) == len(sides) == 1:
-            found.append((baselines[0], side))
     return found
 
 
-def _name(side: Side) -> tuple[object, object]:
+def _name_and_preset(side: Side) -> tuple[object, object]:
     for each in side.run.header.get("engines") or ():
         if isinstance(each, dict) and each.get("engine") == side.engine:
             return each.get("name"), each.get("preset")

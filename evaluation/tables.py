@@ -243,5 +243,5 @@ def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
         return "-"
     scale, name = next(each for each in units if abs(value) >= each[0] or each[0] == 1)
     number = value / scale
-    decimals = 0 if scale == 1 else max(0, 3 - len(f"{abs(number):.0f}"))
+    decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
     return f"{number:,.{decimals}f} {name}"

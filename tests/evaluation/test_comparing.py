@@ -9,7 +9,7 @@ import pytest
 from curation.faults import BadConfiguration, NoInput
 from evaluation.comparing import Question, compared
 from evaluation.comparison import pair_of, sides_of
-from evaluation.gate import gate_of, rank
+from evaluation.gate import gate_of, matched, rank
 from evaluation.results import open_run
 from evaluation.standings import Standing
 from evaluation.tables import Rate, Ratio, Table
@@ -181,6 +181,26 @@ def test_a_gate_on_time_is_not_closed_by_one_slow_schema(tmp_path: Path) -> None
     old = [row(id=f"o{n}") for n in range(3)]
     new = [*old[:2], row(id="o2", compile_ns=2_000_000_000)]
     assert _gate(tmp_path, old, new, slower=1.2).holds is True
+
+
+def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
+    """The same preset before another one, the same name before another name."""
+
+    def run(folder: str, *labels: str) -> Run:
+        engines: Json = [
+            {"engine": each, "name": each.split()[0], "preset": each.split()[2]}
+            for each in labels
+        ]
+        rows = [row(engine=each) for each in labels]
+        head = {**HEAD, "engines": engines}
+        return open_run(write_run(tmp_path / folder, rows, head))
+
+    old = sides_of([run("old", "alpha 1 fast", "alpha 1 safe", "beta 1 safe")], "masks")
+    new = sides_of([run("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")], "masks")
+    assert [(a.engine, b.engine) for a, b in matched(old, new)] == [
+        ("alpha 1 safe", "alpha 2 safe"),
+        ("beta 1 safe", "beta 2 fast"),
+    ]
 
 
 def test_an_engine_without_a_counterpart_is_refused(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def test_a_rate_is_a_part_of_a_whole(count: int, of: int) -> None:
         (Duration(999), "999 ns"),
         (Duration(1_234), "1.23 µs"),
         (Duration(45_678), "45.7 µs"),
+        (Duration(9_830), "9.83 µs"),
         (Duration(456_789), "457 µs"),
         (Duration(1_234_567_890), "1.23 s"),
         (Duration(40e9, at_least=True), "≥ 40.0 s"),
