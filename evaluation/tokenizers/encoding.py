@@ -15,10 +15,10 @@ import orjson
 
 from evaluation.tokenizers.fast import kind_of, steps_of
 from evaluation.tokenizers.parts import Kind
-from evaluation.tokenizers.pieces import SPACE
+from evaluation.tokenizers.pieces import SPACE, piece_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from tokenizers import Tokenizer
 
@@ -30,13 +30,24 @@ class Encoder:
 
     __slots__ = ("_bytes", "_ids", "_longest", "_tokenizer")
 
-    def __init__(self, plain: bytes, token_bytes: Sequence[bytes | None]) -> None:
-        """Load what `plain_json` returned; ImportError without `tokenizers`."""
+    def __init__(
+        self,
+        plain: bytes,
+        token_bytes: Sequence[bytes | None],
+        special_ids: Collection[int],
+    ) -> None:
+        """Load what `plain_json` returned.
+
+        Raises:
+            ImportError: the library `tokenizers` is not installed.
+            ValueError: the library gives an added token another id than the file.
+        """
         # Said once here, or the library warns of every process started after it.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         from tokenizers import Tokenizer  # noqa: PLC0415 - an extra
 
         self._tokenizer: Tokenizer = Tokenizer.from_buffer(plain)
+        _check_ids(self._tokenizer, token_bytes, special_ids)
         self._tokenizer.encode_special_tokens = True
         self._bytes = token_bytes
         self._ids: Mapping[bytes, int] = {}
@@ -74,6 +85,19 @@ class Encoder:
             ids.append(token)
             place += len(self._bytes[token] or b"")
         return ids
+
+
+def _check_ids(
+    tokenizer: Tokenizer,
+    token_bytes: Sequence[bytes | None],
+    special_ids: Collection[int],
+) -> None:
+    """Refuse a file whose added tokens the library numbers anew."""
+    for number, each in tokenizer.get_added_tokens_decoder().items():
+        known = token_bytes[number] if number < len(token_bytes) else None
+        same = known in {each.content.encode(), piece_bytes(each.content)}
+        if not same and number not in special_ids:
+            raise ValueError(f"it gives {each.content!r} the id {number} of another")
 
 
 def plain_json(tokenizer_json: bytes) -> bytes:

@@ -62,7 +62,8 @@ class TokenizerFiles:
             BadData: it cannot read this tokenizer.
         """
         try:
-            return Encoder((self.folder / _PLAIN).read_bytes(), self.token_bytes())
+            plain = (self.folder / _PLAIN).read_bytes()
+            return Encoder(plain, self.token_bytes(), frozenset(self.special_ids))
         except ImportError as error:
             raise BadConfiguration(
                 "encoding texts needs the library tokenizers",

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 #: What is measured with where nobody says otherwise.
 DEFAULT: Final = "smollm2"
 #: Raised when the same source makes other files.
-_VERSION: Final = "1"
+_VERSION: Final = "2"
 _HUB: Final = re.compile(
     r"(?:hf://(?:models/)?)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
 )

@@ -40,7 +40,8 @@ def byte_level_json(
         "fuse_unk": False,
         "byte_fallback": False,
         "ignore_merges": whole_first,
-        "vocab": dict(vocabulary),
+        # The library numbers added tokens anew unless they stand here as well.
+        "vocab": {**vocabulary, **{text: n for n, (text, _) in added.items()}},
         # A token of characters for bytes holds no space, and texts load faster.
         "merges": [" ".join(each) for each in merges],
     }

@@ -239,14 +239,22 @@ def test_a_tokenizer_needs_no_model_library(
 def test_a_tokenizer_that_its_library_cannot_read_is_said(
     tmp_path: Path, settings: FetchSettings
 ) -> None:
-    """Merges of tokens that there are not end in one line, not in a traceback."""
+    """Merges of no tokens, ids that it gives anew: one line, and no traceback."""
     where = made.byte_level(tmp_path / "a")
     given = json.loads((where / "tokenizer.json").read_bytes())
-    given["model"]["merges"] = [["no", "such"]]
-    (where / "tokenizer.json").write_text(json.dumps(given))
-    files = get(str(where), settings)
-    with pytest.raises(BadData, match="tokenizers cannot read it"):
-        files.encoder()
+    for member, value, said in (
+        ("model", given["model"] | {"merges": [["no", "such"]]}, "out of vocabulary"),
+        ("added_tokens", _renumbered(given["added_tokens"]), "of another"),
+    ):
+        broken = json.dumps({**given, member: value})
+        (where / "tokenizer.json").write_text(broken)
+        files = get(str(where), settings)
+        with pytest.raises(BadData, match=f"tokenizers cannot read it .*{said}"):
+            files.encoder()
+
+
+def _renumbered(added: list[dict[str, object]]) -> list[dict[str, object]]:
+    return [*added[:-1], added[-1] | {"id": 999}]
 
 
 def test_the_known_tokenizers_are_documented() -> None:

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 
 from curation.origins import FetchSettings
 from evaluation.tokenizers import get
+from evaluation.tokenizers.byte_alphabet import to_bytes
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
@@ -104,6 +105,23 @@ def test_an_ordinary_text_is_encoded_as_its_library_does(kind: str) -> None:
     for text in made.TEXTS:
         expected = theirs.encode(text, add_special_tokens=False).ids
         assert encoder([space + text]) == [expected]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_library_gives_every_token_our_id(kind: str) -> None:
+    """An engine that reads the tokenizer.json sees special tokens where we do."""
+    files, _ = _made(kind)
+    theirs = Tokenizer.from_file(str(files.tokenizer_json))
+    known = files.token_bytes()
+    named = theirs.get_added_tokens_decoder()
+    special = {number for number, each in named.items() if each.special}
+    assert special == set(files.special_ids)
+    assert theirs.get_vocab_size() == len(known)
+    for number, content in enumerate(known):
+        token = theirs.id_to_token(number)
+        assert (content is None) == (number in special)
+        if token and number not in named and files.kind != "sentencepiece":
+            assert to_bytes(token) == content
 
 
 @pytest.mark.parametrize("kind", KINDS)
