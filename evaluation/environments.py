@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 import tomllib
@@ -25,7 +26,7 @@ from filelock import FileLock, Timeout
 from curation.durable import cannot_write
 from curation.faults import BadConfiguration, NoInput, TemporarilyUnavailable
 from curation.origins import FetchSettings
-from evaluation.engines.registry import find
+from evaluation.engines.registry import find, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -175,11 +176,18 @@ def interpreter(file: EngineFile) -> Path | Unavailable:
 
 
 def install_line(file: EngineFile) -> str:
-    """Return the line that installs an engine; empty where none is needed."""
+    """Return the line that installs an engine; empty where none is needed.
+
+    What an engine's file given by its path wants is installed beside csbdata: only
+    an engine with a name has environments.
+    """
     if not file.distribution:
         return ""
     wanted = f"=={file.version}" if file.version else ""
-    return f"csbdata engines add {file.name}{wanted}"
+    if known().get(file.name) == file.path:
+        return f"csbdata engines add {file.name}{wanted}"
+    words = str(file.about.get("install", file.distribution)).split()
+    return shlex.join(["pip", "install", *words])
 
 
 def version_here(distribution: str) -> str:
@@ -201,9 +209,9 @@ def remove(spec: str) -> list[Environment]:
     file = find(spec)
     gone = [each for each in found(file.name) if file.version in ("", each.version)]
     if not gone:
-        known = ", ".join(f"{each.engine}=={each.version}" for each in found())
+        there = ", ".join(f"{each.engine}=={each.version}" for each in found())
         raise NoInput(
-            "there is no such environment", spec, f"there are {known or 'none'}"
+            "there is no such environment", spec, f"there are {there or 'none'}"
         )
     for each in gone:
         with locked(each.folder):
@@ -248,12 +256,12 @@ def complete_here(file: EngineFile) -> bool:
 
 def _read(record: Path) -> Environment | None:
     try:
-        known: Json = json.loads(record.read_bytes())
+        told: Json = json.loads(record.read_bytes())
         made = Environment(
-            engine=known["engine"],
-            version=known["version"],
+            engine=told["engine"],
+            version=told["version"],
             folder=record.parent,
-            packages=known["packages"],
+            packages=told["packages"],
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -91,7 +91,9 @@ class TestInterpreter:
             path=tmp_path / "two.py",
             about={"distribution": "typer", "install": "typer no-such-thing"},
         )
-        assert isinstance(interpreter(file), Unavailable)
+        missing = interpreter(file)
+        assert isinstance(missing, Unavailable)
+        assert missing.install == "pip install typer no-such-thing"
 
 
 class TestFound:
