@@ -95,8 +95,7 @@ def make(
     folder = folder_of(row.engine, row.version)
     try:
         with locked(folder), _aside(folder):
-            venv.create(folder, with_pip=True, symlinks=os.name != "nt")
-            _keep_settings(folder)
+            _create(folder)
             plan = planned(row, folder)
             if not agreed(plan):
                 return None
@@ -167,8 +166,18 @@ def _aside(folder: Path) -> Iterator[None]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _keep_settings(folder: Path) -> None:
-    """Let the new pip have the settings of the Python that csbdata runs in."""
+def _create(folder: Path) -> None:
+    """Make an empty environment whose pip has the settings of this Python's.
+
+    Raises:
+        Unavailable: this Python cannot make environments.
+    """
+    try:
+        venv.create(folder, with_pip=True, symlinks=os.name != "nt")
+    except subprocess.CalledProcessError as error:
+        what = "this Python cannot make an environment with pip in it"
+        then = "install what your system calls python3-venv"
+        raise NotToBeHad(what, sys.executable, then) from error
     name = "pip.ini" if os.name == "nt" else "pip.conf"
     own = Path(sys.prefix) / name
     if own.is_file():

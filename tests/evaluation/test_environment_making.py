@@ -13,10 +13,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import Unavailable
+from curation.faults import BadConfiguration, Unavailable
+from evaluation.commands.engines import _agreed
 from evaluation.engines.registry import EngineFile, chosen, find
 from evaluation.environment_making import Planned, _size, made, make
-from evaluation.environments import environments_folder, folder_of, found, interpreter
+from evaluation.environments import (
+    environments_folder,
+    folder_of,
+    found,
+    interpreter,
+    row_for,
+)
 from tests.evaluation.engines.contract import TEXTS
 
 if TYPE_CHECKING:
@@ -150,6 +157,42 @@ class TestMake:
         assert [each.name for each in environments_folder().glob("[!.]*")] == [
             "tiny-2.0"
         ]
+
+
+@pytest.mark.usefixtures("index")
+class TestWithoutMaking:
+    """What stops before anything is made."""
+
+    def test_says_what_a_python_without_environments_lacks(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where `venv` cannot put a pip, the next step is told, and nothing is left."""
+
+        def fail(folder: Path, **_: object) -> None:
+            folder.mkdir(parents=True)
+            raise subprocess.CalledProcessError(1, "ensurepip")
+
+        monkeypatch.setattr("venv.create", fail)
+        with pytest.raises(Unavailable, match="python3-venv"):
+            make(engine(tmp_path, "1.0"), lambda _: True, lambda _: None)
+        assert not folder_of("tiny", "1.0").exists()
+
+    def test_asks_only_where_there_is_somebody(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Without a terminal and without -y nothing is installed."""
+        row = row_for(find("xgrammar==0.1.8"))
+        packages = {"xgrammar": "0.1.8", "torch": "2.13.0"}
+        plan = Planned(
+            row=row, packages=packages, download_bytes=2 * 10**8, estimated=True
+        )
+        said: list[str] = []
+        monkeypatch.setattr("evaluation.commands.engines.say", said.append)
+        with pytest.raises(BadConfiguration, match="-y"):
+            _agreed(plan, yes=False)
+        assert _agreed(plan, yes=True)
+        assert "2 packages, a download of about 200.0 MB" in said[0]
+        assert "triton" in said[1]
 
 
 class TestSize:
