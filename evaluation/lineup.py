@@ -41,8 +41,14 @@ class Entrant:
     @property
     def label(self) -> str:
         """What rows and tables call it."""
-        extra = "".join(f" {name}={text}" for name, text in self.assigned.items())
-        return f"{self.file.name} {self.version} {self.preset}{extra}"
+        words = [self.file.name]
+        # What needs no distribution has no versions where it says so itself.
+        if self.file.about.get("version") != "":
+            words.append(self.version)
+        if self.file.presets:
+            words.append(self.preset)
+        words += (f"{name}={text}" for name, text in self.assigned.items())
+        return " ".join(words)
 
     @property
     def identity(self) -> str:

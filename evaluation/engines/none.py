@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 ABOUT = {
     "distribution": "",
+    "version": "",
     "summary": "no constraint: every token is allowed, and the end at any time",
     "licence": "Apache-2.0",
     "install": "",
