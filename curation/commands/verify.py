@@ -178,7 +178,10 @@ def _conclude(where: str, found: Verification) -> None:
     if found.partial:
         say(f"{where} is a partial build, and says so.", style="yellow")
     if not found.failures:
-        say(f"{where} is fine. Next: csbdata push {where} --repo OWNER/NAME --dry-run")
+        then = ""
+        if Path(where).exists():
+            then = f" Next: csbdata push {where} --repo OWNER/NAME --dry-run"
+        say(f"{where} is fine.{then}")
         return
     count = len(found.failures)
     say(f"{count:,} failure{'' if count == 1 else 's'}. {_next(where, found)}")
