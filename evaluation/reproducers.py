@@ -91,7 +91,7 @@ def command_of(
         words += ["--option", f"{name}={text}"]
     if tokenizer.get("name"):
         words += ["--tokenizer", tokenizer["name"]]
-    words += ["--task", task, *_data_of(header), "--id", f"{config}/{unit_id}"]
+    words += ["--task", task, *_rest_of(header), "--id", f"{config}/{unit_id}"]
     for name, option in _LIMITS.items():
         if limits.get(name) is not None:
             words += [option, f"{limits[name]:g}"]
@@ -103,18 +103,26 @@ _LIMITS = {
     "run_seconds": "--run-seconds",
     "memory_mb": "--memory",
 }
-#: Options of a run that decide what a unit is, whichever others it had.
-_KEPT = ("--data", "--draft", "--set", "--orders", "--seed")
+#: Options of a run that are said anew, or say nothing of a single unit.
+_OWN = frozenset(
+    {
+        *("--engine", "--preset", "--option", "--tokenizer", "--task", "--id"),
+        *("--limit", "--shard", "--jobs", "--run-dir", "--format"),
+        *_LIMITS.values(),
+    }
+)
 
 
-def _data_of(header: Mapping[str, Json]) -> list[str]:
-    """Return the options by which a run was told what to ask."""
+def _rest_of(header: Mapping[str, Json]) -> list[str]:
+    """Return the options of a run that decide what a unit is, as they were said."""
     words = [str(each) for each in header.get("command") or ()]
     found: list[str] = []
-    for index, word in enumerate(words):
-        name, equals, _ = word.partition("=")
-        if name in _KEPT:
-            found += [word] if equals else words[index : index + 2]
+    keep = False
+    for word in words:
+        if word.startswith("--"):
+            keep = word.partition("=")[0] not in _OWN
+        if keep:
+            found.append(word)
     return found
 
 
