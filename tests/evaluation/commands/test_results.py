@@ -34,7 +34,19 @@ _HEAD = {
     **HEAD,
     "engines": _ENGINES,
     "tokenizer": {"name": "smollm2"},
-    "command": ["csbdata", "eval", "--data", "my schemas", "--limit", "5"],
+    "command": [
+        "csbdata",
+        "eval",
+        "--task=masks",
+        "--data",
+        "my schemas",
+        "--no-forced",
+        "--limit",
+        "5",
+        "--engine",
+        "alpha",
+        "--seed=3",
+    ],
     "limits": {"compile_seconds": 40.0, "run_seconds": 40.0, "memory_mb": 4096},
 }
 
@@ -88,7 +100,7 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert table["rows"][1]["to see it again"] == (
         "csbdata eval --engine alpha --preset faithful --option strict=true "
-        "--tokenizer smollm2 --task masks --data 'my schemas' "
+        "--tokenizer smollm2 --task masks --data 'my schemas' --no-forced --seed=3 "
         "--id 'Github_easy/o 2' --compile-seconds 40 --run-seconds 40 --memory 4096"
     )
     cut = _ask("show", str(tmp_path / "run"), "--failures", "--limit", "1")
