@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.probes.base import Probe
+from evaluation.probes.base import UNTYPED, Probe
 
 if TYPE_CHECKING:
     from curation.documents import Json
@@ -124,5 +124,6 @@ PROBES: Final = (
         schema={"items": _INTEGER},
         valid=[1],
         violating=["a"],
+        contexts=UNTYPED,
     ),
 )

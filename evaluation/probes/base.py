@@ -34,6 +34,8 @@ NOTHING: Final = _Nothing()
 ROOT: Final = "root"
 #: Where a probe is put, in the order of the reports.
 CONTEXTS: Final = (ROOT, "property", "item", "$ref", "allOf", "anyOf", "oneOf")
+#: For schemas that accept every type: no alternative of a `oneOf` is disjoint then.
+UNTYPED: Final = tuple(each for each in CONTEXTS if each != "oneOf")
 #: Types of which an alternative that neither value fits is made.
 _TYPES: Final = ("null", "boolean", "integer", "string", "array", "object")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.probes.base import NOTHING, Probe
+from evaluation.probes.base import NOTHING, UNTYPED, Probe
 
 if TYPE_CHECKING:
     from curation.documents import Json
@@ -131,5 +131,12 @@ PROBES: Final = (
         "beside others",
         "@siblingKeys",
     ),
-    _probe("anything", {}, [{"a": None}, "b", 1.5], NOTHING, "empty schema"),
+    Probe(
+        name="anything (empty schema)",
+        keyword="anything",
+        schema={},
+        valid=[{"a": None}, "b", 1.5],
+        violating=NOTHING,
+        contexts=UNTYPED,
+    ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.probes.base import NOTHING, Probe
+from evaluation.probes.base import NOTHING, UNTYPED, Probe
 
 if TYPE_CHECKING:
     from curation.documents import Json
@@ -60,6 +60,7 @@ PROBES: Final = (
         schema=_A,
         valid={"a": 1},
         violating={"a": "x"},
+        contexts=UNTYPED,
     ),
     _object("required", {**_AB, "required": ["a", "b"]}, {"a": 1, "b": 1}, {"a": 1}),
     _object("required", {"required": ["a"]}, {"a": 1}, {}, "undeclared"),

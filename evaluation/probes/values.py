@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.probes.base import Probe
+from evaluation.probes.base import UNTYPED, Probe
 
 if TYPE_CHECKING:
     from curation.documents import Json
@@ -135,5 +135,6 @@ PROBES: Final = (
         valid="abc",
         violating="ab",
         feature=_LENGTH,
+        contexts=UNTYPED,
     ),
 )
