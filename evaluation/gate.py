@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RANKS: tuple[frozenset[Standing], ...] = (
     frozenset({Standing.PASSED, Standing.UNTESTED}),
     frozenset({Standing.COMPILE_ERROR}),
-    frozenset({Standing.OVER_CONSTRAINED}),
+    frozenset({Standing.OVER_CONSTRAINED, Standing.NOT_COMPLIANT}),
     frozenset({Standing.UNDER_CONSTRAINED, Standing.WRONG_BOTH_WAYS}),
     frozenset({Standing.LIED, Standing.ERROR}),
     frozenset(

@@ -39,6 +39,7 @@ _COLOURS = {
     Standing.OVER_CONSTRAINED: "#F0E442",
     Standing.UNDER_CONSTRAINED: "#E69F00",
     Standing.WRONG_BOTH_WAYS: "#D55E00",
+    Standing.NOT_COMPLIANT: "#F0B088",
     Standing.LIED: "#CC79A7",
     Standing.ERROR: "#56B4E9",
     Standing.PROTOCOL_ERROR: "#8FD0F0",

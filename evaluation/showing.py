@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from curation.faults import NoInput
 from evaluation.overview import overview
-from evaluation.standings import Standing, apart, right, standing
+from evaluation.standings import WRITTEN, Standing, apart, right, standing
 from evaluation.tables import Table
 from evaluation.units import Verdict
 
@@ -31,6 +31,7 @@ SEVERITY = (
     Standing.WRONG_BOTH_WAYS,
     Standing.UNDER_CONSTRAINED,
     Standing.OVER_CONSTRAINED,
+    Standing.NOT_COMPLIANT,
     Standing.COMPILE_ERROR,
 )
 
@@ -188,10 +189,22 @@ def _failure(row: Row) -> Iterator[Failure]:
         config=row.config,
         id=row.id,
         standing=what,
-        detail=_seen(shortest) if row.detail == "" and shortest else phase + row.detail,
+        detail=_seen(shortest)
+        if row.detail == "" and shortest
+        else _of_text(row) or phase + row.detail,
         tokens=shortest.tokens if shortest else 0,
         size=size if isinstance(size, int) else 0,
     )
+
+
+def _of_text(row: Row) -> str:
+    """Say what is wrong with what a model wrote; empty where none did."""
+    if WRITTEN not in row.label:
+        return ""
+    judged = row.label.get("judgement") or {}
+    said = [str(row.label[WRITTEN]).replace("_", " ")]
+    said += [str(each) for each in (judged.get("keyword"), row.detail) if each]
+    return ": ".join(said)
 
 
 def _is_wrong(walked: Walked) -> bool:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: Key of a walk's label: a walk with it is measured, but is no part of the standing.
 APART = "apart"
+#: Key of a row's label where a model wrote a text: the text's class.
+WRITTEN = "outcome"
+COMPLIANT = "compliant"
 
 
 class Standing(Explained):
@@ -31,6 +34,10 @@ class Standing(Explained):
     WRONG_BOTH_WAYS = (
         "wrong_both_ways",
         "a valid instance was blocked and an invalid one accepted",
+    )
+    NOT_COMPLIANT = (
+        "not_compliant",
+        "what a model wrote under it is not what the schema asks for",
     )
     LIED = ("lied", "mask and commit disagreed about a token")
     COMPILE_ERROR = ("compile_error", "the engine refused the schema and said so")
@@ -61,6 +68,9 @@ def standing(row: Row) -> Standing:
     """Return what a row amounts to; walks labelled `apart` do not count."""
     if row.result is not Result.OK:
         return Standing(row.result.value)
+    written = row.label.get(WRITTEN)
+    if written is not None:
+        return Standing.PASSED if written == COMPLIANT else Standing.NOT_COMPLIANT
     counted = [each for each in row.walks if not apart(each)]
     if any(each.verdict is Verdict.LIED for each in counted):
         return Standing.LIED

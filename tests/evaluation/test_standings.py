@@ -112,3 +112,18 @@ def test_a_field_is_what_it_must_be_or_the_line_is_no_row(data: st.DataObject) -
     if place != "walks":
         found = getattr(read, place)
         assert found == (tuple(value) if isinstance(value, list) else value)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        ("compliant", Standing.PASSED),
+        ("truncated", Standing.NOT_COMPLIANT),
+        ("violates", Standing.NOT_COMPLIANT),
+    ],
+)
+def test_what_a_model_wrote_stands_by_its_class(
+    outcome: str, expected: Standing
+) -> None:
+    """A text that is compliant passes, any other one does not; no walk is needed."""
+    assert standing(row(walks=(), label={"outcome": outcome})) is expected
