@@ -1,0 +1,109 @@
+"""Models by their names: the embedded one, folders, and what is not there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.faults import BadConfiguration, NoInput, Unavailable
+from curation.origins import FetchSettings
+from evaluation.generation.asked import Asked, as_paper, revision_of
+from evaluation.models.base import Message
+from evaluation.models.prefixes import shared_length
+from evaluation.models.smollm2 import NAME
+from evaluation.models.store import get_model
+from evaluation.models.transformers import Loading, chosen_device, load
+from tests.evaluation.small_model import small_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@given(
+    st.lists(st.integers(0, 2), max_size=6),
+    st.lists(st.lists(st.integers(0, 2), max_size=4), min_size=1, max_size=4),
+)
+def test_what_rows_share_is_a_prefix_of_each_and_no_longer(
+    head: list[int], tails: list[list[int]]
+) -> None:
+    """The shared length is where the first row differs, or ends."""
+    rows = [head + tail for tail in tails]
+    length = shared_length(rows)
+    assert length >= len(head)
+    assert len({tuple(row[:length]) for row in rows}) == 1
+    longer = {tuple(row[: length + 1]) for row in rows}
+    assert len(longer) > 1 or any(len(row) == length for row in rows)
+
+
+@pytest.mark.slow
+def test_the_embedded_model_writes_what_makes_sense() -> None:
+    """SmolLM2 is loaded from what was converted once, and answers a question."""
+    settings = FetchSettings(offline=True)
+    try:
+        model = get_model("smollm2", Loading(device="cpu", dtype="fp32"), settings)
+    except Unavailable as fault:
+        pytest.skip(f"{fault}; csbdata eval --task coverage fetches it")
+    assert model.name == NAME
+    assert model.vocab_size == 49152
+    question = Message(role="user", content="What is the capital of France?")
+    batch, logits = model.begin([model.prompt([question])])
+    written: list[int] = []
+    while len(written) < 12 and (token := int(logits[0].argmax())):
+        if token in model.end_tokens:
+            break
+        written.append(token)
+        logits = batch.feed([[token]])
+    assert "Paris" in model.text(written)
+
+
+def test_a_row_of_padding_changes_no_other(tmp_path: Path) -> None:
+    """A text that is fed nothing in a pass goes on later as if it had not waited."""
+    model = load(small_model(tmp_path), Loading(device="cpu", dtype="fp32"))
+    prompts = [(5, 6, 7), (9, 8, 7, 6, 5)]
+    batch, _ = model.begin(prompts)
+    batch.feed([[3], []])
+    waited = batch.feed([[4], [2]])[1]
+    alone, _ = model.begin([prompts[1]])
+    assert torch.allclose(waited, alone.feed([[2]])[0], atol=1e-4)
+
+
+def test_logits_may_be_wider_than_the_vocabulary(tmp_path: Path) -> None:
+    """A model's padding is part of its logits, and of what a mask must cover."""
+    model = load(small_model(tmp_path, padding=29), Loading(device="cpu", dtype="fp32"))
+    _, logits = model.begin([(1, 2, 3)])
+    assert logits.shape[1] == model.vocab_size
+    assert logits.dtype is torch.float32
+
+
+def test_what_is_no_model_is_told(tmp_path: Path) -> None:
+    """An empty folder, an unknown device and number type are one line each."""
+    with pytest.raises(NoInput, match="cannot be loaded"):
+        load(tmp_path, Loading(device="cpu"))
+    with pytest.raises(BadConfiguration, match="no such number type"):
+        load(tmp_path, Loading(dtype="int4"))
+    with pytest.raises(BadConfiguration, match="no such device"):
+        chosen_device("abacus")
+
+
+def test_a_revision_follows_an_at_sign(tmp_path: Path) -> None:
+    """Only a name of the Hub has one: neither a URL nor a path that exists."""
+    assert revision_of("owner/name@v1") == ("owner/name", "v1")
+    assert revision_of("owner/name") == ("owner/name", None)
+    assert revision_of("http://me@host/v1#m") == ("http://me@host/v1#m", None)
+    path = tmp_path / "a@b"
+    path.mkdir()
+    assert revision_of(str(path)) == (str(path), None)
+
+
+def test_as_the_paper_means_everything_it_says() -> None:
+    """Model, prompt, limits and dialect are the paper's, whatever was asked."""
+    paper = as_paper(Asked(prompt="chat", shots=0, temperature=1.0, samples=4))
+    assert paper.model == "meta-llama/Llama-3.2-1B-Instruct"
+    assert (paper.prompt, paper.shots, paper.samples) == ("sections", 2, 1)
+    assert (paper.temperature, paper.dialect) == (0.0, "2020-12")
+    assert paper.options.compile_seconds == paper.options.run_seconds == 40.0
+    assert as_paper(Asked(model="my/own")).model == "my/own"
