@@ -23,6 +23,12 @@ def features_of(row: Row) -> tuple[str, ...]:
     return tuple(map(str, stated)) if isinstance(stated, list) else ()
 
 
+def formats_of(row: Row) -> tuple[str, ...]:
+    """Return the values of `format` in a row's schema; none if it does not say."""
+    stated = row.label.get("formats")
+    return tuple(map(str, stated)) if isinstance(stated, list) else ()
+
+
 def engine_names(header: Mapping[str, Json]) -> dict[str, str]:
     """Return every engine's name without version, by its label in rows."""
     engines = header.get("engines")

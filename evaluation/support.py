@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: What stands for a version that no document says.
 _NOWHERE: Final = "unknown"
+#: What a value of `format` begins with where values are told apart.
+FORMAT: Final = "format:"
 #: Features that Figure 4 has under another's name.
 _SAME: Final = {
     "then": "if",
@@ -82,10 +84,18 @@ def coverage(used: Iterable[str], support: Mapping[str, Support]) -> Support:
 
     Yes if every feature is supported, partly if each is at least in part, else no.
     """
-    found = {support.get(_SAME.get(each, each), Support.UNKNOWN) for each in used}
+    found = {_support(each, support) for each in used}
     if found <= {Support.YES}:
         return Support.YES
     return Support.PARTLY if found <= {Support.YES, Support.PARTLY} else Support.NO
+
+
+def _support(feature: str, support: Mapping[str, Support]) -> Support:
+    """Return how a feature is supported; of a value of `format` as of `format`."""
+    if feature in support:
+        return support[feature]
+    general = "format" if feature.startswith(FORMAT) else _SAME.get(feature, feature)
+    return support.get(general, Support.UNKNOWN)
 
 
 def _read() -> dict[str, Json]:

@@ -8,28 +8,31 @@ really compiled, where the run has that.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from evaluation.labels import features_of
+from evaluation.labels import features_of, formats_of
 from evaluation.probe_outcomes import proven
-from evaluation.support import Support, coverage, declarations
+from evaluation.probes.formats import NAME, UNKNOWN, VALUES
+from evaluation.support import FORMAT, Support, coverage, declarations
 from evaluation.tables import Rate, Table
 from evaluation.units import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from evaluation.probe_outcomes import Probed
     from evaluation.tables import Cell
     from evaluation.tasks.base import RunRows
+    from evaluation.units import Row
 
 _T = TypeVar("_T")
 _ALL: Final = "all"
 _NOTE: Final = (
     "Fully: every feature of the schema is supported; at least in part: none is "
     "unsupported or unknown. Probes count a feature as fully supported only if it is "
-    "as specified in all ways and contexts that were probed. Compiled: what the "
+    "as specified in all ways and contexts that were probed; of `format` the values "
+    "that the schema has, where rows of `declared` say them. Compiled: what the "
     "engine took in this run."
 )
 
@@ -82,12 +85,35 @@ def _schemas(run: RunRows) -> _Schemas:
         key = (row.config, row.id)
         if key not in seen:
             seen.add(key)
-            schemas.features[row.config].append(features_of(row))
+            schemas.features[row.config].append(tuple(_used(row)))
         if (row.engine, *key) not in counted:
             counted.add((row.engine, *key))
             took = row.result is Result.OK or row.phase == "walk"
             schemas.compiled[row.engine, row.config].append(took)
     return schemas
+
+
+def _used(row: Row) -> Iterator[str]:
+    """Yield a schema's features; for `format` its values, if the row says them."""
+    stated = formats_of(row)
+    for feature in features_of(row):
+        if feature != "format" or not stated:
+            yield feature
+        else:
+            for each in stated:
+                yield FORMAT + (each if each in VALUES else UNKNOWN)
+
+
+def _probed(outcomes: Sequence[Probed]) -> dict[str, Support]:
+    """Return what the probes prove of each feature, and of each value of `format`."""
+    names = {NAME.format(each): FORMAT + each for each in (*VALUES, UNKNOWN)}
+    told_apart = [
+        replace(each, feature=names[each.name])
+        for each in outcomes
+        if each.name in names
+    ]
+    found = {**proven(outcomes), **proven(told_apart)}
+    return {feature: level for feature, (level, _, _) in found.items()}
 
 
 def _of_engine(engine: str, schemas: _Schemas) -> dict[str, list[bool]]:
@@ -112,8 +138,7 @@ def _bases(
     said = [
         (each.title, each.features) for each in declarations() if name in each.engines
     ]
-    shown = {feature: level for feature, (level, _, _) in proven(each).items()}
-    return [*said, ("probes", shown)]
+    return [*said, ("probes", _probed(each))]
 
 
 def _rates(

@@ -49,10 +49,17 @@ _ANNOTATIONS: Final = {
     "x-unknown": ({"a": 1}, "draft-04"),
 }
 
+#: The values of `format` that are probed.
+VALUES: Final = tuple(_FORMATS)
+#: How the probe of a value is called.
+NAME: Final = "format ({})"
+#: The value that no draft defines.
+UNKNOWN: Final = "unknown"
+
 PROBES: Final = (
     *(
         Probe(
-            name=f"format ({name})",
+            name=NAME.format(name),
             keyword="format",
             schema={"type": "string", "format": name},
             valid=valid,
@@ -62,7 +69,7 @@ PROBES: Final = (
         for name, (valid, violating, since) in _FORMATS.items()
     ),
     Probe(
-        name="format (unknown)",
+        name=NAME.format(UNKNOWN),
         keyword="format",
         schema={"type": "string", "format": "x-unknown"},
         valid="a",

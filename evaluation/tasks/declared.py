@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from curation.dialects import BY_NAME
+from curation.documents import Rejected
+from curation.features import formats
+from curation.jsontext import parse
 from evaluation.declared_report import report
 from evaluation.tasks.base import Settings, Task
 from evaluation.units import Result, Unit
@@ -14,6 +18,7 @@ from evaluation.units import Result, Unit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from curation.documents import Json
     from evaluation.units import Subject
 
 NAME: Final = "declared"
@@ -30,9 +35,19 @@ def units(subjects: Iterable[Subject], _settings: Settings) -> Iterator[Unit]:
             label={
                 "dialect": subject.dialect,
                 "features": list(subject.features),
+                "formats": _formats(subject),
                 "size": len(subject.schema),
             },
         )
+
+
+def _formats(subject: Subject) -> list[Json]:
+    """Return the values of `format`; the schema is read only if it has any."""
+    dialect = BY_NAME.get(subject.dialect)
+    if "format" not in subject.features or dialect is None:
+        return []
+    schema = parse(subject.schema.encode("utf-8", "surrogatepass"))
+    return [] if isinstance(schema, Rejected) else list(formats(schema, dialect))
 
 
 TASK: Final = Task(

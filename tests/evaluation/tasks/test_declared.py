@@ -87,6 +87,30 @@ def test_it_asks_for_nothing_but_compiling() -> None:
     assert task_named("declared") is TASK
     assert (unit.schema, unit.walks) == (subject.schema, ())
     assert unit.label["features"] == ["not"]
+    assert unit.label["formats"] == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "formats"),
+    [
+        ('{"items": {"format": "uri"}, "format": "date"}', ["date", "uri"]),
+        ('{"properties": {"format": {"type": "string"}}}', []),
+        ('{"format": ', []),
+        ('{"format": "date", "format": "uri"}', []),
+    ],
+)
+def test_formats_are_told_by_their_values(schema: str, formats: list[str]) -> None:
+    """In keyword position; a schema that cannot be read says none."""
+    subject = Subject(
+        id="o1",
+        config="x",
+        split="",
+        schema=schema,
+        dialect="2020-12",
+        features=("format",),
+    )
+    (unit,) = TASK.units([subject], Settings())
+    assert unit.label["formats"] == formats
 
 
 def test_declared_is_what_compiles_of_everything(run: Run) -> None:

@@ -236,6 +236,32 @@ def test_theoretical_coverage_is_of_the_schemas_in_the_run(tmp_path: Path) -> No
     }
 
 
+def test_a_format_counts_by_its_value(tmp_path: Path) -> None:
+    """A schema with a date is covered where dates are, whatever other formats do."""
+    date, email = _unit("format (date)"), _unit("format (email)")
+    rows = [
+        policies.answered(date, policies.knows_all, LLGUIDANCE),
+        policies.answered(email, policies.accepts_all, LLGUIDANCE),
+        policies.refused(_unit("format (unknown)"), LLGUIDANCE),
+        *(
+            row(
+                engine=LLGUIDANCE,
+                task="declared",
+                id=f"o{number}",
+                label={"features": ["format"], "formats": formats},
+            )
+            for number, formats in enumerate(
+                [["date"], ["email"], ["date", "email"], ["x-odd"], []]
+            )
+        ),
+    ]
+    run = open_run(write_run(tmp_path, rows, HEAD))
+    table = _table(run, "theoretical-coverage")
+    found = {line[2]: line[3:5] for line in table.rows if line[0] == "all"}
+    assert found["probes"] == (Rate(1, 5), Rate(2, 5))
+    assert found["llguidance 0.2.0rc (paper)"] == (Rate(5, 5), Rate(5, 5))
+
+
 def test_the_report_reads_as_it_did(
     tmp_path: Path, compare_golden: Callable[[Path, str], None]
 ) -> None:
