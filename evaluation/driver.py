@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -25,6 +25,7 @@ from evaluation.lane import Bounds, Job, Lane
 from evaluation.machine import cores
 from evaluation.reproducers import worth_one, write_reproducer
 from evaluation.sampling import sharded
+from evaluation.units import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -126,9 +127,11 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
             subjects = plan.subjects() if task.needs_data else ()
             units = sharded(_wanted(task, subjects, plan), *plan.shard)
             mark = _mark(entrant, plan, task)
+            late = _Late(task)
             left = _unfinished(units, mark, out, tally, advance)
-            jobs = _jobs(left, lanes, encode)
+            jobs = _jobs(_unknown(left, late, out, tally, advance), lanes, encode)
             for unit, row in _rows(lanes, jobs):
+                late.note(unit, row)
                 out.write(row)
                 tally.ran += 1
                 tally.disturbed += row.quiet is False
@@ -167,6 +170,44 @@ def _unfinished(
             advance(1)
         else:
             yield unit, fingerprint
+
+
+class _Late:
+    """What has ended at a deadline in one task, for the units that repeat it."""
+
+    def __init__(self, task: Task) -> None:
+        self._repeats = task.repeats
+        self._rows: dict[str, Row] = {}
+
+    def note(self, unit: Unit, row: Row) -> None:
+        """Remember a row if it ended at a deadline."""
+        if self._repeats is not None and row.result is Result.TIMEOUT:
+            self._rows[self._repeats(unit)] = row
+
+    def row_of(self, unit: Unit, fingerprint: str) -> Row | None:
+        """Return the row of a unit that need not be asked; None for any other."""
+        if self._repeats is None or self._repeats(unit) not in self._rows:
+            return None
+        known = self._rows[self._repeats(unit)]
+        return replace(known, id=unit.id, label=unit.label, fingerprint=fingerprint)
+
+
+def _unknown(
+    units: Iterable[tuple[Unit, str]],
+    late: _Late,
+    out: RunFolder,
+    tally: Tally,
+    advance: Callable[[int], None],
+) -> Iterator[tuple[Unit, str]]:
+    """Yield the units that have to be asked; write the rows of the others."""
+    for unit, fingerprint in units:
+        row = late.row_of(unit, fingerprint)
+        if row is None:
+            yield unit, fingerprint
+            continue
+        out.write(row)
+        tally.ran += 1
+        advance(1)
 
 
 def _jobs(

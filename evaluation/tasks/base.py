@@ -89,5 +89,8 @@ class Task:
     needs_model: bool = False
     #: What it reads beside `--data`, with the `sha256` of it; for the run's header.
     sources: Callable[[], Mapping[str, Json]] | None = None
+    #: What a unit repeats, where units are repeated: once one has ended at its
+    #: deadline, those that repeat it get the same row and are not asked.
+    repeats: Callable[[Unit], str] | None = None
     #: The task whose rows the report reads; empty: its own.
     reads: str = ""

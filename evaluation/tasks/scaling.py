@@ -93,4 +93,5 @@ TASK: Final = Task(
     needs_data=False,
     units=units,
     report=report,
+    repeats=lambda unit: unit.id.rpartition("-")[0],
 )

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from curation.faults import BadConfiguration
+from evaluation.lane import Bounds
 from evaluation.results import open_run
 from evaluation.scaling_families import families
 from evaluation.table_forms import as_markdown
@@ -189,3 +190,43 @@ def test_a_run_of_a_real_worker_is_reported(tmp_path: Path) -> None:
     assert [line[2] for line in lines] == [1, 4, 16]
     assert all(isinstance(line[3], Duration) for line in lines)
     assert {line[-1] for line in lines} == {"under constrained"}
+
+
+SLOW_ENGINE = """
+import pathlib, time
+
+class Engine:
+    version = "1"
+    def compile(self, schema):
+        with open({log!r}, "a") as file:
+            file.write(str(len(schema)) + "\\n")
+        if len(schema) > 100:
+            time.sleep(60)
+        raise ValueError("no")
+
+def load(tokenizer, options):
+    return Engine()
+"""
+
+
+def test_what_ended_at_its_deadline_is_not_repeated_for_ever(tmp_path: Path) -> None:
+    """Later repetitions get the row of an earlier one; every unit has its row."""
+    log = tmp_path / "asked"
+    engine = tmp_path / "slow.py"
+    engine.write_text(SLOW_ENGINE.format(log=str(log)))
+    values = {"families": ["enum"], "largest": 16, "repeats": 20}
+    plan = plan_of(
+        tmp_path,
+        (),
+        tasks=("scaling",),
+        settings=Settings(values=values),
+        bounds=Bounds(compile_seconds=0.2, run_seconds=0.2, memory_mb=192),
+    )
+    tally, run = measured(tmp_path, [str(engine)], plan)
+    late = [each for each in run.rows() if each.result is Result.TIMEOUT]
+    assert tally.ran == 60
+    assert len(late) == 20
+    assert len({each.fingerprint for each in late}) == 20
+    assert {each.label["repetition"] for each in late} == set(range(1, 21))
+    asked = [int(line) for line in log.read_text().split()]
+    assert sum(length > 100 for length in asked) < len(late)
