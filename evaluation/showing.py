@@ -252,5 +252,6 @@ def failures_table(run: Run, found: Sequence[Failure], limit: int) -> Table:
         name="failures",
         columns=("outcome", "engine", "task", "schema", "seen", "to see it again"),
         rows=rows,
-        note=f"{left:,} more: --limit {len(found)}" if left else "",
+        note=f"csbdata results shrink {run.folder} SCHEMA finds the smallest part that "
+        "still fails." + (f" {left:,} more: --limit {len(found)}" if left else ""),
     )

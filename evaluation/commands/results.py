@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.terminal import say
+from curation.terminal import print_json, say
 from curation.terminal import show as print_line
 from evaluation.printing import ReportFormat, ReportFormatOption, print_tables
 
@@ -254,3 +254,41 @@ def _exported(run: Run, form: Form, out: Path, tasks: list[str]) -> list[Path]:
     from evaluation.exports.frames import write_csv, write_parquet
 
     return write_csv(run, out) if form is Form.CSV else write_parquet(run, out)
+
+
+@app.command()
+def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    run: _RunArgument,
+    unit: Annotated[
+        str, typer.Argument(metavar="CONFIG/ID", help="As --failures names it.")
+    ],
+    task: Annotated[
+        str, typer.Option(metavar="TASK", help="The unit's task.")
+    ] = "masks",
+    engine: Annotated[
+        str | None, typer.Option(metavar="LABEL", help="As the run names it.")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, help="Deadline of each try.")
+    ] = 10.0,
+    most: Annotated[int, typer.Option(min=1, help="Tries at most.")] = 300,
+) -> None:
+    """Find the smallest part of a schema that still fails in the same way.
+
+    Example: csbdata results shrink runs/4f1c22a09b3e Github_easy/o6178
+
+    Prints a file in MaskBench's form, which `csbdata eval --data FILE` reads.
+    """
+    from evaluation.lane import Bounds
+    from evaluation.shrinking_run import asking, entrant_of, shrunk, unit_of
+    from evaluation.tokenizers import get
+
+    opened_run = opened(run)
+    entrant = entrant_of(opened_run, engine, unit, task)
+    wanted = unit_of(opened_run, task, unit)
+    tokenizer = get(str(opened_run.header["tokenizer"]["name"]))
+    bounds = Bounds(compile_seconds=seconds, run_seconds=seconds)
+    with asking(entrant, tokenizer, bounds) as ask:
+        found = shrunk(wanted, ask, most)
+    say(f"{found.before:,} characters, {found.after:,} left")
+    print_json(found.as_json(f"{entrant.label}: {found.row.result}"))
