@@ -34,21 +34,11 @@ _NOTHING = Missing("no engine")
 
 
 def report(run: RunRows) -> Report:
-    """Return the tables of task coverage."""
+    """Return the tables of task coverage; what would be empty is left out."""
     sides = texts(run)
-    return Report(
-        tables=(
-            coverage(sides),
-            outcomes(sides),
-            keywords(sides),
-            outputs(sides),
-            *([adapted(sides)] if _any_adapted(sides) else []),
-        )
-    )
-
-
-def _any_adapted(sides: Mapping[str, Sequence[Text]]) -> bool:
-    return any(each.generation.adapted for side in sides.values() for each in side)
+    tables = [coverage(sides), outcomes(sides), keywords(sides), outputs(sides)]
+    tables.append(adapted(sides))
+    return Report(tables=tuple(each for each in tables if each.rows))
 
 
 def adapted(sides: Mapping[str, Sequence[Text]]) -> Table:
