@@ -8,25 +8,30 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 PINS := -c constraints.txt
 CORE := $(VENV)/.core
 DEV := $(VENV)/.dev
+MODELS := $(VENV)/.models
 # What `make dataset` installs beside the core: to open the build.
 EXTRAS ?= load
 
-.PHONY: help dataset test test-all drop-in check format bench wheelhouse lock clean
+.PHONY: help dataset eval test test-all drop-in check format bench wheelhouse lock clean
 
 help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
+	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the tests that take minutes at most"
 	@echo "make test-all    every test"
 	@echo "make drop-in     lm-evaluation-harness on a build (CSBDATA_BUILD, or the sample's)"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
-	@echo "make bench       the build against a floor, instances against their peers, publishing"
+	@echo "make bench       builds, instances, publishing, engines, models: one JSON object"
 	@echo "make wheelhouse  every wheel an installation needs, in wheelhouse/"
 	@echo "make lock        work out constraints.txt anew"
 	@echo "make clean       remove what make made"
 
 dataset: $(CORE)
 	$(BIN)/csbdata build --fastjsonschema --instances
+
+eval: $(MODELS)
+	$(BIN)/csbdata eval --engine llguidance --engine none --limit 50
 
 test: $(DEV)
 	$(BIN)/python -m pytest -q -n auto -m "not slow"
@@ -66,6 +71,10 @@ $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) $(PINS) hatchling editables
 	$(PIP) $(PINS) --no-build-isolation -e '.[$(EXTRAS)]'
+	@touch $@
+
+$(MODELS): $(CORE)
+	$(PIP) $(PINS) --no-build-isolation -e '.[models]'
 	@touch $@
 
 $(DEV): $(CORE)
