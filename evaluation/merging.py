@@ -80,7 +80,7 @@ def _header(runs: Sequence[Run]) -> dict[str, Json]:
                     "run it anew in the same way, or use csbdata results compare",
                 )
     engines = _engines(runs)
-    tasks = dict.fromkeys(task for each in runs for task in each.header["tasks"])
+    tasks = dict.fromkeys(task for each in runs for task in each.tasks)
     return {
         **first.header,
         "engines": list(engines.values()),

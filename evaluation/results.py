@@ -29,6 +29,16 @@ if TYPE_CHECKING:
 #: Names in a run's folder.
 HEADER = "run.json"
 LINES = "units-*.jsonl"
+#: What of a header is read here, if it is there.
+_PARTS: Mapping[str, type] = {
+    "engines": list,
+    "tasks": list,
+    "command": list,
+    "data": dict,
+    "limits": dict,
+    "settings": dict,
+    "tokenizer": dict,
+}
 # Units of which walks are held in Python's own objects at a time.
 _BATCH = 256
 
@@ -185,6 +195,12 @@ def _header(path: Path) -> Mapping[str, Json]:
         raise BadData(f"not JSON ({error})", str(path)) from error
     if not isinstance(header, dict):
         raise BadData("not a run's header", str(path))
+    for name, kind in _PARTS.items():
+        if not isinstance(header.get(name) or kind(), kind):
+            raise BadData(f"{name} is no {kind.__name__}", str(path))
+    for each in header.get("engines") or ():
+        if not isinstance(each, dict) or not isinstance(each.get("engine"), str):
+            raise BadData("an engine without its label", str(path))
     return header
 
 

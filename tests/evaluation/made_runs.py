@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: What `write_run` puts into `run.json`.
 HEAD: Mapping[str, Json] = {
     "csbdata": "0.1.0",
-    "engines": {"alpha 1.0": {}, "beta 2.0": {}},
+    "engines": [{"engine": "alpha 1.0"}, {"engine": "beta 2.0"}],
     "tasks": ["masks"],
     "seed": 0,
 }

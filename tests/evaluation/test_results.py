@@ -141,12 +141,31 @@ def test_a_folder_without_a_header_is_no_run(tmp_path: Path) -> None:
         open_run(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{", b"NaN"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b"NaN",
+        b'{"engines": {"a": 1}}',
+        b'{"engines": ["a"]}',
+        b'{"engines": [{"engine": 1}]}',
+        b'{"limits": 40}',
+        b'{"tokenizer": "smollm2"}',
+    ],
+)
 def test_a_header_that_is_none_is_bad_data(content: bytes, tmp_path: Path) -> None:
     """The fault names the file."""
     (tmp_path / "run.json").write_bytes(content)
     with pytest.raises(BadData, match=r"run\.json"):
         open_run(tmp_path)
+
+
+def test_a_header_of_little_is_one(tmp_path: Path) -> None:
+    """A part that is not there is missing, and no fault."""
+    run = open_run(write_run(tmp_path, [row()], {}))
+    assert (run.header, run.tasks, len(run)) == ({}, ("masks",), 1)
 
 
 def test_unknown_fields_are_left_alone(tmp_path: Path) -> None:
