@@ -34,7 +34,7 @@ def engine_names(header: Mapping[str, Json]) -> dict[str, str]:
     engines = header.get("engines")
     listed = engines if isinstance(engines, list) else []
     return {
-        str(each.get("engine")): str(each.get("name"))
+        str(each["engine"]): str(each["name"])
         for each in listed
-        if isinstance(each, dict)
+        if isinstance(each, dict) and {"engine", "name"} <= each.keys()
     }

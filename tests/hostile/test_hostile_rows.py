@@ -35,7 +35,7 @@ def test_labels_of_strangers_end_no_report(
         row(task=task, id=f"o{number}", label=label, result=result, detail="\x1b]0;x")
         for number, label in enumerate(LABELS)
     ]
-    run = open_run(write_run(tmp_path, rows, {"engines": [3, {"engine": None}]}))
+    run = open_run(write_run(tmp_path, rows, {"engines": [{"engine": "alpha 1.0"}]}))
     tables = task_named(task).report(run).tables
     text = "".join(as_markdown(each) for each in tables)
     assert "alpha" in text
