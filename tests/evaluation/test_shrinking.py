@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from curation.faults import NoInput
+from evaluation.commands.results import app
+from evaluation.data import open_data
+from evaluation.driver import run
+from evaluation.header import header
 from evaluation.lineup import lineup
+from evaluation.results import open_run
+from evaluation.run_folder import open_run_folder
 from evaluation.shrinking import shrink
 from evaluation.shrinking_run import asking, shrunk
 from evaluation.standings import Standing, standing
 from evaluation.units import Result, Unit, Walk
-from tests.evaluation.measuring import BRISK, miniature, tokenizer
+from tests.evaluation.measuring import BRISK, miniature, plan_of, tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,6 +122,29 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
     assert json.loads(found.schema) == {"required": ["b"]}
     assert standing(found.row) is Standing.UNDER_CONSTRAINED
     assert found.as_json("d")["tests"] == [{"valid": False, "text": "{}", "data": {}}]
+
+
+def test_a_failure_of_a_run_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Engine, data and task come from the run's header; the answer is a file."""
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    data = tmp_path / "data"
+    data.mkdir()
+    schema = {"type": "string", "maxLength": 9, "description": "crash"}
+    (data / "one.json").write_text(json.dumps(schema))
+    subjects = list(open_data(str(data), instances=False).subjects())
+    plan = plan_of(tmp_path, subjects)
+    entrants = lineup([miniature("crash")], "faithful", [])
+    about = {"name": str(data), "sha256": "0"}
+    with open_run_folder(tmp_path / "run", header(entrants, plan, about, None)) as out:
+        run(entrants, plan, out)
+    (row,) = open_run(tmp_path / "run").rows()
+    words = ["shrink", str(tmp_path / "run"), f"{row.config}/{row.id}"]
+    monkeypatch.setattr("evaluation.tokenizers.get", lambda _name: tokenizer(tmp_path))
+    answer = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert json.loads(answer.stdout)["schema"] == {"description": "crash"}
+    assert "crash" in json.loads(answer.stdout)["description"]
 
 
 def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
