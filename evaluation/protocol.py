@@ -47,6 +47,9 @@ class Matcher(Protocol):
     def forced(self) -> Sequence[int] | None:
         """Return the tokens that are the only way on; None if the engine cannot."""
 
+    def reason(self) -> str:
+        """Return why the last commit was refused; may be left out, as `forced` may."""
+
 
 class Engine(Protocol):
     """A constrained-decoding engine over one tokenizer."""

@@ -263,7 +263,7 @@ class _Walk:
             self.commit_ns.append(clock() - start)
             if not taken:
                 what = f"token {token} is in the mask, and commit refuses it"
-                self._stop(_LIED, index, what)
+                self._stop(_LIED, index, what + reason(matcher))
                 return
         if forced_of is None:
             self.forced = None
@@ -321,6 +321,20 @@ def truth(commit: Callable[[int], bool], token: int) -> bool:
         raise
     except BaseException:  # noqa: BLE001 - as above
         return False
+
+
+def reason(matcher: Any) -> str:  # noqa: ANN401 (typed by shape)
+    """Return why the last commit was refused, if the engine says so: one line."""
+    ask = getattr(matcher, "reason", None)
+    if ask is None:
+        return ""
+    try:
+        text = str(ask() or "").partition("\n")[0].strip()[:500]
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # noqa: BLE001 - as above
+        text = told(error)
+    return f": {text}" if text else ""
 
 
 def told(error: BaseException) -> str:

@@ -67,6 +67,7 @@ class _Matcher:
         self.commit = matcher.consume_token
         self.may_end = matcher.is_accepting
         self.forced = matcher.compute_ff_tokens
+        self.reason = matcher.get_error
 
     def mask(self) -> bytearray:
         """Return the allowed tokens."""

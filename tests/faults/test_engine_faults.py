@@ -123,20 +123,21 @@ def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
     ("title", "words"),
     [
         ("too_strict", "is not in the mask, and commit takes it"),
-        ("too_lax", "is in the mask, and commit refuses it"),
+        ("too_lax", "is in the mask, and commit refuses it: told to"),
         ("too_small", "are needed"),
     ],
 )
 def test_a_liar_is_caught_in_both_directions(
     tmp_path: Path, title: str, words: str
 ) -> None:
-    """Mask against commit, commit against mask, and the mask's size."""
+    """Mask against commit, with the engine's reason; and the mask's size."""
     plan = plan_of(tmp_path, [subject(title, "[1, 2, 3]")])
     _, done = measured(tmp_path, [miniature("liar")], plan)
     (row,) = done.rows()
     (walk,) = row.walks
     assert walk.verdict is Verdict.LIED
     assert words in walk.detail
+    assert "0.1 s" not in walk.detail
 
 
 def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:

@@ -29,6 +29,9 @@ class _Matcher:
     def may_end(self):
         return True
 
+    def reason(self):
+        return "told to\nafter 0.1 s"
+
 
 class _Engine:
     def __init__(self, size):
