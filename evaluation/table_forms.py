@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from curation.terminal import table as framed
 from curation.visible_text import safe
-from evaluation.tables import Missing, Rate, json_of, text_of
+from evaluation.tables import Missing, json_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,10 +127,3 @@ def _fields(cell: Cell, parts: tuple[str, ...]) -> list[Json]:
     if isinstance(value, dict):
         return [value.get(each) for each in parts]
     return [value, *[None] * (len(parts) - 1)]
-
-
-def headline(rate: Rate) -> str:
-    """Return a rate for running text: `1,234 of 1,485 (83.1 %)`."""
-    if rate.share is None:
-        return "0 of 0"
-    return f"{rate.count:,} of {rate.of:,} ({100 * rate.share:.1f} %)"
