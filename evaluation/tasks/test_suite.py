@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.dialects import BY_NAME
 from curation.faults import BadConfiguration
+from curation.terminal import say
 from evaluation.suite_outcomes import outcome
 from evaluation.suite_report import report
 from evaluation.tasks.base import Settings, Task
@@ -57,7 +58,8 @@ def _sources() -> Mapping[str, Json]:
     from curation.origins import FetchSettings  # noqa: PLC0415 - as above
     from evaluation.suite import acquire_suite  # noqa: PLC0415 - as above
 
-    return acquire_suite(FetchSettings()).described()
+    # The header is made before any unit: what takes time is told here, once.
+    return acquire_suite(FetchSettings(), say).described()
 
 
 def suite_units(suite: Suite, draft: str, *, optional: bool) -> Iterator[Unit]:

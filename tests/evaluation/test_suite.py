@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.dialects import BY_NAME
+from curation.documents import Origin
 from curation.faults import BadConfiguration, BadData, Unavailable
 from curation.fetch import Network
-from curation.origins import FetchSettings
+from curation.origins import Acquired, FetchSettings
+from curation.origins import Unavailable as Missing
 from curation.packs import write_pack
+from curation.pins import load_pins
+from curation.resources import raw_folder
 from evaluation import suite as suites
 from evaluation.suite import DRAFTS, Suite, acquire_suite, cases, needs_remote
 
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.documents import Json
+    from curation.pins import ArchivePin
 
 
 def case(schema: Json, *tests: tuple[Json, bool], description: str = "") -> Json:
@@ -116,6 +121,33 @@ def test_a_suite_that_cannot_be_had_says_why_for_each_archive(tmp_path: Path) ->
         acquire_suite(offline)
     assert str(caught.value).count("neither mirrored nor cached") == 2
     assert "CSBDATA_MIRROR" in str(caught.value)
+
+
+def test_what_is_at_hand_comes_before_what_must_be_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second archive in the cache, rather than the first from the network."""
+    first, second = load_pins(raw_folder() / "test_suite.toml").values()
+    asked = []
+
+    def acquired(pin: ArchivePin, settings: FetchSettings, _say: object) -> object:
+        asked.append((pin.name, settings.offline))
+        if pin.name == first.name:
+            return Missing(archive=pin.name, why="not here")
+        return Acquired(
+            archive=pin.name,
+            pack=tmp_path,
+            origin=Origin.INDEX,
+            route="cache",
+            commit=pin.commit,
+            digest=pin.digest,
+            licence=pin.licence,
+        )
+
+    monkeypatch.setattr(suites, "acquire", acquired)
+    suite = acquire_suite(FetchSettings(mirror=None, cache=tmp_path))
+    assert (suite.archive, suite.route) == (second.name, "cache")
+    assert asked == [(first.name, True), (second.name, True)]
 
 
 @pytest.mark.skipif("CSBDATA_MIRROR" not in os.environ, reason="needs CSBDATA_MIRROR")

@@ -157,7 +157,7 @@ def test_miniature_engines_end_in_the_same_tables_through_the_driver(
 ) -> None:
     """Workers, masks and rows between; the header says which suite it was."""
     suite = miniature(tmp_path / "packs", FILES)
-    monkeypatch.setattr("evaluation.suite.acquire_suite", lambda _settings: suite)
+    monkeypatch.setattr("evaluation.suite.acquire_suite", lambda *_: suite)
     engines = [measuring.miniature(name) for name in ("accept_all", "refuse_all")]
     plan = measuring.plan_of(tmp_path, (), tasks=("test-suite",))
     tally, run = measuring.measured(tmp_path, engines, plan)
