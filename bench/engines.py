@@ -4,7 +4,9 @@
   loop is one process that loads the same tokenizer, encodes the same texts, compiles,
   and asks for mask and commit token by token until the first that is blocked; it
   isolates, judges and writes nothing. Tokenizers are loaded in both. One after the
-  other, in turn, so that what else the machine does meets both alike.
+  other, in turn, so that what else the machine does meets both alike. Medians are over
+  the schemas that compile: over all times, and schema by schema (the median of the
+  ratios), which a machine that is not quiet disturbs less.
 - `declared`: all schemas of the build are compiled, and some of them: the time for one
   must not grow with their number, nor memory.
 - `test_suite`: the official test suite of 2020-12.
@@ -21,9 +23,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import chain
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bench.builds import clean_build
 from evaluation.data import Choice, open_data
@@ -33,6 +36,9 @@ from evaluation.units import Result
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+
+#: By schema: nanoseconds of its compile, of every mask, of every commit.
+Times: TypeAlias = dict[str, list[list[int]]]
 
 _ROOT = Path(__file__).resolve().parents[1]
 _LOOP = Path(__file__).with_name("engines_loop.py")
@@ -82,20 +88,25 @@ def _masks(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, 
     work = folder / "work.json"
     choice = Choice(limit=options.walked)
     subjects = open_data(str(build), choice=choice).subjects()
-    listed = [[each.schema, [i.text for i in each.instances]] for each in subjects]
+    listed = [
+        [f"{each.config}/{each.id}", each.schema, [i.text for i in each.instances]]
+        for each in subjects
+    ]
     work.write_text(json.dumps(listed), "utf-8")
     turns = []
     for turn in range(options.turns):
         run = folder / f"run-{turn}"
         words = ["--task", "masks", "--data", str(build)]
         words += ["--limit", str(options.walked), "--tokenizer", options.vocabulary]
-        ours = _eval(run, words) | _medians_of(run)
-        loop = _loop(work, options.vocabulary)
-        turns.append({"eval": ours, "loop": loop, "ratios": _ratios(ours, loop)})
+        ours, loop = _eval(run, words), _loop(work, options.vocabulary)
+        times = _times_of(run), loop.pop("times")
+        turns.append(
+            {"eval": ours, "loop": loop, "ratios": _ratios(ours, loop, *times)}
+        )
     names = turns[0]["ratios"]
     return {
         "schemas": len(listed),
-        "instances": sum(len(texts) for _, texts in listed),
+        "instances": sum(len(texts) for _, _, texts in listed),
         "turns": turns,
         "ratios": {
             name: median(each["ratios"][name] for each in turns) for name in names
@@ -103,9 +114,23 @@ def _masks(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, 
     }
 
 
-def _ratios(ours: dict[str, Any], loop: dict[str, Any]) -> dict[str, float]:
-    names = ("wall_seconds", "processor_seconds", "compile_ns", "mask_ns", "commit_ns")
-    return {name: round(ours[name] / loop[name], 3) for name in names}
+def _ratios(
+    ours: dict[str, Any], loop: dict[str, Any], our_times: Times, loop_times: Times
+) -> dict[str, float]:
+    """Return ours by the loop's: totals, medians, medians schema by schema."""
+    found = {
+        name: ours[name] / loop[name] for name in ("wall_seconds", "processor_seconds")
+    }
+    both = [name for name in our_times if name in loop_times]
+    for index, what in enumerate(("compile", "mask", "commit")):
+        pairs = [(our_times[each][index], loop_times[each][index]) for each in both]
+        pairs = [(own, other) for own, other in pairs if own and other]
+        all_own, all_other = zip(*pairs, strict=True)
+        found[f"{what}_median"] = median(chain(*all_own)) / median(chain(*all_other))
+        found[f"{what}_by_schema"] = median(
+            median(own) / median(other) for own, other in pairs
+        )
+    return {name: round(value, 3) for name, value in found.items()}
 
 
 def _declared(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -141,23 +166,30 @@ def _eval(run: Path, words: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _medians_of(run: Path) -> dict[str, Any]:
-    rows = list(open_run(run).rows())
-    walks = [each for row in rows for each in row.walks]
-    masks = [ns for each in walks for ns in each.mask_ns]
+def _times_of(run: Path) -> Times:
+    rows = [each for each in open_run(run).rows() if each.result is Result.OK]
     return {
-        "compile_ns": median(row.compile_ns for row in rows if row.compile_ns),
-        "mask_ns": median(masks),
-        "commit_ns": median(ns for each in walks for ns in each.commit_ns),
-        "tokens": len(masks),
-        "mask_seconds": round(sum(masks) / 1e9, 2),
+        f"{row.config}/{row.id}": [
+            [row.compile_ns or 0],
+            [ns for each in row.walks for ns in each.mask_ns],
+            [ns for each in row.walks for ns in each.commit_ns],
+        ]
+        for row in rows
     }
 
 
 def _loop(work: Path, tokenizer: str) -> dict[str, Any]:
     out = work.with_name("loop.json")
     found = _timed([sys.executable, str(_LOOP), str(work), tokenizer, str(out)])
-    return {**found, **json.loads(out.read_bytes())}
+    times: Times = json.loads(out.read_bytes())
+    masks = [ns for each in times.values() for ns in each[1]]
+    return {
+        **found,
+        "compiled": len(times),
+        "tokens": len(masks),
+        "mask_seconds": round(sum(masks) / 1e9, 2),
+        "times": times,
+    }
 
 
 def _timed(command: Sequence[str]) -> dict[str, Any]:
