@@ -8,6 +8,7 @@ fp32, so one form is pinned and its making is part of the name in results.
 from __future__ import annotations
 
 import io
+import shutil
 import warnings
 from contextlib import redirect_stderr
 from typing import TYPE_CHECKING
@@ -27,10 +28,12 @@ NAME = "SmolLM2-135M-Instruct (Q4_1 dequantised)"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
-def convert(gguf: Path, folder: Path) -> None:
+def convert(gguf: Path, tokenizer_json: Path, folder: Path) -> None:
     """Unpack the weights of a GGUF file to bf16, as a folder that `load` opens.
 
-    Takes half a minute and 1.3 GB of memory.
+    Takes half a minute and 1.3 GB of memory. transformers reads the vocabulary of a
+    GGUF file but not how texts are cut before it (`tokenizer.ggml.pre`), so the
+    tokenizer is the one that is given.
     """
     logging.set_verbosity_error()
     where, file = str(gguf.parent), gguf.name
@@ -48,6 +51,7 @@ def convert(gguf: Path, folder: Path) -> None:
         del model.config.quantization_config
     model.save_pretrained(str(folder))
     tokenizer.save_pretrained(str(folder))
+    shutil.copyfile(tokenizer_json, folder / "tokenizer.json")
 
 
 def load_converted(folder: Path, loading: Loading) -> TransformersModel:

