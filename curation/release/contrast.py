@@ -118,7 +118,9 @@ def _rows(folder: Path) -> pl.DataFrame:
     if not tables:
         types = (pl.String, pl.Int64, pl.String, pl.Boolean)
         return pl.DataFrame(schema=dict(zip(columns, types, strict=True)))
-    return pl.concat([pl.read_parquet(each, columns=list(columns)) for each in tables])
+    return pl.concat(
+        [pl.read_parquet(each, columns=list(columns), glob=False) for each in tables]
+    )
 
 
 def _compared(config: str, old: pl.DataFrame, new: pl.DataFrame) -> Instances:

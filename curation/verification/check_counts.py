@@ -78,7 +78,7 @@ def _ledger(contents: Contents) -> Iterator[Finding]:
         return
     names = ["config", "split", "unique_id", "sha256"]
     kept = (
-        pl.scan_parquet(contents.files[DOCUMENTS])
+        pl.scan_parquet(contents.files[DOCUMENTS], glob=False)
         .filter(pl.col("outcome") == KEPT)
         .select(names)
         .collect()
@@ -100,10 +100,14 @@ def _ledger(contents: Contents) -> Iterator[Finding]:
 _MOST = 20
 
 
+def _table(contents: Contents, path: str, names: Sequence[str]) -> pl.DataFrame:
+    return pl.read_parquet(contents.files[path], columns=list(names), glob=False)
+
+
 def records_of(contents: Contents, names: tuple[str, ...]) -> pl.DataFrame:
     """Return columns of all records, with `config` and `split` in front."""
     frames = [
-        pl.read_parquet(contents.files[each.path], columns=list(names)).with_columns(
+        _table(contents, each.path, names).with_columns(
             config=pl.lit(each.config), split=pl.lit(each.split)
         )
         for each in contents.records()
@@ -116,12 +120,13 @@ def _standings(contents: Contents) -> Iterator[Finding]:
     """Compare what the ledger says of instances with their number."""
     if STANDINGS not in contents.tables:
         return
-    said = pl.read_parquet(
-        contents.files[STANDINGS],
-        columns=["config", "unique_id", "split", "witnesses", "near_misses"],
+    said = _table(
+        contents,
+        STANDINGS,
+        ["config", "unique_id", "split", "witnesses", "near_misses"],
     )
     frames = [
-        pl.read_parquet(contents.files[each.path], columns=["unique_id"]).with_columns(
+        _table(contents, each.path, ["unique_id"]).with_columns(
             instances=pl.lit(each.config), split=pl.lit(each.split)
         )
         for each in contents.tables.values()

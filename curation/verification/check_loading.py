@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
+from functools import cache
+from glob import has_magic
+from pathlib import Path
+from shutil import copytree
 from typing import TYPE_CHECKING, Any
 
 from curation.benchmark import DEFAULT, holds_instances
@@ -16,7 +21,6 @@ from curation.visible_text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from curation.documents import Json
     from curation.verification.check import Answer
@@ -63,6 +67,18 @@ def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
         yield units
 
 
+@cache
+def _plainly_called(folder: Path) -> Path:
+    """Return the folder, or a copy where `datasets` takes its path for a pattern.
+
+    `scan` removes the child's temporary files.
+    """
+    place = folder.resolve()
+    if not has_magic(str(place)):
+        return place
+    return copytree(place, Path(tempfile.mkdtemp()) / "copy")
+
+
 def _work(folder: Path, unit: Json) -> Json:
     """Open one config as a user would; return the rows of each split."""
     try:
@@ -70,7 +86,7 @@ def _work(folder: Path, unit: Json) -> Json:
     except ImportError:
         return None
     datasets.disable_progress_bars()
-    loaded: Any = datasets.load_dataset(str(folder), unit["where"])
+    loaded: Any = datasets.load_dataset(str(_plainly_called(folder)), unit["where"])
     return {split: loaded[split].num_rows for split in loaded}
 
 

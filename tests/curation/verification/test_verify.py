@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -54,6 +55,14 @@ def test_a_build_is_sound(sound: Path) -> None:
     assert found.counted["configs opened"] == 2 * len(CONFIGS) + 1
     assert found.counted["splits opened"] == 3 * found.counted["configs opened"]
     assert found.counted["schemas validated"] == found.counted["records"] == 295
+
+
+def test_a_folder_may_be_called_like_a_pattern(sound: Path, tmp_path: Path) -> None:
+    """Brackets and stars in a path are letters: all is read, and all is well."""
+    folder = copytree(sound, tmp_path / "o[u]t *")
+    found = verify(folder, checks=(COUNTS, IDENTITY, LEAKAGE, LOADING))
+    assert lines(found) == []
+    assert found.counted["configs opened"] == 2 * len(CONFIGS) + 1
 
 
 def test_what_it_says_does_not_depend_on_jobs(folder: Path) -> None:
