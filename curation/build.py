@@ -27,6 +27,7 @@ from curation.isolation import Pool, Program
 from curation.limits import Limits
 from curation.origins import FetchSettings
 from curation.packaging.folder import write_folder
+from curation.packaging.front import carry_over
 from curation.publish import refuse_foreign
 from curation.rulesets import RuleSet, rule_set
 from curation.runs import (
@@ -142,8 +143,13 @@ def build(request: Request, progress: Progress) -> Built:
             peak = max(peak, made.peak_rss_mb)
             progress.say(f"Writing {request.out}")
             with atomic_folder(request.out) as folder:
+                carry_over(request.out, folder)
                 manifest = write_folder(
-                    folder, summary, settled, compiled, made.products()
+                    folder,
+                    summary,
+                    settled,
+                    compiled,
+                    made.products(),
                 )
             remember(request.out, run)
             clock.lap("write")

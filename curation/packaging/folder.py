@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from curation.benchmark import SPLITS, split_of
 from curation.instances.package import write_instances
 from curation.ledger import write_ledger
+from curation.packaging.eval_yaml import FILE as EVAL_YAML
 from curation.packaging.figures import Drawing
 from curation.packaging.front import dress
 from curation.packaging.manifest import read_manifest, write_facts
@@ -32,7 +33,9 @@ def write_folder(
     compiled: Mapping[str, str],
     products: Iterable[Product] = (),
 ) -> Mapping[str, Json]:
-    """Write a build into an empty folder; return its manifest.
+    """Write a build into a folder that holds at most what was carried over.
+
+    Returns its manifest.
 
     `settled` is in benchmark order; `compiled` maps the digests that fastjsonschema
     was asked about to its verdict; `products` are the instances, if any were made.
@@ -51,7 +54,8 @@ def write_folder(
         drawing.begin()
         if summary.instances:
             write_instances(folder, products)
-        dress(folder, folder, drawing)
+        wanted = (folder / EVAL_YAML).is_file()
+        dress(folder, folder, drawing, eval_yaml_too=wanted)
     return read_manifest(folder)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from shutil import copyfile
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,20 @@ _FOLDERS = (f"{figures.FOLDER}/", f"{licences.FOLDER}/")
 def derived(name: str) -> bool:
     """Tell whether a file of a folder, named with `/`, is written here."""
     return name in _SINGLE or name.startswith(_FOLDERS)
+
+
+def carry_over(old: Path, folder: Path) -> None:
+    """Take over what a release or a wish has put into a folder that is replaced.
+
+    The changelog, and the wish for an `eval.yaml`: a build makes neither, and
+    without the first the history of the data would be gone.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    for name in (CHANGELOG, eval_yaml.FILE):
+        if (old / name).is_file():
+            copyfile(old / name, folder / name)
 
 
 def dress(

@@ -60,7 +60,8 @@ def next_release(
         NoInput: the folder is no build.
         BadData: it is partial, and that was not allowed.
         BadConfiguration: the change needs another major version than the one that
-            the folder was built for (exit 78).
+            the folder was built for, or a first release would replace the changelog
+            of earlier ones (exit 78).
     """
     manifest = read_manifest(folder)
     if manifest["partial"] and not allow_partial:
@@ -87,6 +88,8 @@ def next_release(
         found=found,
         earlier=last.changelog if last else "",
     )
+    if last is None:
+        _refuse_to_lose(folder / FILE, text)
     return Release(
         folder=folder,
         previous=last.version if last else None,
@@ -94,6 +97,20 @@ def next_release(
         found=found,
         changelog=text,
     )
+
+
+def _refuse_to_lose(log: Path, text: str) -> None:
+    """Refuse to put a first release in the place of a changelog that tells of others.
+
+    Raises:
+        BadConfiguration: it would be (exit 78).
+    """
+    if log.is_file() and log.read_text(encoding="utf-8") != text:
+        raise BadConfiguration(
+            "tells of earlier releases, and a first release would replace it",
+            str(log),
+            "name the last one with --against, or remove the file",
+        )
 
 
 def _version(previous: Version | None, level: Level) -> Version:

@@ -15,6 +15,7 @@ from curation.commands.build import report
 from curation.faults import BadConfiguration, NoInput, Unavailable
 from curation.inputs import Extra
 from curation.origins import FetchSettings
+from curation.packaging.front import differing
 from curation.progress import Quiet
 
 
@@ -46,6 +47,24 @@ def test_a_damaged_file_is_built_anew(built: Built) -> None:
     again = build(built.request, Quiet())
     assert not again.unchanged
     assert file.read_bytes() == whole
+
+
+def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(built: Built) -> None:
+    """What a release has put into the folder outlives a build, and stays listed."""
+    out = built.request.out
+    (out / "CHANGELOG.md").write_text("# Changelog\n\n## 2.0.0\n", encoding="utf-8")
+    (out / "eval.yaml").write_text("of an earlier edition", encoding="utf-8")
+    (out / "LICENSE").write_text("so that there is something to do")
+    try:
+        again = build(built.request, Quiet())
+        assert not again.unchanged
+        assert (out / "CHANGELOG.md").read_text("utf-8") == "# Changelog\n\n## 2.0.0\n"
+        assert "tasks:" in (out / "eval.yaml").read_text("utf-8")
+        assert {"CHANGELOG.md", "eval.yaml"} <= set(again.manifest["files"])
+        assert differing(out) == []
+    finally:
+        (out / "CHANGELOG.md").unlink()
+        (out / "eval.yaml").unlink()
 
 
 def test_every_config_of_the_sample_says_where_it_is_from(built: Built) -> None:

@@ -161,6 +161,16 @@ def test_instances_count_as_records_do(
     assert contrast(*sides).level is level
 
 
+def test_a_folder_may_be_called_like_a_pattern(base: Path, tmp_path: Path) -> None:
+    """Brackets in a path are letters: the instances of that folder are compared."""
+    one, two = (
+        _with_instances(shutil.copytree(base, tmp_path / name), [("a", 0, "1", True)])
+        for name in ("o[u]t", "b[a]ck")
+    )
+    sides = [Side(folder=each, manifest=read_manifest(each)) for each in (one, two)]
+    assert contrast(*sides).level is Level.NONE
+
+
 def test_the_published_edition_counts_as_one(tmp_path: Path) -> None:
     """Without a manifest of ours: 1.0.0, so that ours is 2.0.0."""
     published = write_build(tmp_path / "published")
@@ -235,6 +245,18 @@ def test_released_it_says_its_version_everywhere(base: Path, tmp_path: Path) -> 
     log = (folder / "CHANGELOG.md").read_text()
     assert log.index("## 2.1.0") < log.index("## 2.0.0\n\nThe first.\n")
     assert log.count("# Changelog") == 1
+
+
+def test_a_first_release_replaces_no_changelog(tmp_path: Path) -> None:
+    """Where earlier releases are told, the last has to be named: exit code 78."""
+    folder = write_build(tmp_path / "x")
+    found = next_release(folder, None, allow_partial=True)
+    (folder / "CHANGELOG.md").write_text(found.changelog)
+    again = next_release(folder, None, allow_partial=True)
+    assert again.changelog == found.changelog
+    (folder / "CHANGELOG.md").write_text("# Changelog\n\n## 1.0.0\n")
+    with pytest.raises(BadConfiguration, match="--against"):
+        next_release(folder, None, allow_partial=True)
 
 
 def test_f47_ids_are_nothing_but_text_in_the_changelog(
