@@ -32,6 +32,11 @@ def text(value: object) -> str:
     return _ADDRESS.sub(lambda found: f"{found[1]}&#{ord(found[2])};", escaped)
 
 
+def line(value: object) -> str:
+    """Return foreign text as one visible line of a plain text file."""
+    return safe(str(value))
+
+
 def prose(value: str) -> str:
     """Escape our own Markdown for a table cell: code spans stay."""
     return safe(value).replace("|", "\\|").replace("<", "&lt;")
@@ -83,6 +88,7 @@ def rendered(template: str, known: Mapping[str, Json]) -> str:
     )
     environment.filters |= {
         "text": text,
+        "line": line,
         "prose": prose,
         "code": code,
         "link": link,

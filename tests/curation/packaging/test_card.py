@@ -179,6 +179,7 @@ def test_licence_texts_come_with_the_records(tmp_path: Path) -> None:
             commit="1",
             sha256="2",
             licence="GPL-3.0-only",
+            attribution="Someone (some-where)",
         ),
     )
     made = _entries()
@@ -188,7 +189,11 @@ def test_licence_texts_come_with_the_records(tmp_path: Path) -> None:
     texts = {each.name for each in (tmp_path / FOLDER).iterdir()}
     assert texts == {"Apache-2.0.txt", "GPL-3.0-only.txt", "MIT.txt"}
     assert {f"{FOLDER}/{each}" for each in texts} <= set(written)
-    assert "NotKnown-1.0: not shipped" in (tmp_path / "LICENSE").read_text()
+    terms = (tmp_path / "LICENSE").read_text()
+    assert "NotKnown-1.0: not shipped" in terms
+    # Plain text: nothing of Markdown in it.
+    assert "attribution: Someone (some-where)\n" in terms
+    assert "\\" not in terms
     assert "\\(MIT OR NotKnown-1.0\\) 1, NOASSERTION 4" in (
         (tmp_path / "README.md").read_text()
     )
