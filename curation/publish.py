@@ -89,7 +89,7 @@ def refuse_foreign(path: Path, marker: str = "manifest.json") -> None:
     raise CannotCreate(
         "is there already and was not made by csbdata",
         str(path),
-        "choose another --out",
+        "choose another place",
     )
 
 

@@ -40,7 +40,10 @@ def push(  # noqa: PLR0913 (one parameter an option)
     ] = "",
     to: Annotated[
         str,
-        typer.Option(metavar="DIR|URL", help="Write it there instead: a folder, s3://"),
+        typer.Option(
+            metavar="DIR|URL",
+            help="Write it there instead: a folder, or what fsspec knows (s3://...).",
+        ),
     ] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and change nothing.")

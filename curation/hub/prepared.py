@@ -12,7 +12,7 @@ from curation.packaging.manifest import read_manifest
 from curation.verification import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from curation.documents import Json
@@ -26,6 +26,10 @@ class Ready:
 
     files: Mapping[str, LocalFile]
     manifest: Mapping[str, Json]
+
+
+def _listed(reasons: Sequence[str]) -> str:
+    return " ".join(map(str, reasons)).removesuffix(".")
 
 
 def prepare(
@@ -43,7 +47,7 @@ def prepare(
     manifest = read_manifest(folder)
     if manifest.get("partial") and not allow_partial:
         raise BadData(
-            f"the build is partial: {' '.join(map(str, manifest['partial']))}",
+            f"the build is partial: {_listed(manifest['partial'])}",
             str(folder),
             "build all of it, or say --allow-partial",
         )
