@@ -36,6 +36,7 @@ from curation.runs import (
     atomic_write_bytes,
     code_digest,
     fingerprint,
+    run_folder_of,
     versions,
 )
 from curation.settle import Settled, settle
@@ -75,7 +76,7 @@ class Request:
     @property
     def run_folder(self) -> Path:
         """Where the run keeps what differs from run to run."""
-        return self.out.with_name(self.out.name + ".run")
+        return run_folder_of(self.out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,37 @@ _DECISIVE = (
 )
 
 
+def run_folder_of(out: Path) -> Path:
+    """Return where the runs that write a folder keep what differs from run to run."""
+    return out.with_name(out.name + ".run")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run folder, which is made if need be, for the length of a block.
+
+    Raises:
+        TemporarilyUnavailable: another run holds it (exit 75).
+        CannotCreate: it cannot be written (exit 73).
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(folder / "lock")
+        lock.acquire(blocking=False)
+    except filelock.Timeout:
+        raise TemporarilyUnavailable(
+            "another run is at work here",
+            str(folder),
+            "wait for its end or choose another folder",
+        ) from None
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 class Run:
     """An open run folder; made by `Run.open`."""
 
@@ -74,24 +105,10 @@ class Run:
             TemporarilyUnavailable: another run holds the folder (exit 75).
             CannotCreate: the folder cannot be written (exit 73).
         """
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            lock = filelock.FileLock(folder / "lock")
-            lock.acquire(blocking=False)
-        except filelock.Timeout:
-            raise TemporarilyUnavailable(
-                "another run is at work here",
-                str(folder),
-                "wait for its end or choose another --out",
-            ) from None
-        except OSError as error:
-            raise cannot_write(folder, error) from error
-        try:
+        with locked(folder):
             run = cls(folder, fingerprint)
             run._sweep()
             yield run
-        finally:
-            lock.release()
 
     def done(self, name: str) -> bytes | None:
         """Return the completion of that name, None if it has to be made (again)."""

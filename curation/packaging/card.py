@@ -11,6 +11,7 @@ import inspect
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.benchmark import DEFAULT, SPLITS, instances_config
@@ -88,6 +89,7 @@ class Contents:
         return sum(each.kept for each in self.summary.configs)
 
 
+@cache
 def columns() -> tuple[Column, ...]:
     """Return the columns in order; the meanings are the comments in `Record`."""
     source = inspect.getsource(Record)

@@ -28,6 +28,7 @@ from curation.packaging import (
 from curation.packaging.card import Contents
 from curation.packaging.census import census
 from curation.packaging.hub_info import announced, dataset_info
+from curation.runs import locked, run_folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,11 +133,14 @@ def rebuild(
 
     Raises:
         NoInput: the folder is no build.
+        TemporarilyUnavailable: a build, or another like this, is at work in it.
         Fault: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
-    wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
-    with _beside(folder) as name:
+    manifest.read_manifest(folder)
+    place = folder.resolve()
+    with locked(run_folder_of(place)), _beside(place) as name:
+        wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
         fresh = Path(name)
         written = _dressed(folder, fresh, eval_yaml_too=wanted, new=new)
         for each in checksums.names_in(folder) - set(written):
@@ -169,10 +173,8 @@ def differing(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
         )
 
 
-def _beside(folder: Path) -> tempfile.TemporaryDirectory[str]:
+def _beside(place: Path) -> tempfile.TemporaryDirectory[str]:
     """Return a new folder beside this one, which the next build sweeps if need be."""
-    manifest.read_manifest(folder)
-    place = folder.resolve()
     return tempfile.TemporaryDirectory(
         prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
     )

@@ -13,10 +13,11 @@ import pytest
 
 from curation.canary import METADATA_KEY, canary
 from curation.editions import open_edition
-from curation.faults import BadData, NoInput
+from curation.faults import BadData, NoInput, TemporarilyUnavailable
 from curation.packaging.checksums import read_sums
 from curation.packaging.front import derived, differing, rebuild, restate
 from curation.packaging.manifest import read_manifest
+from curation.runs import locked, run_folder_of
 from curation.views import as_json, draw, views_of
 
 if TYPE_CHECKING:
@@ -201,6 +202,17 @@ def test_what_is_no_build_is_refused(
 
 
 @pytest.mark.usefixtures("drawn")
+def test_one_at_a_time_writes_a_folder(built: Path) -> None:
+    """While a build or another card is at work in it, nothing is touched: exit 75."""
+    before = bytes_of(built)
+    with (
+        locked(run_folder_of(built)),
+        pytest.raises(TemporarilyUnavailable, match="another run is at work"),
+    ):
+        rebuild(built)
+    assert bytes_of(built) == before
+
+
 def test_a_broken_manifest_leaves_the_folder_as_it_was(built: Path) -> None:
     """Bad facts are named: exit 65; nothing has been replaced."""
     (built / "manifest.json").write_text("{")
