@@ -10,10 +10,13 @@ import polars as pl
 from curation.benchmark import holds_instances, in_benchmark_order
 from curation.difference import compare
 from curation.editions import open_edition
+from curation.packaging.card import FILE as CARD
+from curation.packaging.croissant import FILE as CROISSANT
+from curation.packaging.front import CHANGELOG
 from curation.release.versions import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from curation.difference import Pair
@@ -45,7 +48,7 @@ class Contrast:
     after: Edition
     pairs: Sequence[Pair] = ()
     instances: Sequence[Instances] = ()
-    #: Whether the manifests' facts, or any table's bytes, differ.
+    #: Whether the manifests' facts, or any file's bytes, differ.
     otherwise: bool = True
 
     @property
@@ -67,15 +70,19 @@ class Side:
     manifest: Mapping[str, Json] = field(default_factory=dict)
 
     @property
+    def version(self) -> Json:
+        """The version, which stands in the card and in `croissant.json` too."""
+        return self.manifest.get("data_version")
+
+    @property
     def facts(self) -> dict[str, Json]:
         """What decides the content, and is not a matter of the release."""
         return {name: each for name, each in self.manifest.items() if name not in _SET}
 
-    @property
-    def tables(self) -> dict[str, Json]:
-        """The digests of everything that is data."""
+    def files(self, *, but: Collection[str]) -> dict[str, Json]:
+        """Return the digests of the files that the manifest lists, some left out."""
         files = self.manifest.get("files", {})
-        return {name: each for name, each in files.items() if name.endswith(_TABLES)}
+        return {name: each for name, each in files.items() if name not in but}
 
 
 def contrast(before: Side | None, after: Side) -> Contrast:
@@ -93,8 +100,14 @@ def contrast(before: Side | None, after: Side) -> Contrast:
         after=new,
         pairs=compare(old, new),
         instances=_instances(before.folder, after.folder),
-        otherwise=(before.facts, before.tables) != (after.facts, after.tables),
+        otherwise=_differ_otherwise(before, after),
     )
+
+
+def _differ_otherwise(before: Side, after: Side) -> bool:
+    same_version = before.version == after.version
+    but = {CHANGELOG} if same_version else {CHANGELOG, CARD, CROISSANT}
+    return (before.facts, before.files(but=but)) != (after.facts, after.files(but=but))
 
 
 def _instances(before: Path, after: Path) -> list[Instances]:

@@ -97,6 +97,31 @@ def test_other_columns_make_a_patch(base: Path, tmp_path: Path) -> None:
     assert (found.level, str(found.version)) == (Level.PATCH, "2.0.1")
 
 
+@pytest.mark.parametrize(
+    ("name", "version", "level"),
+    [
+        ("LICENSE", "2.0.0-dev", Level.PATCH),
+        ("eval.yaml", "2.0.0", Level.PATCH),
+        ("README.md", "2.0.0", Level.PATCH),
+        # These two say the version, and so differ in any case.
+        ("README.md", "2.0.0-dev", Level.NONE),
+        ("croissant.json", "2.0.0-dev", Level.NONE),
+        ("CHANGELOG.md", "2.0.0", Level.NONE),
+    ],
+)
+def test_another_file_makes_a_patch(
+    name: str, version: str, level: Level, base: Path, tmp_path: Path
+) -> None:
+    """What `csbdata push` would refuse to put under the old tag gets a version."""
+    before = _digested(shutil.copytree(base, tmp_path / "old"))
+    after = _stated(shutil.copytree(before, tmp_path / "x"), version)
+    path = after / "manifest.json"
+    manifest = json.loads(path.read_bytes())
+    manifest["files"][name] = {"sha256": "another"}
+    path.write_text(json.dumps(manifest))
+    assert _against(before, after).level is level
+
+
 @pytest.mark.parametrize("what", ["gone", "renamed", "changed", "textual", "moved"])
 def test_what_breaks_readers_needs_a_major_version(
     what: str, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
