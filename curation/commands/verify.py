@@ -128,27 +128,29 @@ def _downloaded(name: str, revision: str | None, folder: Path) -> Path:
 
 def as_json(where: str, found: Verification) -> Json:
     """Return what was found as one JSON object."""
-    from curation.verification.registry import CHECKS
-
     return {
         "verified": where,
         "ok": not found.failures,
         "partial": found.partial,
         "exit_code": found.exit_code,
         "counted": dict(found.counted),
-        "checks": {each.name: each.question for each in CHECKS},
+        "checks": _questions(),
         "findings": [asdict(each) for each in found.findings],
     }
 
 
-def _print(where: str, found: Verification, limit: int) -> None:
+def _questions() -> dict[str, str]:
+    """Return what each check asks; that everything can be read comes first."""
     from curation.verification.findings import READABLE
     from curation.verification.registry import CHECKS
 
+    asked = {each.name: each.question for each in CHECKS}
+    return {READABLE: "can everything be read?", **asked}
+
+
+def _print(where: str, found: Verification, limit: int) -> None:
     rows = []
-    questions = {READABLE: "can everything be read?"}
-    questions |= {each.name: each.question for each in CHECKS}
-    for name, question in questions.items():
+    for name, question in _questions().items():
         failures = [each for each in found.failures if each.check == name]
         notes = [each for each in found.notes if each.check == name]
         verdict = plain("failed", "red") if failures else plain("ok", "green")
