@@ -62,9 +62,7 @@ class Shown:
         say(message, style="dim")
 
     @contextmanager
-    def _bar(
-        self, title: str, total: int | None
-    ) -> Iterator[Callable[[int], None]]:
+    def _bar(self, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
         if not sys.stderr.isatty():
             say(f"{title} ...")
             yield lambda _steps: None
