@@ -44,11 +44,19 @@ class Matcher(Protocol):
     def may_end(self) -> bool:
         """Tell whether the text so far is complete: the end token is allowed."""
 
+
+class ForcingMatcher(Matcher, Protocol):
+    """A matcher that knows where there is only one way on; not every engine does."""
+
     def forced(self) -> Sequence[int] | None:
-        """Return the tokens that are the only way on; None if the engine cannot."""
+        """Return the tokens that are the only way on; None if it cannot tell."""
+
+
+class ExplainingMatcher(Matcher, Protocol):
+    """A matcher that says why it refuses; not every engine does."""
 
     def reason(self) -> str:
-        """Return why the last commit was refused; may be left out, as `forced` may."""
+        """Return why the last commit was refused."""
 
 
 class Engine(Protocol):
