@@ -85,6 +85,7 @@ class LocalWriter:
                 fitting,
                 self._sessions_for(len(fitting)),
                 self._options,
+                self.identity,
             )
             if fitting
             else ()

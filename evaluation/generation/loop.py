@@ -60,9 +60,10 @@ class _Batch:
     """Texts that share the model's passes."""
 
     def __init__(
-        self, model: LanguageModel, texts: Sequence[_Text], options: Options
+        self, model: LanguageModel, texts: Sequence[_Text], options: Options, line: str
     ) -> None:
         self._model = model
+        self._line = line
         self._all = texts
         self._options = options
         self._start = perf_counter_ns()
@@ -98,7 +99,7 @@ class _Batch:
         start = perf_counter_ns()
         self._active = list(self._all)
         prompts = [text.request.prompt for text in self._active]
-        self._decoding, logits = self._model.begin(prompts)
+        self._decoding, logits = self._model.begin(prompts, self._line)
         self._prefill_ns = perf_counter_ns() - start
         for row, text in enumerate(self._active):
             text.logits = logits[row]
@@ -241,11 +242,13 @@ def generate(
     requests: Sequence[Request],
     sessions: Sequence[Session | None],
     options: Options,
+    line: str = "",
 ) -> list[Generation]:
     """Generate one batch of texts, each under its session's constraint.
 
     A session of None leaves its text unconstrained. Returns one outcome a request,
     in the requests' order; an engine's failure is an outcome, the others go on.
+    Prompts share prefixes with those of the same `line` only.
 
     Raises:
         WorkerDidNotStart: an engine cannot be loaded.
@@ -262,4 +265,4 @@ def generate(
         )
         for request, session in zip(requests, sessions, strict=True)
     ]
-    return _Batch(model, texts, options).run()
+    return _Batch(model, texts, options, line).run()

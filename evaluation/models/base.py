@@ -66,8 +66,13 @@ class LanguageModel(Protocol):
     def text(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones left out."""
 
-    def begin(self, prompts: Sequence[Sequence[int]]) -> tuple[Decoding, torch.Tensor]:
+    def begin(
+        self, prompts: Sequence[Sequence[int]], line: str = ""
+    ) -> tuple[Decoding, torch.Tensor]:
         """Prefill the prompts; what they share with the last ones is not done again.
+
+        The last ones of the same `line`: whoever is compared has one of its own, or
+        the second to be given a prompt would find it prefilled by the first.
 
         Returns:
             The batch under way, and the logits for each row's first new token.

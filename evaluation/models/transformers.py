@@ -128,7 +128,7 @@ class TransformersModel:
         #: The model itself, for who wants to do other things with it.
         self.module = model.eval()
         self._tokenizer = tokenizer
-        self._prefixes = Prefixes(lambda: DynamicCache(config=model.config))
+        self._prefixes: dict[str, Prefixes] = {}
         self._revision = revision
         self.name = name
         self.tokenizer_folder = folder
@@ -171,11 +171,18 @@ class TransformersModel:
             )
         )
 
-    def begin(self, prompts: Sequence[Sequence[int]]) -> tuple[Batch, torch.Tensor]:
+    def begin(
+        self, prompts: Sequence[Sequence[int]], line: str = ""
+    ) -> tuple[Batch, torch.Tensor]:
         """Prefill the prompts; see `evaluation.models.base.LanguageModel`."""
-        cache, reused = self._prefixes.take(prompts, self._fill)
+        if line not in self._prefixes:
+            self._prefixes[line] = Prefixes(self._new_cache)
+        cache, reused = self._prefixes[line].take(prompts, self._fill)
         batch = Batch(self.module, cache, len(prompts), reused)
         return batch, batch.feed([each[reused:] for each in prompts])
+
+    def _new_cache(self) -> DynamicCache:
+        return DynamicCache(config=self.module.config)
 
     @torch.inference_mode()
     def _fill(self, cache: DynamicCache, tokens: Sequence[int]) -> None:

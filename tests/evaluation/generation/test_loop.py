@@ -114,6 +114,18 @@ def test_the_prefix_cache_changes_no_text(model: TransformersModel) -> None:
     assert [each.tokens for each in again] == [each.tokens for each in first]
 
 
+def test_nobody_profits_from_the_prompts_of_another(model: TransformersModel) -> None:
+    """The same prompt under two engines is prefilled twice: times are comparable."""
+    asked = [_request(model, say, budget=3) for say in ("one", "two")]
+    reused = []
+    for request in asked:
+        for line in ("first", "second"):
+            made = generate(model, [request], [None], Options(), line)[0]
+            reused.append(made.reused_tokens)
+    assert reused[0] == reused[1] == 0
+    assert 0 < reused[2] == reused[3] < len(asked[1].prompt) - 1
+
+
 def test_a_batch_writes_what_each_text_would_be_alone(
     model: TransformersModel,
 ) -> None:
