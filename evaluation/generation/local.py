@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curation.isolation import Program
@@ -15,7 +14,6 @@ from evaluation.generation.values import (
     Generation,
     Options,
     Request,
-    failure,
 )
 from evaluation.lane import ONE_THREAD
 from evaluation.units import Result
@@ -112,8 +110,13 @@ class LocalWriter:
             f"a prompt of {len(request.prompt):,} tokens in a context of "
             f"{self._model.context_length:,}"
         )
-        refused = failure(request, Result.ERROR, detail)
-        return replace(refused, ending=Ending.PROMPT)
+        return Generation(
+            id=request.id,
+            result=Result.ERROR,
+            ending=Ending.PROMPT,
+            detail=detail,
+            prompt_tokens=len(request.prompt),
+        )
 
     def _sessions_for(self, count: int) -> list[Session | None]:
         if not self.constrains:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.generation.picking import Picker
 from evaluation.generation.session import EngineEnded
-from evaluation.generation.values import Ending, Generation, Options, Step, failure
+from evaluation.generation.values import Ending, Generation, Options, Step
 from evaluation.units import Result
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ class _Text:
 class _Batch:
     """Texts that share the model's passes."""
 
+    #: There from the prefill on.
+    _decoding: Decoding
+
     def __init__(
         self, model: LanguageModel, texts: Sequence[_Text], options: Options, line: str
     ) -> None:
@@ -69,7 +72,6 @@ class _Batch:
         self._start = perf_counter_ns()
         self._active: list[_Text] = []
         self._prefill_ns = 0
-        self._decoding: Decoding | None = None
 
     def run(self) -> list[Generation]:
         options = self._options
@@ -89,7 +91,7 @@ class _Batch:
             going = [i for i, text in enumerate(self._active) if text.outcome is None]
             if len(going) < len(self._active):
                 self._active = [self._active[i] for i in going]
-                if self._active and self._decoding is not None:
+                if self._active:
                     self._decoding.keep(going)
             if any(text.ahead for text in self._active):
                 self._feed()
@@ -107,8 +109,6 @@ class _Batch:
 
     def _feed(self) -> None:
         """One pass over what each text has ahead."""
-        if self._decoding is None:
-            return
         start = perf_counter_ns()
         logits = self._decoding.feed([text.ahead for text in self._active])
         took = perf_counter_ns() - start
@@ -125,7 +125,7 @@ class _Batch:
         try:
             self._choose(text, text.logits)
         except EngineEnded as ended:
-            self._fail(text, ended)
+            self._end(text, Ending.ENGINE, ended.detail, ended.result)
 
     def _wait_later(self, text: _Text) -> bool:
         """Tell whether to let the others go on while a grammar is being compiled."""
@@ -168,11 +168,7 @@ class _Batch:
         if not compiled.forced:
             return False
         text.first_ns = text.last_ns = perf_counter_ns() - self._start
-        text.tokens.extend(compiled.forced)
-        text.forced += len(compiled.forced)
-        text.ahead = list(compiled.forced)
-        if len(text.tokens) >= text.request.budget:
-            self._end(text, Ending.TRUNCATED, f"{text.request.budget} tokens")
+        self._add_forced(text, compiled.forced)
         return True
 
     def _pick(self, text: _Text, logits: torch.Tensor, mask: Mask | None) -> None:
@@ -193,47 +189,58 @@ class _Batch:
         text.tokens.append(token)
         text.ahead = [token]
         left = text.request.budget - len(text.tokens)
-        if left <= 0:
-            self._end(text, Ending.TRUNCATED, f"{text.request.budget} tokens")
+        if self._is_used_up(text):
             return
         if now > self._options.run_seconds * 1e9 + (text.compile_wait_ns or 0):
             detail = f"not written within {self._options.run_seconds:g} s"
-            self._end(text, Ending.TIMEOUT, detail)
+            self._end(text, Ending.TIMEOUT, detail, Result.TIMEOUT)
             return
         if text.session is None:
             return
         most = left if self._options.forced else 0
         seconds = self._options.run_seconds
         forced = text.session.take(token, forced=most, seconds=seconds)
-        text.tokens.extend(forced)
-        text.forced += len(forced)
-        text.ahead.extend(forced)
+        self._add_forced(text, forced)
         if not self._options.overlap_mask:
             text.session.settle()
 
-    def _end(self, text: _Text, ending: Ending, detail: str = "") -> None:
-        decoding = self._decoding
+    def _add_forced(self, text: _Text, forced: Sequence[int]) -> None:
+        """Append tokens that the engine has taken already; they are to be fed."""
+        text.tokens.extend(forced)
+        text.forced += len(forced)
+        text.ahead.extend(forced)
+        self._is_used_up(text)
+
+    def _is_used_up(self, text: _Text) -> bool:
+        """End a text that has used its budget; tell whether it has."""
+        if len(text.tokens) < text.request.budget:
+            return False
+        self._end(text, Ending.TRUNCATED, f"{text.request.budget} tokens")
+        return True
+
+    def _end(
+        self,
+        text: _Text,
+        ending: Ending,
+        detail: str = "",
+        result: Result = Result.OK,
+    ) -> None:
         text.outcome = Generation(
             id=text.request.id,
-            result=Result.TIMEOUT if ending is Ending.TIMEOUT else Result.OK,
+            result=result,
             ending=ending,
             detail=detail,
             text=self._model.text(text.tokens),
             tokens=tuple(text.tokens),
             forced=text.forced,
             prompt_tokens=len(text.request.prompt),
-            reused_tokens=0 if decoding is None else decoding.reused,
+            reused_tokens=self._decoding.reused,
             compile_ns=text.compile_ns,
             compile_wait_ns=text.compile_wait_ns,
             prefill_ns=self._prefill_ns,
             ttft_ns=text.first_ns,
             total_ns=text.last_ns or None,
             steps=tuple(text.steps),
-        )
-
-    def _fail(self, text: _Text, ended: EngineEnded) -> None:
-        text.outcome = failure(
-            text.request, ended.result, ended.detail, compile_ns=text.compile_ns
         )
 
 

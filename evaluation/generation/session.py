@@ -76,7 +76,7 @@ class Session:
         `program.setup` is what `evaluation.worker` is given: engine, options and
         tokenizer; `tokenizer` is that last part.
         """
-        self._size = int(str(tokenizer["vocab_size"]))
+        self._size = int(tokenizer["vocab_size"])
         self._limits = limits
         self._open = ExitStack()
         folder = self._open.enter_context(
@@ -86,7 +86,7 @@ class Session:
         self._worker = self._open.enter_context(
             Worker(_session_program(program, Path(folder)), limits)
         )
-        self._answers: deque[Json] = deque()
+        self._answers: deque[Mapping[str, Json] | EngineEnded] = deque()
         self._asked = 0
 
     def __enter__(self) -> Self:
@@ -133,9 +133,7 @@ class Session:
         if "refusal" in answer:
             raise EngineEnded(Result.COMPILE_ERROR, str(answer["refusal"]))
         opened = self._next()
-        return Compiled(
-            ns=int(str(answer["compile_ns"])), forced=tuple(opened["forced"])
-        )
+        return Compiled(ns=int(answer["compile_ns"]), forced=tuple(opened["forced"]))
 
     def take(self, token: int, *, forced: int, seconds: float) -> tuple[int, ...]:
         """Commit a token and ask for the next mask; return what was forced after it.
@@ -174,7 +172,7 @@ class Session:
         return Mask(
             allowed=bits[: self._size].astype(bool),
             may_end=bool(answer["may_end"]),
-            ns=int(str(answer["mask_ns"])),
+            ns=int(answer["mask_ns"]),
         )
 
     def _ask(self, questions: Sequence[Json], seconds: float) -> None:
@@ -186,17 +184,15 @@ class Session:
         # The question is on its way only when the pipe has been served once.
         self._collect(self._worker.wait(0.0))
 
-    def _next(self) -> dict[str, Json]:
+    def _next(self) -> Mapping[str, Json]:
         while not self._answers:
             self._collect(self._worker.wait())
         self._asked -= 1
         answer = self._answers.popleft()
         if isinstance(answer, EngineEnded):
-            self._answers.clear()
-            self._asked = 0
             raise answer
-        if not isinstance(answer, dict):
-            raise EngineEnded(Result.PROTOCOL_ERROR, f"answered {str(answer)[:100]}")
+        if answer.get("closed"):
+            raise EngineEnded(Result.ERROR, "commit refuses a token that was forced")
         return answer
 
     def _collect(self, outcomes: Sequence[Outcome]) -> None:
@@ -205,7 +201,9 @@ class Session:
                 self._answers.append(outcome.answer)
             else:
                 self._answers.append(_ended(outcome))
-                self._asked = len(self._answers)
+                # Of a dead process nothing more comes; one that only raised goes on.
+                if outcome.ending is not Ending.ERROR:
+                    self._asked = len(self._answers)
 
 
 def _ended(outcome: Outcome) -> EngineEnded:

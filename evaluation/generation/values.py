@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from evaluation.units import Result
-
-if TYPE_CHECKING:
-    from curation.documents import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,15 +133,3 @@ class Generation:
     def generated(self) -> bool:
         """Whether there is a text to judge."""
         return self.result is Result.OK
-
-
-def failure(request: Request, result: Result, detail: str, **facts: Json) -> Generation:
-    """Return what came of a request that the engine ended."""
-    return Generation(
-        id=request.id,
-        result=result,
-        ending=Ending.ENGINE,
-        detail=detail,
-        prompt_tokens=len(request.prompt),
-        **facts,
-    )

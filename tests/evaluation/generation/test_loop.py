@@ -242,6 +242,53 @@ def test_an_engine_that_dies_in_the_middle_is_an_outcome(
             assert "SIGABRT" in made.detail
 
 
+_RAISES = _CRASHES.replace(
+    "return Matcher(self.size)", "raise ValueError('no matcher')"
+)
+
+
+def test_an_engine_that_raises_is_an_outcome_each_time(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """What is still under way when one text ends is never taken for the next one's."""
+    with session(tokenizer, _engine(tmp_path, _RAISES)) as opened:
+        for _ in range(5):
+            made = generate(model, [_request(model, "x")], [opened], Options())[0]
+            assert made.result is Result.ERROR
+            assert "no matcher" in made.detail
+
+
+_LIES = _CRASHES.replace(
+    "        self.left -= 1\n        if not self.left: os.abort()\n        return True",
+    "        return token != 9\n    def forced(self): return [8, 9]",
+)
+
+
+def test_an_engine_that_refuses_what_it_forces_is_an_outcome(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """A forced token that commit refuses ends the text, and not the run."""
+    options = Options(forced=True)
+    with session(tokenizer, _engine(tmp_path, _LIES)) as opened:
+        for _ in range(3):
+            made = generate(model, [_request(model, "x")], [opened], options)[0]
+            assert made.result is Result.ERROR
+            assert "forced" in made.detail
+
+
+def test_forced_tokens_stay_within_the_budget(
+    model: TransformersModel, tokenizer: TokenizerFiles
+) -> None:
+    """However many tokens are forced, a text has at most its budget of them."""
+    options = Options(forced=True)
+    with session(tokenizer, _ENGINES / "llguidance.py", _COMPACT) as opened:
+        for budget in range(1, 16):
+            request = _request(model, "go", budget=budget)
+            made = generate(model, [request], [opened], options)[0]
+            assert len(made.tokens) <= budget
+            assert made.ending in {Ending.TRUNCATED, Ending.END}
+
+
 _DEAD_END = _CRASHES.replace('b"\\xff"', 'b"\\x00"')
 
 
