@@ -9,7 +9,6 @@ paper's own code did (its Listing 10).
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
 #: The dialect under which the paper validated everything.
 PAPER_DIALECT = "2020-12"
 #: So much white space in a row is no layout any more.
-_RUNAWAY = re.compile(r"\s{40}")
-_WHITE_SPACE_AT_END = re.compile(r"\s+\Z")
+_RUNAWAY = 40
 
 
 class Verdict(StrEnum):
@@ -114,17 +112,12 @@ def classify(generation: Generation, judgement: Judgement | None) -> Class:
             return Class.COMPILE_TIMEOUT
         return _OF_RESULT[generation.result]
     if generation.ending is Ending.TRUNCATED:
-        runaway = _RUNAWAY.search(_ending_of(generation.text))
-        return Class.RUNAWAY_WHITESPACE if runaway else Class.TRUNCATED
+        blank = len(generation.text) - len(generation.text.rstrip())
+        return Class.RUNAWAY_WHITESPACE if blank >= _RUNAWAY else Class.TRUNCATED
     if judgement is None or not judgement.is_json:
         return Class.NOT_JSON
     undecided = judgement.own is Verdict.UNDECIDED
     return Class.UNDECIDED if undecided else Class.VIOLATES
-
-
-def _ending_of(text: str) -> str:
-    found = _WHITE_SPACE_AT_END.search(text)
-    return found[0] if found else ""
 
 
 class Judge:

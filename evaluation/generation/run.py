@@ -44,21 +44,23 @@ def run_writers(  # noqa: PLR0913 (the run's own parts)
             for writer in writers:
                 if writer.label in tally.unavailable:
                     continue
-                left = [
-                    each for each in group if _mark(writer, each) not in out.finished
-                ]
+                marks = {_mark(writer, each): each for each in group}
+                left = {
+                    mark: each
+                    for mark, each in marks.items()
+                    if mark not in out.finished
+                }
                 tally.found += len(group) - len(left)
                 advance(len(group) - len(left))
                 if not left:
                     continue
                 try:
-                    written = writer.write(left)
+                    written = writer.write(list(left.values()))
                 except WorkerDidNotStart as fault:
                     tally.unavailable[writer.label] = fault.what
                     continue
-                for each, generation in zip(left, written, strict=True):
-                    row = _row(writer, each, generation, judge)
-                    out.write(row)
+                for (mark, each), generation in zip(left.items(), written, strict=True):
+                    out.write(_row(writer.label, each, generation, judge, mark))
                     tally.ran += 1
                     advance(1)
     return tally
@@ -87,7 +89,9 @@ def _mark(writer: Writer, asked: Asked) -> str:
     )
 
 
-def _row(writer: Writer, asked: Asked, generation: Generation, judge: Judge) -> Row:
+def _row(
+    engine: str, asked: Asked, generation: Generation, judge: Judge, mark: str
+) -> Row:
     judgement = None
     if generation.generated:
         subject = asked.subject
@@ -96,10 +100,10 @@ def _row(writer: Writer, asked: Asked, generation: Generation, judge: Judge) -> 
         )
     return row_of_generation(
         generation,
-        engine=writer.label,
+        engine=engine,
         subject=asked.subject,
         sample=asked.sample,
         budget=asked.budget,
         judgement=judgement,
-        fingerprint=_mark(writer, asked),
+        fingerprint=mark,
     )

@@ -27,17 +27,6 @@ def texts(run: RunRows) -> dict[str, list[Text]]:
     return {engine: listed for engine, listed in found.items() if listed}
 
 
-def by_config(listed: Iterable[Text]) -> Mapping[str, Sequence[Text]]:
-    """Return the texts of each config, in the benchmark's order, and of all."""
-    found: dict[str, list[Text]] = {}
-    everything: list[Text] = []
-    for each in listed:
-        found.setdefault(each.config, []).append(each)
-        everything.append(each)
-    ordered = {name: found[name] for name in in_benchmark_order(found)}
-    return {**ordered, ALL: everything} if len(ordered) > 1 else ordered
-
-
 def configs_of(sides: Mapping[str, Sequence[Text]]) -> list[str]:
     """Return the configs of all engines, in the benchmark's order, and `all`."""
     names = {each.config for side in sides.values() for each in side}

@@ -52,12 +52,12 @@ class Prefixes:
         self._last = tuple(prompts[0])
         if not wanted:
             return self._new(), 0
-        known = shared_length([self._tokens, wanted]) if self._cache else 0
-        cache = self._cropped(known)
-        if known < len(wanted):
-            fill(cache, wanted[known:])
-        self._tokens, self._cache = wanted, cache
-        ours = copy.deepcopy(cache)
+        kept = self._kept(wanted)
+        held = kept.get_seq_length()
+        if held < len(wanted):
+            fill(kept, wanted[held:])
+        self._tokens, self._cache = wanted, kept
+        ours = copy.deepcopy(kept)
         if len(prompts) > 1:
             ours.batch_repeat_interleave(len(prompts))
         return ours, len(wanted)
@@ -68,12 +68,18 @@ class Prefixes:
         length = 0 if alone else shared_length(rows)
         return tuple(prompts[0][: min(length, *(len(each) - 1 for each in prompts))])
 
-    def _cropped(self, length: int) -> DynamicCache:
-        if self._cache is None or not length:
+    def _kept(self, wanted: Sequence[int]) -> DynamicCache:
+        """Return the cache kept, cropped to what it has in common with the wanted.
+
+        It is given away: whoever takes it puts it back when it is filled.
+        """
+        cache, self._cache = self._cache, None
+        known = shared_length([self._tokens, wanted])
+        if cache is None or not known:
             return self._new()
-        cache = copy.deepcopy(self._cache)
-        if length < cache.get_seq_length():
-            if not cache.is_croppable:
-                return self._new()
-            cache.crop(length - cache.get_seq_length())
+        beyond = cache.get_seq_length() - known
+        if beyond and not cache.is_croppable:
+            return self._new()
+        if beyond:
+            cache.crop(-beyond)
         return cache

