@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import signal
@@ -13,6 +12,7 @@ from shutil import which
 from typing import TYPE_CHECKING, Final
 
 from curation.faults import TemporarilyUnavailable, Unavailable, WrongDigest
+from curation.packaging.checksums import file_digest
 from curation.pins import Kind
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from curation.fetch import Network
     from curation.pins import ArchivePin
 
-#: Seconds for one file; the largest has 23 MB.
+#: Seconds for one file; the largest has 93 MB.
 DEADLINE: Final = 600.0
 _SERVICE: Final = "the package index"
 #: pip's own words when nobody answers.
@@ -57,7 +57,7 @@ def download_package(
     if _SERVICE in network.silent:
         raise Unavailable("did not answer before", _SERVICE)
     request = f"{pin.repository}=={pin.commit}"
-    error = _run_pip([*_pip(), *_OPTIONS, *_asked(pin, folder)], folder)
+    error = _run_pip([*_pip(), *_OPTIONS, *_asked(pin, request, folder)], folder)
     files = sorted(folder.glob("*.whl" if pin.kind is Kind.WHEEL else "*.tar.gz"))
     if _REFUSED in error:
         what = f"pip refuses {request}, which has not the sha256 {pin.sha256}"
@@ -67,7 +67,7 @@ def download_package(
             network.silent.add(_SERVICE)
         what = f"pip cannot get {request} ({_last_words(error)})"
         raise Unavailable(what, _SERVICE)
-    found = hashlib.sha256(files[0].read_bytes()).hexdigest()
+    found = file_digest(files[0])
     if pin.sha256 and found != pin.sha256:
         evidence = cache.refuse(files[0], f"{found[:16]}-{files[0].name}")
         what = f"{request} has sha256 {found}, the pin says {pin.sha256}"
@@ -75,14 +75,13 @@ def download_package(
     return files[0]
 
 
-def _asked(pin: ArchivePin, folder: Path) -> tuple[str, ...]:
+def _asked(pin: ArchivePin, request: str, folder: Path) -> tuple[str, ...]:
     """Return what pip is asked for, and where to put it."""
     to = f"--dest={folder}"
     if pin.kind is Kind.WHEEL:
-        return "--only-binary=:all:", to, f"{pin.repository}=={pin.commit}"
+        return "--only-binary=:all:", to, request
     wanted = folder / "wanted.txt"
-    line = f"{pin.repository}=={pin.commit} --hash=sha256:{pin.sha256}\n"
-    wanted.write_text(line, encoding="utf-8")
+    wanted.write_text(f"{request} --hash=sha256:{pin.sha256}\n", encoding="utf-8")
     source = f"--no-binary={pin.repository}"
     return source, "--require-hashes", to, f"--requirement={wanted}"
 

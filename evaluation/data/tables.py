@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from curation.benchmark import instances_config
 from curation.editions import config_names, split_of_file
 from curation.faults import BadConfiguration, BadData
+from curation.packaging.checksums import file_digest
 from evaluation.data.dataset import Name
 from evaluation.data.features import features_of
 from evaluation.units import Instance, Subject
@@ -75,9 +76,7 @@ class Tables:
         for part in self.parts:
             for path in (*part.schemas, *(part.instances or ())):
                 name = path.relative_to(self.folder).as_posix()
-                with path.open("rb") as file:
-                    content = hashlib.file_digest(file, "sha256").hexdigest()
-                total.update(f"{content}  {name}\n".encode())
+                total.update(f"{file_digest(path)}  {name}\n".encode())
         return total.hexdigest()
 
     def names(self) -> Iterator[Name]:
