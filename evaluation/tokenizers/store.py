@@ -11,15 +11,14 @@ import difflib
 import hashlib
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.cache import Cache
-from curation.durable import cannot_write, flush
 from curation.faults import NoInput
 from curation.origins import FetchSettings
+from curation.publish import atomic_folder
 from evaluation.tokenizers.files import read_files, write_files
 from evaluation.tokenizers.hub import hub_folder
 from evaluation.tokenizers.local import files_read, read_path
@@ -149,20 +148,7 @@ def _kept(
 
 def _write(folder: Path, parts: Parts, licence: str) -> None:
     """Bring a tokenizer into its folder at one stroke; the caller has the lock."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        for left in folder.parent.glob(f".{folder.name}.*"):
-            shutil.rmtree(left, ignore_errors=True)
-        shutil.rmtree(folder, ignore_errors=True)
-        with tempfile.TemporaryDirectory(
-            prefix=f".{folder.name}.", dir=folder.parent, ignore_cleanup_errors=True
-        ) as temporary:
-            made = Path(temporary) / "whole"
-            made.mkdir()
-            write_files(made, parts, licence)
-            for each in made.iterdir():
-                flush(each)
-            made.replace(folder)
-        flush(folder.parent)
-    except OSError as error:
-        raise cannot_write(folder, error) from error
+    # What was damaged is not to be refused as somebody else's.
+    shutil.rmtree(folder, ignore_errors=True)
+    with atomic_folder(folder) as made:
+        write_files(made, parts, licence)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from curation.durable import UNFINISHED
 from curation.faults import BadConfiguration, BadData, NoInput, Unavailable
 from curation.origins import FetchSettings
 from evaluation.tokenizers import get
@@ -104,7 +105,7 @@ def test_what_a_killed_process_left_is_removed(
     """A half-written folder is neither read nor kept."""
     where = made.byte_level(tmp_path / "a")
     first = get(str(where), settings)
-    left = first.folder.parent / f".{first.folder.name}.killed"
+    left = first.folder.parent / f".{first.folder.name}.1{UNFINISHED}"
     first.folder.rename(left)
     assert get(str(where), settings) == first
     assert not left.exists()
