@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.standings import Standing, apart, right, standing
+from evaluation.standings import Standing, apart, compiled, right, standing
 from evaluation.statistics import Quantiles
 from evaluation.tables import Rate
 from evaluation.units import Result
@@ -107,8 +107,8 @@ def measure(
     """Return what reports want of one row; `passes` decides instead of its standing."""
     ended = standing(row)
     walks = [each for each in row.walks if not apart(each)]
-    compiled = row.result is Result.OK or row.phase == "walk"
-    timed_out = row.result is Result.TIMEOUT and not compiled
+    took = compiled(row)
+    timed_out = row.result is Result.TIMEOUT and not took
     between, masks = array("q"), array("q")
     for each in walks:
         masks.extend(each.mask_ns)
@@ -125,11 +125,11 @@ def measure(
         id=row.id,
         standing=ended,
         passed=ended is Standing.PASSED if passes is None else passes(row),
-        compiled=compiled,
+        compiled=took,
         has_instances=bool(walks),
         valid=_right(walks, valid=True),
         invalid=_right(walks, valid=False),
-        compile_ns=row.compile_ns if compiled else None,
+        compile_ns=row.compile_ns if took else None,
         compile_cut_ns=cut_ns if timed_out else None,
         first_mask_ns=row.first_mask_ns,
         between_ns=between,
@@ -146,8 +146,8 @@ def _right(walks: Sequence[Walked], *, valid: bool) -> Rate:
 
 def subjects_all_compile(sides: Iterable[Sequence[Measured]]) -> set[tuple[str, str]]:
     """Return the subjects that every side compiles: where times can be compared."""
-    compiled = [{each.subject for each in side if each.compiled} for side in sides]
-    return set.intersection(*compiled) if compiled else set()
+    taken = [{each.subject for each in side if each.compiled} for side in sides]
+    return set.intersection(*taken) if taken else set()
 
 
 def to_first_mask(units: Iterable[Measured]) -> Quantiles:

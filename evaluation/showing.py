@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from curation.faults import NoInput
 from evaluation.overview import overview
-from evaluation.standings import WRITTEN, Standing, apart, right, standing
+from evaluation.standings import WRITTEN, Standing, standing, wrong
 from evaluation.tables import Table
 from evaluation.units import Verdict
 
@@ -179,7 +179,7 @@ def _failure(row: Row) -> Iterator[Failure]:
     what = standing(row)
     if what not in SEVERITY:
         return
-    culprits = [each for each in row.walks if _is_wrong(each)]
+    culprits = [each for each in row.walks if wrong(each)]
     shortest = min(culprits, key=lambda each: each.tokens, default=None)
     phase = f"{row.phase}: " if row.phase else ""
     size = row.label.get("size")
@@ -205,12 +205,6 @@ def _of_text(row: Row) -> str:
     said = [str(row.label[WRITTEN]).replace("_", " ")]
     said += [str(each) for each in (judged.get("keyword"), row.detail) if each]
     return ": ".join(said)
-
-
-def _is_wrong(walked: Walked) -> bool:
-    return not apart(walked) and (
-        right(walked) is False or walked.verdict is Verdict.LIED
-    )
 
 
 def _seen(walked: Walked) -> str:

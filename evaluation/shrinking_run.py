@@ -15,8 +15,8 @@ from curation.faults import BadConfiguration, NoInput, Unavailable
 from evaluation.environments import install_line
 from evaluation.lane import Bounds, Job, Lane
 from evaluation.shrinking import shrink
-from evaluation.standings import apart, right, standing
-from evaluation.units import Result, Verdict
+from evaluation.standings import standing, wrong
+from evaluation.units import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -117,13 +117,12 @@ def shrunk(unit: Unit, ask: Callable[[Unit], Row], most: int) -> Shrunk:
 
 def _culprit(unit: Unit, row: Row) -> Walk | None:
     """Return the shortest text that was judged wrongly; None where none was."""
-    wrong = [
+    found = [
         walk
         for walk, walked in zip(unit.walks, row.walks, strict=False)
-        if not apart(walked)
-        and (right(walked) is False or walked.verdict is Verdict.LIED)
+        if wrong(walked)
     ]
-    return min(wrong, key=lambda each: len(each.text), default=None)
+    return min(found, key=lambda each: len(each.text), default=None)
 
 
 def _is_schema(schema: Json, walks: Sequence[Walk]) -> bool:

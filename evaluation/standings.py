@@ -53,6 +53,11 @@ def apart(walked: Walked) -> bool:
     return bool(walked.label.get(APART))
 
 
+def compiled(row: Row) -> bool:
+    """Tell whether the engine took the schema, whatever came of it then."""
+    return row.result is Result.OK or row.phase not in {"", "compile"}
+
+
 def right(walked: Walked) -> bool | None:
     """Tell whether the engine was right about a text; None if nobody knows.
 
@@ -62,6 +67,13 @@ def right(walked: Walked) -> bool | None:
     if walked.verdict in (Verdict.NOT_RUN, Verdict.LIED):
         return None
     return (walked.verdict is Verdict.ACCEPTED) is walked.valid
+
+
+def wrong(walked: Walked) -> bool:
+    """Tell whether a walk that counts shows the engine to be wrong about its text."""
+    return not apart(walked) and (
+        right(walked) is False or walked.verdict is Verdict.LIED
+    )
 
 
 def standing(row: Row) -> Standing:
@@ -74,12 +86,12 @@ def standing(row: Row) -> Standing:
     counted = [each for each in row.walks if not apart(each)]
     if any(each.verdict is Verdict.LIED for each in counted):
         return Standing.LIED
-    wrong = {each.valid for each in counted if right(each) is False}
-    if wrong == {True, False}:
+    kinds = {each.valid for each in counted if right(each) is False}
+    if kinds == {True, False}:
         return Standing.WRONG_BOTH_WAYS
-    if wrong:
+    if kinds:
         return (
-            Standing.OVER_CONSTRAINED if True in wrong else Standing.UNDER_CONSTRAINED
+            Standing.OVER_CONSTRAINED if True in kinds else Standing.UNDER_CONSTRAINED
         )
     if any(right(each) for each in counted):
         return Standing.PASSED

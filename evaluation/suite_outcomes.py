@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.documents import Explained
 from evaluation.labels import number_in
+from evaluation.standings import right
 from evaluation.tables import Rate
 from evaluation.units import Result, Verdict
 
@@ -71,12 +72,7 @@ def _failures(row: Row, walked: list[Walked]) -> Iterable[Failure]:
     wanted = number_in(row, "tests", len(row.walks))
     if row.result is Result.COMPILE_ERROR:
         return {Failure.COMPILE_ERROR} if wanted_valid else set()
-    found = {
-        _WRONG[each.valid]
-        for each in walked
-        if each.verdict is not Verdict.LIED
-        and (each.verdict is Verdict.ACCEPTED) is not each.valid
-    }
+    found = {_WRONG[each.valid] for each in walked if right(each) is False}
     if any(each.verdict is Verdict.LIED for each in walked):
         found.add(Failure.LIED)
     if row.result is not Result.OK or len(walked) < wanted:
@@ -88,13 +84,8 @@ _WRONG: Final = {True: Failure.OVER_CONSTRAINED, False: Failure.UNDER_CONSTRAINE
 
 
 def _rate(walked: list[Walked], *, valid: bool) -> Rate:
-    asked = [each for each in walked if each.valid is valid]
-    right = sum(
-        (each.verdict is Verdict.ACCEPTED) is valid
-        for each in asked
-        if each.verdict is not Verdict.LIED
-    )
-    return Rate(right, len(asked))
+    found = [right(each) for each in walked if each.valid is valid]
+    return Rate(found.count(True), len(found))
 
 
 def total(rates: Iterable[Rate]) -> Rate:

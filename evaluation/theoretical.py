@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from evaluation.labels import features_of, formats_of
 from evaluation.probe_outcomes import proven
 from evaluation.probes.formats import NAME, UNKNOWN, VALUES
+from evaluation.standings import compiled
 from evaluation.support import FORMAT, Support, coverage, declarations
 from evaluation.tables import Rate, Table
-from evaluation.units import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -88,8 +88,7 @@ def _schemas(run: RunRows) -> _Schemas:
             schemas.features[row.config].append(tuple(_used(row)))
         if (row.engine, *key) not in counted:
             counted.add((row.engine, *key))
-            took = row.result is Result.OK or row.phase == "walk"
-            schemas.compiled[row.engine, row.config].append(took)
+            schemas.compiled[row.engine, row.config].append(compiled(row))
     return schemas
 
 

@@ -139,7 +139,8 @@ class Row:
     id: str
     config: str
     result: Result
-    #: `compile` or `walk`: where it ended, unless `ok`.
+    #: `compile`, `walk` or, where a model writes, `generate`: where it ended, unless
+    #: `ok`.
     phase: str = ""
     #: What the engine said, or how the worker died.
     detail: str = ""

@@ -64,9 +64,10 @@ def test_a_time_out_of_the_compile_is_cut_off_there() -> None:
         assert (unit.compile_ns, unit.compile_cut_ns) == (None, None)
 
 
-def test_a_time_out_of_the_walk_keeps_the_compile() -> None:
+@pytest.mark.parametrize("phase", ["walk", "generate"])
+def test_a_time_out_after_the_compile_keeps_the_compile(phase: str) -> None:
     """What compiled has compiled, whatever came after."""
-    late = row(result=Result.TIMEOUT, phase="walk", compile_ns=5, walks=())
+    late = row(result=Result.TIMEOUT, phase=phase, compile_ns=5, walks=())
     unit = measure(late, 7)
     assert unit.compiled
     assert (unit.compile_ns, unit.compile_cut_ns) == (5, None)
