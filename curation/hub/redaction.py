@@ -13,11 +13,13 @@ import re
 import sys
 import threading
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
+_P = ParamSpec("_P")
 #: What stands where a credential was.
 REDACTED = "<redacted>"
 _VALUES = re.compile(
@@ -26,8 +28,10 @@ _VALUES = re.compile(
     r"|gh[pousr]_[A-Za-z0-9]{20,}"
     r"|github_pat_\w{20,}"
     r"|A[KS]IA[A-Z0-9]{12,}"
-    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
 )
+#: A signed token, or no more than its first part: what was read once as a first part
+#: is not read again from each `eyJ` inside it, however long a text a server sends.
+_SIGNED = re.compile(r"eyJ[\w-]{8,}(\.[\w-]{8,}\.[\w-]*)?")
 _SCHEMES = re.compile(r"(?i)\b(bearer|basic)(\s+)(?!<)[^\s'\",;<>]{6,}")
 #: Query parameters that open a signed address: AWS, CloudFront, Azure, Google.
 _PARAMETERS = re.compile(
@@ -35,15 +39,17 @@ _PARAMETERS = re.compile(
     r"|X-Goog-(?:Credential|Signature)|AWSAccessKeyId|Signature|Policy|Key-Pair-Id"
     r"|sig|token|access_token|X-Xet-Access-Token)=)[^&\s'\"<>]+"
 )
-_USERS = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://)[^/\s@'\"]+@")
+#: Of an address: it need not be known where its scheme begins.
+_USERS = re.compile(r"(?i)(?<=[a-z0-9+.-]://)[^/\s@'\"]+@")
 
 
 def redacted(text: str) -> str:
     """Return a text without the credentials in it."""
+    text = _SIGNED.sub(lambda found: REDACTED if found[1] else found[0], text)
     text = _VALUES.sub(REDACTED, text)
     text = _SCHEMES.sub(rf"\1\2{REDACTED}", text)
     text = _PARAMETERS.sub(rf"\1{REDACTED}", text)
-    return _USERS.sub(rf"\1{REDACTED}@", text)
+    return _USERS.sub(f"{REDACTED}@", text)
 
 
 def redacted_traceback(error: BaseException) -> str:
@@ -51,23 +57,29 @@ def redacted_traceback(error: BaseException) -> str:
     return redacted("".join(traceback.format_exception(error)))
 
 
-class _Record(logging.LogRecord):
-    """A log record whose text holds no credentials, whoever formats it."""
+def _redacting(
+    make: Callable[_P, logging.LogRecord],
+) -> Callable[_P, logging.LogRecord]:
+    """Return a factory of log records whose texts hold no credentials."""
 
-    def __init__(self, *arguments: object, **options: object) -> None:
-        super().__init__(*arguments, **options)  # type: ignore[arg-type] # as logging calls it
-        self.msg = redacted(self._formatted())
-        self.args = ()
-        if self.exc_info and self.exc_info[1] is not None:
+    def made(*arguments: _P.args, **options: _P.kwargs) -> logging.LogRecord:
+        record = make(*arguments, **options)
+        record.msg = redacted(_formatted(record))
+        record.args = ()
+        if record.exc_info and record.exc_info[1] is not None:
             # A formatter takes this text instead of making its own.
-            self.exc_text = redacted_traceback(self.exc_info[1])
+            record.exc_text = redacted_traceback(record.exc_info[1])
+        return record
 
-    def _formatted(self) -> str:
-        """Return the text; a record with the wrong arguments is no reason to fail."""
-        try:
-            return super().getMessage()
-        except (TypeError, ValueError, LookupError):
-            return f"{self.msg} {self.args}"
+    return made
+
+
+def _formatted(record: logging.LogRecord) -> str:
+    """Return the text; a record with the wrong arguments is no reason to fail."""
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError, LookupError):
+        return f"{record.msg} {record.args}"
 
 
 def guard() -> None:
@@ -75,7 +87,7 @@ def guard() -> None:
 
     `csbdata` calls it once at its start.
     """
-    logging.setLogRecordFactory(_Record)
+    logging.setLogRecordFactory(_redacting(logging.LogRecord))
     sys.excepthook = _died
     threading.excepthook = _thread_died
 
