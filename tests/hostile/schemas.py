@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 from typing import TYPE_CHECKING
 
+from tests.hostile.patterns import FORMATS, PATTERNS
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from curation.documents import Json
 
@@ -210,85 +211,6 @@ POINTERS: Mapping[str, Json] = {
     "siblings": _with(DRAFT_07, properties={"a": {"$ref": "#", "minimum": 3}}),
 }
 
-_PATTERNS: tuple[str, ...] = (
-    "^(a+)+$",
-    "^(([a-z])+.)+[A-Z]([a-z])+$",
-    "(x+x+)+y",
-    "((((a{0,1000}){0,1000}){0,1000}){0,1000}){0,1000}",
-    "a{4294967296}",
-    "a{99999999999999999999}",
-    "a{3,1}",
-    "(" * 250 + "a" + ")" * 250,
-    "(" * 50_000 + "a" + ")" * 50_000,
-    "(?=" * 5_000 + ")" * 5_000,
-    "[" * 10_000,
-    "|" * 100_000,
-    "a?" * 5_000 + "a" * 5_000,
-    "[\\u0000-\\u{10FFFF}]{1000}" * 10,
-    "(?<a>x)\\k<a>",
-    "(?<a>x)(?<a>y)",
-    "(?P<a>x)",
-    "(?<=a)b(?<!c)d",
-    "x\\Z",
-    "\\Ax\\z",
-    "(?i)x",
-    "[[:alpha:]]+",
-    "\\p{L}\\P{Script=Greek}",
-    "\\p{Nothing}",
-    "\\p{^L}",
-    "\\h\\_\\-\\@",
-    "[a-\\d]",
-    "[z-a]",
-    "{",
-    "}",
-    "]",
-    "a{,3}",
-    "a**",
-    "*",
-    "+",
-    "(",
-    ")",
-    "[",
-    "\\",
-    "\\u{110000}",
-    "\\ud800",
-    "\\c",
-    "\\x1",
-    "\\1\\2\\99",
-    "\0",
-    "\n",
-    "\u2028",
-    "",
-    "$^",
-    "/^a$/i",
-)
-#: F26, F27: regular expressions that backtrack, explode or are none.
-PATTERNS: Mapping[str, Json] = {
-    f"pattern-{number}": {
-        "type": "object",
-        "properties": {"a": {"type": "string", "pattern": pattern}},
-        "patternProperties": {pattern: {"type": "string"}},
-    }
-    for number, pattern in enumerate(_PATTERNS)
-} | {"pattern-not-text": _object(a={"pattern": 5}, b={"pattern": ["a"]})}
-
-_FORMATS: tuple[Json, ...] = (
-    "",
-    "regex",
-    "date-time",
-    "int32",
-    5,
-    None,
-    [],
-    "x" * 10_000,
-    "\x1b[31m",
-)
-#: F28: formats that nobody knows, or that are no names.
-FORMATS: Mapping[str, Json] = {
-    f"format-{number}": _object(a={"type": "string", "format": name})
-    for number, name in enumerate(_FORMATS)
-}
-
 HOSTILE_NAMES = (
     "__proto__",
     "constructor",
@@ -376,62 +298,7 @@ SIZES: Mapping[str, Json] = {
     "long-text": {**_object(a={"type": "string"}), "description": "x" * 2_000_000},
 }
 
-_WORDS = (
-    "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor",
-    "$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment", "$defs",
-    "definitions", "type", "enum", "const", "properties", "patternProperties",
-    "additionalProperties", "propertyNames", "required", "dependencies",
-    "dependentSchemas", "dependentRequired", "minProperties", "maxProperties",
-    "items", "prefixItems", "additionalItems", "unevaluatedItems",
-    "unevaluatedProperties", "contains", "minContains", "maxContains", "minItems",
-    "maxItems", "uniqueItems", "allOf", "anyOf", "oneOf", "not", "if", "then",
-    "else", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-    "multipleOf", "divisibleBy", "minLength", "maxLength", "pattern", "format",
-    "title", "description", "default", "examples", "extends", "disallow",
-    "optional", "readOnly", "contentEncoding", "contentMediaType", "contentSchema",
-    "_format", "_uniqueItems", "_id", "_$id", "self", "${x}",
-)  # fmt: skip
-_VALUES: tuple[Json, ...] = (
-    None, True, False, 0, -1, 1.5, "", "#", "a", "object", "array", [], [[]], [{}],
-    ["a", "a"], [1, "1"], {}, {"a": 1}, {"a": {}}, {"a": []}, {"a": ["b"]},
-    {"type": "string"}, {"$ref": "#"}, [{"$ref": "#/properties/a"}],
-)  # fmt: skip
-
-
-def misplaced() -> Iterator[tuple[str, Json]]:
-    """Yield every keyword with values of every kind, at the root and inside."""
-    for word in _WORDS:
-        for number, value in enumerate(_VALUES):
-            yield f"{word}={number}", {word: value}
-            yield (
-                f"{word}={number}-inside",
-                _object(a={word: value}, b={"type": "null"}),
-            )
-
-
-def _random_value(source: random.Random, levels: int) -> Json:
-    if levels == 0 or source.random() < 0.3:
-        return source.choice(_VALUES)
-    if source.random() < 0.25:
-        return [_random_value(source, levels - 1) for _ in range(source.randrange(3))]
-    return {
-        source.choice((*_WORDS, "a", "b")): _random_value(source, levels - 1)
-        for _ in range(source.randrange(1, 5))
-    }
-
-
-def jumbled(count: int, seed: int) -> Iterator[tuple[str, Json]]:
-    """Yield objects put together at random of keywords and values."""
-    source = random.Random(seed)
-    for number in range(count):
-        value = _random_value(source, 4)
-        root = value if isinstance(value, dict) else {"properties": value}
-        draft = source.choice([None, None, DRAFT_04, DRAFT_07, DRAFT_2020_12])
-        schema = root if draft is None else {"$schema": draft, **root}
-        yield f"jumbled-{seed}-{number}", schema
-
-
-#: Every schema of this module that has a name of its own.
+#: Every hostile schema that has a name of its own.
 NAMED: Mapping[str, Json] = {
     **DIALECTS, **CYCLES, **POINTERS, **PATTERNS, **FORMATS, **NAMES, **SIZES
 }  # fmt: skip

@@ -3,82 +3,39 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
-import threading
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from curation import compile_worker, worker
+from curation import compile_worker
 from curation.apply import LONGEST_DETAIL
-from curation.dialects import DIALECTS
-from curation.documents import Origin, Provenance, RawDocument, Reason
+from curation.documents import Reason
 from curation.isolation import Ending, Outcome, Pool, Program
 from curation.jsontext import parse
 from curation.limits import Limits
-from curation.verdicts import of_jsonschema, of_jsonschema_rs
-from tests.hostile import schemas
+from tests.hostile import jumble, schemas
+from tests.hostile.judging import LIMITS, RULES, judged, reason_of
+from tests.hostile.patterns import PATTERNS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from curation.documents import Json
 
-RULES = ("clean", "paper")
-#: Seconds for one schema on a busy machine; a hang takes for ever.
-LIMITS = Limits(seconds=60)
 #: What a rule may say of a pattern that is hostile or none.
 PATTERN_REASONS = {None, Reason.BAD_PATTERN, Reason.VALIDATORS_DISAGREE}
-
-
-def _unit(name: str, content: bytes) -> Json:
-    provenance = Provenance(
-        source="github",
-        path=f"{name}.json",
-        commit="0" * 40,
-        licence="NOASSERTION",
-        origin=Origin.LOCAL,
-    )
-    raw = RawDocument(
-        config="Github", unique_id=name, provenance=provenance, content=content
-    )
-    return worker.unit_of(raw, 0)
-
-
-def _judged(
-    rules: str, named: Mapping[str, bytes], limits: Limits = LIMITS
-) -> dict[str, Outcome]:
-    """Return what the worker of a build makes of each document."""
-    setup = {"rules": rules, "sys_path": [], "libraries": [{"files": "", "uris": {}}]}
-    program = Program(file=Path(worker.__file__), setup=setup)
-    units = [_unit(name, content) for name, content in named.items()]
-    batches = [units[start : start + 32] for start in range(0, len(units), 32)]
-    with Pool(program, jobs=2, limits=limits, attempts=1) as pool:
-        results = sorted(pool.run_batches(batches), key=lambda each: each.index)
-    outcomes = [each for result in results for each in result.outcomes]
-    return dict(zip(named, outcomes, strict=True))
 
 
 @cache
 def _named(rules: str) -> dict[str, Outcome]:
     texts = {name: schemas.text(each) for name, each in schemas.NAMED.items()}
-    return _judged(rules, texts)
-
-
-def _reason(outcome: Outcome) -> str | None:
-    """Return the reason of a rejection; None where the document is kept."""
-    assert outcome.ending is Ending.OK, outcome
-    rejected = outcome.answer["rejected"]
-    return rejected["reason"] if rejected else None
+    return judged(rules, texts)
 
 
 def _reasons(rules: str, named: Mapping[str, Json]) -> dict[str, str | None]:
-    return {name: _reason(_named(rules)[name]) for name in named}
+    return {name: reason_of(_named(rules)[name]) for name in named}
 
 
 @pytest.mark.parametrize("rules", RULES)
@@ -115,17 +72,17 @@ TEXTS = {
 @pytest.mark.parametrize("rules", RULES)
 def test_f13_to_f18_texts_that_are_no_json_end_as_their_reason(rules: str) -> None:
     """The worker names each, within the limits and without dying of it."""
-    outcomes = _judged(rules, {name: text for name, (text, _) in TEXTS.items()})
-    reasons = {name: _reason(each) for name, each in outcomes.items()}
+    outcomes = judged(rules, {name: text for name, (text, _) in TEXTS.items()})
+    reasons = {name: reason_of(each) for name, each in outcomes.items()}
     assert reasons == {name: reason for name, (_, reason) in TEXTS.items()}
 
 
 def test_f15_equal_keys_are_refused_or_counted_by_the_rule_set() -> None:
     """`clean` refuses them; in `paper` the last one counts, as it did there."""
     named = {"a": b'{"type": "array", "properties": {"b": {}}, "type": "object"}'}
-    (clean,) = _judged("clean", named).values()
-    assert _reason(clean) == Reason.DUPLICATE_KEYS
-    (paper,) = _judged("paper", named).values()
+    (clean,) = judged("clean", named).values()
+    assert reason_of(clean) == Reason.DUPLICATE_KEYS
+    (paper,) = judged("paper", named).values()
     assert json.loads(paper.answer["record"]["json_schema"])["type"] == "object"
 
 
@@ -134,7 +91,7 @@ def test_f19_a_root_that_is_no_object_is_no_record(rules: str) -> None:
     """Scalars, booleans and arrays of several end as a reason."""
     texts = (b"null", b"true", b"3", b'"x"', b"[]", b"[1]", b'[{"type":"object"},{}]')
     named = {str(number): text for number, text in enumerate(texts)}
-    reasons = [_reason(each) for each in _judged(rules, named).values()]
+    reasons = [reason_of(each) for each in judged(rules, named).values()]
     assert None not in reasons
 
 
@@ -143,7 +100,7 @@ def test_f17_large_integers_come_through_a_build_exactly(rules: str) -> None:
     """What crosses the channel between processes is the author's own text."""
     integers = b'{"enum": [9007199254740993, 18446744073709551617, 1e2, 1.50]}'
     named = {"a": b'{"type": "object", "properties": {"a": %b}}' % integers}
-    (outcome,) = _judged(rules, named).values()
+    (outcome,) = judged(rules, named).values()
     assert integers.decode() in outcome.answer["record"]["json_schema"]
 
 
@@ -154,19 +111,19 @@ def test_what_a_validator_cannot_do_in_time_costs_one_document(rules: str) -> No
         "slow": schemas.text(schemas.identifiers_inside_identifiers()),
         "next": b'{"type": "object", "properties": {"a": {"type": "string"}}}',
     }
-    outcomes = _judged(rules, named, Limits(seconds=5))
+    outcomes = judged(rules, named, Limits(seconds=5))
     # Which limit is met first depends on how fast the machine is.
     assert outcomes["slow"].ending in {Ending.TIMEOUT, Ending.OUT_OF_MEMORY}
-    assert _reason(outcomes["next"]) is None
+    assert reason_of(outcomes["next"]) is None
 
 
 @pytest.mark.parametrize("rules", RULES)
 def test_keywords_with_values_of_any_kind_are_no_fault(rules: str) -> None:
     """Each keyword of each draft, with values that it never has."""
-    texts = {name: schemas.text(each) for name, each in schemas.misplaced()}
+    texts = {name: schemas.text(each) for name, each in jumble.misplaced()}
     failed = {
         name: each.detail
-        for name, each in _judged(rules, texts).items()
+        for name, each in judged(rules, texts).items()
         if each.ending is not Ending.OK
     }
     assert failed == {}
@@ -175,15 +132,15 @@ def test_keywords_with_values_of_any_kind_are_no_fault(rules: str) -> None:
 @pytest.mark.parametrize("rules", RULES)
 def test_jumbled_schemas_are_no_fault(rules: str) -> None:
     """Objects put together at random of keywords and values."""
-    jumbled = dict(schemas.jumbled(1_000, seed=20_26))
-    outcomes = _judged(rules, {n: schemas.text(each) for n, each in jumbled.items()})
+    jumbled = dict(jumble.jumbled(1_000, seed=20_26))
+    outcomes = judged(rules, {n: schemas.text(each) for n, each in jumbled.items()})
     failed = {
         name: (each.detail, jumbled[name])
         for name, each in outcomes.items()
         if each.ending is not Ending.OK
     }
     assert failed == {}
-    kept = [each for each in outcomes.values() if _reason(each) is None]
+    kept = [each for each in outcomes.values() if reason_of(each) is None]
     assert len(kept) > 10
 
 
@@ -230,7 +187,7 @@ def test_f26_f27_patterns_are_judged_not_run() -> None:
     """Backtracking, exploding and foreign patterns get a verdict like any other."""
     patterns = {
         name: reason
-        for name, reason in _reasons("clean", schemas.PATTERNS).items()
+        for name, reason in _reasons("clean", PATTERNS).items()
         if name != "pattern-not-text"
     }
     assert set(patterns.values()) <= PATTERN_REASONS
@@ -244,7 +201,7 @@ def test_f29_hostile_names_are_names() -> None:
     """They are kept character by character."""
     for name, schema in schemas.NAMES.items():
         outcome = _named("clean")[name]
-        assert _reason(outcome) is None
+        assert reason_of(outcome) is None
         assert parse(outcome.answer["record"]["json_schema"].encode()) == schema
 
 
@@ -270,139 +227,6 @@ SECRETS: Sequence[Json] = (
 def test_f30_a_credential_anywhere_ends_the_record_and_is_never_repeated() -> None:
     """Nothing that leaves the worker holds the value."""
     named = {str(number): schemas.text(each) for number, each in enumerate(SECRETS)}
-    for outcome in _judged("clean", named).values():
-        assert _reason(outcome) == Reason.SECRET
+    for outcome in judged("clean", named).values():
+        assert reason_of(outcome) == Reason.SECRET
         assert TOKEN not in json.dumps(outcome.answer)
-
-
-@dataclass
-class Trap:
-    """A server and a named pipe that nobody must touch."""
-
-    port: int
-    pipe: Path
-    hits: list[str] = field(default_factory=list)
-
-    def uris(self) -> list[str]:
-        """Return references that lead to the trap, or would lead elsewhere."""
-        place = f"127.0.0.1:{self.port}"
-        return [
-            f"http://{place}/a.json",
-            f"http://{place}/a.json#/definitions/b",
-            f"https://{place}/a.json",
-            f"//{place}/a.json",
-            f"http://user:word@{place}/draft-07/schema",
-            f"HTTP://LOCALHOST:{self.port}/a.json",
-            f"ftp://{place}/a.json",
-            self.pipe.as_uri(),
-            f"file:{self.pipe}",
-            f"file://localhost{self.pipe}",
-            str(self.pipe),
-            f"../../../../../../../..{self.pipe}",
-            "data:application/json,%7B%7D",
-            "jar:file:/a.jar!/b",
-            "\\\\127.0.0.1\\share",
-        ]
-
-
-@contextmanager
-def _listening(pipe: Path) -> Iterator[Trap]:
-    """Listen on loopback and at a named pipe, and note whoever comes."""
-    os.mkfifo(pipe)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.1)
-        trap = Trap(port=server.getsockname()[1], pipe=pipe)
-        stop = threading.Event()
-
-        def wait() -> None:
-            while not stop.is_set():
-                try:
-                    writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-                except OSError:
-                    pass
-                else:
-                    os.close(writer)
-                    trap.hits.append("the pipe was read")
-                try:
-                    connection, _ = server.accept()
-                except TimeoutError:
-                    continue
-                with connection:
-                    trap.hits.append(str(connection.recv(200)))
-
-        thread = threading.Thread(target=wait)
-        thread.start()
-        try:
-            yield trap
-        finally:
-            stop.set()
-            thread.join()
-
-
-def _leading_to(uri: str) -> Iterator[Json]:
-    """Yield schemas that name a URI wherever a validator might follow it."""
-    base = {"type": "object", "properties": {"a": {"type": "string"}}}
-    yield {**base, "$ref": uri}
-    yield {**base, "$schema": uri}
-    yield {**base, "$id": uri, "properties": {"a": {"$ref": "b.json"}}}
-    yield {**base, "id": uri, "properties": {"a": {"$ref": "#/definitions/b"}}}
-    yield {"type": "object", "properties": {"a": {"$ref": uri}}}
-    for draft in DIALECTS:
-        yield {
-            "$schema": draft.uri,
-            "type": "object",
-            "properties": {"a": {"$ref": uri}, "b": {"$schema": uri}},
-            "definitions": {"unused": {"$ref": uri}},
-            "$defs": {"d": {"$dynamicRef": uri}, "r": {"$recursiveRef": uri}},
-            "$vocabulary": {uri: True},
-        }
-
-
-def test_the_trap_notices_whoever_comes(tmp_path: Path) -> None:
-    """A visit to the server or the pipe would be seen."""
-    with _listening(tmp_path / "pipe") as trap:
-        with socket.create_connection(("127.0.0.1", trap.port)) as connection:
-            connection.sendall(b"GET /")
-        (tmp_path / "pipe").read_bytes()
-    assert {"the pipe was read", str(b"GET /")} <= {*trap.hits}
-
-
-@pytest.mark.parametrize("rules", RULES)
-def test_f23_no_rule_follows_a_reference_out(rules: str, tmp_path: Path) -> None:
-    """No `$ref`, `$schema` or `$id` makes a build ask a host or read a file."""
-    with _listening(tmp_path / "pipe") as trap:
-        named = {
-            f"{uri} {number}": schemas.text(schema)
-            for uri in trap.uris()
-            for number, schema in enumerate(_leading_to(uri))
-        }
-        outcomes = _judged(rules, named)
-    assert trap.hits == []
-    assert {each.ending for each in outcomes.values()} == {Ending.OK}
-
-
-def test_f23_no_validator_follows_a_reference_out(tmp_path: Path) -> None:
-    """jsonschema, jsonschema-rs and fastjsonschema, as they are called here."""
-    with _listening(tmp_path / "pipe") as trap:
-        found = [each for uri in trap.uris() for each in _leading_to(uri)]
-        for schema in found:
-            for dialect in DIALECTS:
-                of_jsonschema(schema, dialect, thorough=True)
-                of_jsonschema_rs(schema, dialect)
-        program = Program(file=Path(compile_worker.__file__))
-        with Pool(program, jobs=1, limits=LIMITS, attempts=1) as pool:
-            texts = [json.dumps(each) for each in found]
-            (result,) = pool.run_batches([texts])
-    assert trap.hits == []
-    assert {each.ending for each in result.outcomes} == {Ending.OK}
-
-
-def test_f23_a_reference_out_of_the_source_is_named() -> None:
-    """It ends the record as `remote_reference`, whatever its scheme."""
-    uris = ("http://127.0.0.1:9/a.json", "file:///etc/passwd", "data:,x", "../a.json")
-    named = {
-        uri: schemas.text({"type": "object", "properties": {"a": {"$ref": uri}}})
-        for uri in uris
-    }
-    reasons = {_reason(each) for each in _judged("clean", named).values()}
-    assert reasons == {Reason.REMOTE_REFERENCE}

@@ -1,0 +1,55 @@
+"""What the worker of a build makes of hostile documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation import worker
+from curation.documents import Origin, Provenance, RawDocument
+from curation.isolation import Ending, Outcome, Pool, Program
+from curation.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.documents import Json
+
+RULES = ("clean", "paper")
+#: Seconds for one schema on a busy machine; a hang takes for ever.
+LIMITS = Limits(seconds=60)
+
+
+def _unit(name: str, content: bytes) -> Json:
+    provenance = Provenance(
+        source="github",
+        path=f"{name}.json",
+        commit="0" * 40,
+        licence="NOASSERTION",
+        origin=Origin.LOCAL,
+    )
+    raw = RawDocument(
+        config="Github", unique_id=name, provenance=provenance, content=content
+    )
+    return worker.unit_of(raw, 0)
+
+
+def judged(
+    rules: str, named: Mapping[str, bytes], limits: Limits = LIMITS
+) -> dict[str, Outcome]:
+    """Return what the worker of a build makes of each document."""
+    setup = {"rules": rules, "sys_path": [], "libraries": [{"files": "", "uris": {}}]}
+    program = Program(file=Path(worker.__file__), setup=setup)
+    units = [_unit(name, content) for name, content in named.items()]
+    batches = [units[start : start + 32] for start in range(0, len(units), 32)]
+    with Pool(program, jobs=2, limits=limits, attempts=1) as pool:
+        results = sorted(pool.run_batches(batches), key=lambda each: each.index)
+    outcomes = [each for result in results for each in result.outcomes]
+    return dict(zip(named, outcomes, strict=True))
+
+
+def reason_of(outcome: Outcome) -> str | None:
+    """Return the reason of a rejection; None where the document is kept."""
+    assert outcome.ending is Ending.OK, outcome
+    rejected = outcome.answer["rejected"]
+    return rejected["reason"] if rejected else None
