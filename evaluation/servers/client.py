@@ -7,6 +7,7 @@ the server it belongs to, and found nowhere else.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 import requests
+from urllib3.exceptions import HTTPError
 
 from curation.faults import BadConfiguration, NotPermitted, Unavailable
 from evaluation.servers.streams import Answer, BrokenStream, read_stream
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 #: Where servers tell of themselves, beside their list of models.
 _ABOUT: Final = ("/version", "/props", "/get_server_info")
 _CONNECT_SECONDS: Final = 10.0
+#: Most bytes of one answer; the longest text that a model here may write has less.
+_MOST: Final = 32 * 2**20
+#: Bytes of a refusal that are worth telling.
+_SAID: Final = 300
 _LATER: Final = (408, 409, 425, 429)
 _REFUSED: Final = (400, 413, 422)
 _FORBIDDEN: Final = (401, 403)
@@ -113,14 +119,16 @@ class Client:
         }
 
     def _get(self, url: str) -> dict[str, Json] | None:
+        limit = time.monotonic() + _CONNECT_SECONDS
         try:
-            answer = self._session.get(
-                url, timeout=_CONNECT_SECONDS, allow_redirects=False
-            )
-            if answer.status_code in _FORBIDDEN:
-                raise self._forbidden(answer)
-            found = answer.json() if answer.ok else None
-        except (requests.RequestException, ValueError):
+            with self._session.get(
+                url, timeout=_CONNECT_SECONDS, allow_redirects=False, stream=True
+            ) as answer:
+                if answer.status_code in _FORBIDDEN:
+                    raise self._forbidden(answer)
+                text = b"".join(_pieces(answer, limit)) if answer.ok else b""
+                found = json.loads(text or b"null")
+        except (requests.RequestException, HTTPError, BrokenStream, ValueError):
             return None
         return found if isinstance(found, dict) else None
 
@@ -159,12 +167,12 @@ class Client:
                 allow_redirects=False,
             ) as answer:
                 self._look(answer)
-                return read_stream(_until(answer.iter_lines(chunk_size=1), limit))
+                return read_stream(_lines(answer, limit))
         except BrokenStream as error:
             raise _TryAgain(str(error)) from None
         except requests.Timeout:
             raise _TryAgain("no answer in time") from None
-        except requests.RequestException as error:
+        except (requests.RequestException, HTTPError) as error:
             # Its text may repeat the address; its kind says enough.
             raise _TryAgain(f"connection lost ({type(error).__name__})") from None
 
@@ -193,7 +201,7 @@ class Client:
         )
 
     def _said(self, answer: requests.Response) -> str:
-        text = answer.text[:300]
+        text = answer.raw.read(_SAID, decode_content=True).decode("utf-8", "replace")
         key = self._asking.key()
         return text.replace(key, "***") if key else text
 
@@ -213,9 +221,29 @@ def _retry_after(answer: requests.Response) -> float:
         return 0.0
 
 
-def _until(lines: Iterator[bytes], limit: float) -> Iterator[bytes]:
-    """Yield lines until the clock says so: a server may send for ever."""
-    for line in lines:
+def _pieces(answer: requests.Response, limit: float) -> Iterator[bytes]:
+    """Yield an answer as it comes; a server may send for ever, with no line's end.
+
+    Raises:
+        BrokenStream: the clock or the size says that it is enough.
+    """
+    size = 0
+    while piece := answer.raw.read1(2**16, decode_content=True):
+        size += len(piece)
+        if size > _MOST:
+            raise BrokenStream(f"an answer of over {_MOST:,} bytes")
         if time.monotonic() > limit:
             raise BrokenStream("not through in time")
-        yield line
+        yield piece
+
+
+def _lines(answer: requests.Response, limit: float) -> Iterator[bytes]:
+    """Yield the lines of an answer as they come, without their ends."""
+    begun: list[bytes] = []
+    for piece in _pieces(answer, limit):
+        *ends, rest = piece.split(b"\n")
+        for end in ends:
+            yield b"".join([*begun, end])
+            begun = []
+        begun.append(rest)
+    yield b"".join(begun)

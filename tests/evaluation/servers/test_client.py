@@ -193,6 +193,56 @@ def test_a_redirect_gets_no_key(httpserver: HTTPServer, client: Client) -> None:
         client.ask({})
 
 
+def _for_ever(piece: bytes) -> Response:
+    return Response(iter(lambda: piece, b""), direct_passthrough=True)
+
+
+@pytest.mark.parametrize(
+    "piece", [b"x" * 65536, b"data: {}\n\n" * 4096], ids=["no line's end", "events"]
+)
+def test_a_server_that_sends_for_ever_is_given_up(
+    httpserver: HTTPServer,
+    client: Client,
+    piece: bytes,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What has no end is cut off by its size or the clock, and does not fill memory."""
+    monkeypatch.setattr("evaluation.servers.client._MOST", 2**20)
+    _serve(httpserver, _for_ever(piece))
+    with pytest.raises(GaveUp, match=r"bytes|in time"):
+        client.ask({})
+
+
+def test_an_endless_refusal_is_told_by_its_beginning(
+    httpserver: HTTPServer, client: Client
+) -> None:
+    """Of an error as long as it likes only the first words are read."""
+    endless = Response(iter(lambda: b"no " * 4096, b""), status=422)
+    _serve(httpserver, endless)
+    with pytest.raises(Refused) as caught:
+        client.ask({})
+    assert len(str(caught.value)) < 400
+
+
+def test_an_endless_list_of_models_is_no_server(
+    httpserver: HTTPServer, client: Client
+) -> None:
+    """What a server says of itself is bounded too."""
+    httpserver.expect_request("/v1/models").respond_with_handler(
+        lambda _request: _for_ever(b"[" * 65536)
+    )
+    with pytest.raises(Unavailable):
+        client.about()
+
+
+def test_an_event_may_come_in_pieces(httpserver: HTTPServer, client: Client) -> None:
+    """Where a server cuts its stream says nothing of where its lines end."""
+    whole = events('{"caf\u00e9"', ": 1}").encode()
+    cut = Response(iter([whole[i : i + 7] for i in range(0, len(whole), 7)]))
+    _serve(httpserver, cut)
+    assert client.ask({})[0].text == '{"caf\u00e9": 1}'
+
+
 def test_nobody_there_is_unavailable() -> None:
     """A server that does not answer at all is named, with exit code 69."""
     asking = Asking(base="http://127.0.0.1:9/v1", model="", keys=())
