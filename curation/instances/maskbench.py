@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from curation.documents import Json
 
 _MARK = "---"
+# What a file's name can hold as it is, beside letters, digits and `_.-~`.
+_KEPT = " ()+,;=@[]!$&"
 #: Names of ours that the format does not know, or calls raw.
 _NOT_FEATURES = frozenset({"required", "@recursiveSchemas"})
 #: Words that are raw features under their own name.
@@ -63,7 +65,7 @@ class MaskFile:
     @property
     def name(self) -> str:
         """The file's name; what a name cannot hold is percent-encoded."""
-        return f"{self.split}{_MARK}{quote(self.unique_id, safe=' ()+,;=@[]!$&')}.json"
+        return f"{quote(self.split, _KEPT)}{_MARK}{quote(self.unique_id, _KEPT)}.json"
 
 
 def measures(schema: Json) -> dict[str, Json]:
@@ -215,7 +217,7 @@ def read_file(path: Path) -> MaskFile:
 def name_of(path: Path) -> tuple[str, str]:
     """Return a file's split (empty where its name has none) and its schema's id."""
     split, _, unique_id = path.stem.partition(_MARK)
-    return (split, unquote(unique_id)) if unique_id else ("", unquote(split))
+    return (unquote(split), unquote(unique_id)) if unique_id else ("", unquote(split))
 
 
 def _test(given: dict[str, Any]) -> MaskTest:

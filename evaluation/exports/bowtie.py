@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from curation.dialects import BY_NAME
 from curation.durable import replacing
@@ -37,7 +38,6 @@ def write_bowtie(run: Run, folder: Path) -> list[Path]:
         Unavailable: the suite cannot be had.
         CannotCreate: the folder cannot be written.
     """
-    units = _units(run)
     rows: dict[str, list[Row]] = {}
     for row in run.rows():
         if row.task == _TASK:
@@ -46,9 +46,10 @@ def write_bowtie(run: Run, folder: Path) -> list[Path]:
         raise NoInput(
             f"no unit of task {_TASK}", str(run.folder), f"csbdata eval --task {_TASK}"
         )
+    units = _units(run)
     written = []
     for config, own in rows.items():
-        path = folder / f"{config.replace(' ', '-')}.jsonl"
+        path = folder / f"{quote(config.replace(' ', '-'), safe='')}.jsonl"
         with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
             for line in _lines(run, config, own, units):
                 out.write(json.dumps(line) + "\n")

@@ -67,9 +67,8 @@ def write_maskbench(run: Run, folder: Path) -> list[Path]:
     totals: dict[str, _Totals] = {}
     for row in run.rows():
         if row.task == _TASK:
-            own = totals.setdefault(row.engine, _Totals())
             content = result_of(row)
-            _count(own, row, content, run.header)
+            _count(totals.setdefault(row.engine, _Totals()), row, content, run.header)
             path = folder / _slug(row.engine) / _file_name(row)
             write_whole(path, json.dumps(content, indent=2).encode())
     if not totals:

@@ -70,7 +70,18 @@ def test_a_case_that_the_suite_has_no_more_is_there_without_its_schema(
     assert [each["valid"] for each in case["tests"]] == [True, False]
 
 
-def test_a_run_without_the_suite_has_no_report(tmp_path: Path) -> None:
-    """The fault names the task."""
+def test_a_hostile_config_stays_in_the_folder(tmp_path: Path) -> None:
+    """A config is a file's name, and no path."""
+    gone = row(task="test-suite", config="../../x y", id="gone/0")
+    (path,) = bowtie.write_bowtie(_run(tmp_path, [gone]), tmp_path / "out")
+    assert path.parent == tmp_path / "out"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_run_without_the_suite_has_no_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fault names the task; the suite, which may have to be fetched, is not had."""
+    monkeypatch.delattr(bowtie, "_units")
     with pytest.raises(NoInput, match="test-suite"):
         bowtie.write_bowtie(_run(tmp_path, [row()]), tmp_path / "out")

@@ -94,8 +94,9 @@ def test_sums_count_both_kinds_and_no_untested_schema(tmp_path: Path) -> None:
 
 
 def test_hostile_names_stay_in_the_folder(tmp_path: Path) -> None:
-    """An id or an engine's name cannot leave the folder."""
-    folder, _ = _written(tmp_path, [row(id="../../x/\n", engine="../../e 1")])
+    """An id, a config or an engine's name cannot leave the folder."""
+    hostile = row(id="../../x/\n", config="../../y", engine="../../e 1")
+    folder, _ = _written(tmp_path, [hostile])
     assert folder.parent == tmp_path / "out"
     assert len(list(folder.glob("*.json"))) == 1
 
