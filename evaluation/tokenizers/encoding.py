@@ -9,13 +9,14 @@ longest tokens instead.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from evaluation.tokenizers.fast import kind_of, steps_of
 from evaluation.tokenizers.parts import Kind
-from evaluation.tokenizers.pieces import SPACE, piece_bytes
+from evaluation.tokenizers.pieces import piece_bytes
+from evaluation.tokenizers.written import MARKED_SPACES, SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from curation.documents import Json
+
+#: Stands for a token without bytes: no text has this byte, in UTF-8.
+_NO_TEXT: Final = b"\xff"
 
 
 class Encoder:
@@ -49,7 +53,7 @@ class Encoder:
         self._tokenizer: Tokenizer = Tokenizer.from_buffer(plain)
         _check_ids(self._tokenizer, token_bytes, special_ids)
         self._tokenizer.encode_special_tokens = True
-        self._bytes = token_bytes
+        self._bytes = [_NO_TEXT if each is None else each for each in token_bytes]
         self._ids: Mapping[bytes, int] = {}
         self._longest = 0
 
@@ -63,8 +67,8 @@ class Encoder:
 
     def _spell(self, ids: Sequence[int]) -> bytes | None:
         try:
-            return b"".join([self._bytes[number] for number in ids])  # type: ignore[misc] # None raises
-        except (TypeError, IndexError):
+            return b"".join([self._bytes[number] for number in ids])
+        except IndexError:
             return None
 
     def greedy(self, text: str) -> list[int] | None:
@@ -83,7 +87,7 @@ class Encoder:
             if token is None:
                 return None
             ids.append(token)
-            place += len(self._bytes[token] or b"")
+            place += len(self._bytes[token])
         return ids
 
 
@@ -104,7 +108,6 @@ def plain_json(tokenizer_json: bytes) -> bytes:
     """Return a tokenizer that changes nothing about a text before it cuts it."""
     given: dict[str, Json] = orjson.loads(tokenizer_json)
     kind = kind_of(given)
-    space = {"type": "Replace", "pattern": {"String": " "}, "content": SPACE}
     replaced_later = any(
         step.get("type") == "Metaspace" for step in steps_of(given.get("pre_tokenizer"))
     )
@@ -120,7 +123,7 @@ def plain_json(tokenizer_json: bytes) -> bytes:
         "truncation": None,
         "padding": None,
         "post_processor": None,
-        "normalizer": space if keep else None,
+        "normalizer": MARKED_SPACES if keep else None,
         "added_tokens": [
             {
                 **each,

@@ -9,7 +9,8 @@ import orjson
 from curation.faults import BadData
 from evaluation.tokenizers.byte_alphabet import to_bytes
 from evaluation.tokenizers.parts import Kind, Parts, end_token, padded_size
-from evaluation.tokenizers.pieces import SPACE, piece_bytes
+from evaluation.tokenizers.pieces import piece_bytes
+from evaluation.tokenizers.written import SPACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -14,7 +14,6 @@ from evaluation.tokenizers.encoding import Encoder, plain_json
 from evaluation.tokenizers.parts import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from evaluation.tokenizers.parts import Parts
@@ -51,7 +50,7 @@ class TokenizerFiles:
         given = orjson.loads(self.tokens.read_bytes())
         return [None if each is None else base64.b64decode(each) for each in given]
 
-    def encoder(self) -> Callable[[Sequence[str]], list[list[int] | None]]:
+    def encoder(self) -> Encoder:
         """Return what turns texts into ids whose bytes are exactly the text's.
 
         No special tokens, no space put before, no normalisation; None for a text

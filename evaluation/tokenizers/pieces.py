@@ -17,14 +17,13 @@ import orjson
 
 from curation.faults import BadData
 from evaluation.tokenizers.parts import Kind, Parts
-from evaluation.tokenizers.written import merges_of, sentencepiece_json
+from evaluation.tokenizers.written import SPACE, merges_of, sentencepiece_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.documents import Json
 
-SPACE: Final = "▁"
 _BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5
 _PIECES, _TRAINER = 1, 2
@@ -53,15 +52,10 @@ class Piece:
     type: PieceType
 
 
-def byte_piece(text: str) -> bytes | None:
-    """Return the byte that `<0x0A>` and its like stand for; None for another."""
-    found = _BYTE.fullmatch(text)
-    return bytes.fromhex(found[1]) if found else None
-
-
 def piece_bytes(text: str) -> bytes:
-    """Return the bytes of a piece that stands for text or for one byte."""
-    return byte_piece(text) or text.replace(SPACE, " ").encode()
+    """Return the bytes of a piece: text, or one byte as `<0x0A>` and its like."""
+    byte = _BYTE.fullmatch(text)
+    return bytes.fromhex(byte[1]) if byte else text.replace(SPACE, " ").encode()
 
 
 def from_sentencepiece(content: bytes, where: str) -> Parts:

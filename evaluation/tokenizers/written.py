@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from curation.documents import Json
 
-_BYTE_LEVEL = {
+#: What SentencePiece writes for a space.
+SPACE: Final = "▁"
+#: The step of a `tokenizer.json` that writes spaces so.
+MARKED_SPACES: Final = {
+    "type": "Replace",
+    "pattern": {"String": " "},
+    "content": SPACE,
+}
+_BYTE_LEVEL: Final = {
     "type": "ByteLevel",
     "add_prefix_space": False,
     "trim_offsets": True,
@@ -59,12 +67,11 @@ def sentencepiece_json(
     model: Mapping[str, Json], added: Mapping[int, tuple[str, bool]]
 ) -> dict[str, Json]:
     """Return a SentencePiece tokenizer that puts no space before a text."""
-    space = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
-    back = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    back = {"type": "Replace", "pattern": {"String": SPACE}, "content": " "}
     steps = [back, {"type": "ByteFallback"}, {"type": "Fuse"}]
     return {
         **_frame(added),
-        "normalizer": space,
+        "normalizer": MARKED_SPACES,
         "pre_tokenizer": None,
         "decoder": {"type": "Sequence", "decoders": steps},
         "model": dict(model),
