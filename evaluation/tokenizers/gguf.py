@@ -37,6 +37,7 @@ _SCALARS: Final = {
 _MOST: Final = 1 << 24
 #: Deepest array in an array.
 _DEEPEST: Final = 4
+_PIECE_KEYS: Final = ("tokens", "scores", "token_type")
 
 
 @dataclass(slots=True)
@@ -121,27 +122,18 @@ def _pieces(keys: Mapping[str, Json], where: str) -> Parts:
     return from_pieces(pieces, unigram=False, eos_id=eos, where=where)
 
 
-_PIECE_KEYS: Final = ("tokens", "scores", "token_type")
-
-
 def _byte_level(keys: Mapping[str, Json], where: str) -> Parts:
     tokens: list[str] = keys["tokenizer.ggml.tokens"]
     types = [PieceType(each) for each in keys["tokenizer.ggml.token_type"]]
-    ordinary = {PieceType.NORMAL}
-    added = {
-        number: (text, kind is not PieceType.USER_DEFINED)
-        for number, (text, kind) in enumerate(zip(tokens, types, strict=True))
-        if kind not in ordinary
-    }
-    special = tuple(number for number, (_, hidden) in added.items() if hidden)
-    known_bytes = [
-        None
-        if number in special
-        else text.encode()
-        if number in added
-        else to_bytes(text)
-        for number, text in enumerate(tokens)
-    ]
+    added: dict[int, tuple[str, bool]] = {}
+    token_bytes: list[bytes | None] = []
+    for number, (text, kind) in enumerate(zip(tokens, types, strict=True)):
+        if kind is PieceType.NORMAL:
+            token_bytes.append(to_bytes(text))
+        else:
+            special = kind is not PieceType.USER_DEFINED
+            added[number] = (text, special)
+            token_bytes.append(None if special else text.encode())
     # A merge has one space, between its halves: a token has none of its own.
     merges = [each.split(" ") for each in keys["tokenizer.ggml.merges"]]
     return Parts(
@@ -155,8 +147,8 @@ def _byte_level(keys: Mapping[str, Json], where: str) -> Parts:
                 whole_first=False,
             )
         ),
-        token_bytes=known_bytes,
+        token_bytes=token_bytes,
         vocab_size=len(tokens),
         eos_id=keys["tokenizer.ggml.eos_token_id"],
-        special_ids=special,
+        special_ids=tuple(n for n, (_, special) in added.items() if special),
     )
