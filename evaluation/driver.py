@@ -42,7 +42,13 @@ Encode: TypeAlias = "Callable[[Sequence[str]], list[list[int] | None]]"
 _BATCH = 8
 _HERE = Path(__file__).parent
 #: The files that decide what is measured, beside the engine's and the task's own.
-_MEASURING = ("worker.py", "rows.py", "units.py")
+_MEASURING = (
+    "engine_process.py",
+    "worker.py",
+    "session_worker.py",
+    "rows.py",
+    "units.py",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evaluation.tokenizers import TokenizerFiles
     from evaluation.units import Row, Unit
 
-_WORKER = Path(__file__).with_name("worker.py")
+_HERE = Path(__file__).parent
 #: Times that a unit may end a worker before it is blamed.
 _ATTEMPTS = 2
 #: The same where somebody else killed the worker: the kernel for want of memory
@@ -107,10 +107,14 @@ class Lane:
             "core": core,
         }
         program = Program(
-            file=_WORKER,
+            file=_HERE / "engine_process.py",
             setup=setup,
             interpreter=entrant.interpreter,
-            arguments=(curation.worker_protocol.__file__, str(self._printed)),
+            arguments=(
+                curation.worker_protocol.__file__,
+                str(self._printed),
+                str(_HERE / "worker.py"),
+            ),
             environment=ONE_THREAD,
         )
         self._worker = Worker(program, bounds.limits())

@@ -1,10 +1,7 @@
-"""The process that constrains one text at a time while a model writes it.
+"""What the process of an engine answers while a model writes, one text at a time.
 
-Run by its path like `worker.py`, which it loads for everything that the two share,
-in the engine's own environment. A mask is not sent but written to a file that both
-sides have mapped, so that a step costs one line each way.
-
-    session_worker.py worker_protocol.py FILE-FOR-WHAT-IS-PRINTED worker.py
+Loaded by `engine_process.py` like `worker.py`. A mask is not sent but written to a
+file that both sides have mapped, so that a step costs one line each way.
 
     {"compile": "<schema>"}   -> {"compile_ns": 1} or {"refusal": "why"}
     {"open": true, "forced": 8} -> {"forced": [...]} after which a text begins
@@ -18,16 +15,16 @@ by `{"closed": true}`.
 
 from __future__ import annotations
 
-import gc
-import importlib.util
 import mmap
-import sys
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
+from evaluation.engine_process import compiled, truth
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
+
+    from evaluation.engine_process import Printed
 
     Json = Any
 
@@ -35,10 +32,9 @@ if TYPE_CHECKING:
 class Session:
     """One engine, one grammar, one text under way."""
 
-    def __init__(self, engine: Any, worker: ModuleType, setup: dict[str, Json]) -> None:  # noqa: ANN401 (typed by shape)
+    def __init__(self, engine: Any, setup: dict[str, Json]) -> None:  # noqa: ANN401 (typed by shape)
         """Map the file that masks are written to."""
         self._engine = engine
-        self._worker = worker
         self._size = (setup["tokenizer"]["vocab_size"] + 7) // 8
         with open(setup["mask"], "r+b") as file:  # noqa: PTH123 - pathlib is slow to import
             self._shared = mmap.mmap(file.fileno(), self._size)
@@ -62,20 +58,12 @@ class Session:
     def _compile(self, schema: str) -> Json:
         self._grammar = self._matcher = None
         self._ready = False
-        gc.collect()
-        start = perf_counter_ns()
-        try:
-            self._grammar = self._engine.compile(schema)
-        except (KeyboardInterrupt, MemoryError):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
-            return {"refusal": self._worker.told(error)}
-        took = perf_counter_ns() - start
-        self._ready = True
-        return {"compile_ns": took}
+        self._grammar, found = compiled(self._engine, schema)
+        self._ready = "refusal" not in found
+        return found
 
     def _take(self, token: int, most: int) -> Json:
-        if not self._worker.truth(self._matcher.commit, token):
+        if not truth(self._matcher.commit, token):
             self._ready = False
             return {"taken": False, "forced": []}
         forced = self._take_forced(most)
@@ -86,7 +74,7 @@ class Session:
         ask = getattr(self._matcher, "forced", None) if most else None
         taken: list[int] = []
         for each in ((ask() or [])[:most]) if ask is not None else ():
-            if not self._worker.truth(self._matcher.commit, each):
+            if not truth(self._matcher.commit, each):
                 self._ready = False
                 break
             taken.append(each)
@@ -104,30 +92,10 @@ class Session:
         return {"mask_ns": took, "may_end": bool(self._matcher.may_end())}
 
 
-def _module(name: str, path: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def main() -> None:
-    """Serve until the loop closes its end."""
-    protocol = _module("csbdata_worker_protocol", sys.argv[1])
-    worker = _module("csbdata_worker", sys.argv[3])
-    worker.Printed(sys.argv[2])
-
-    def start(setup: dict[str, Json]) -> Callable[[Json], Json]:
-        module = _module("csbdata_engine", setup["engine"])
-        vocabulary = worker.Vocabulary(setup["tokenizer"])
-        engine = module.load(vocabulary, setup["options"])
-        return Session(engine, worker, setup).answer
-
-    protocol.serve(start)
-
-
-if __name__ == "__main__":
-    main()
+def answering(
+    engine: Any,  # noqa: ANN401 (typed by shape)
+    setup: dict[str, Json],
+    _printed: Printed,
+) -> Callable[[Json], Json]:
+    """Return what answers; what is printed stays in the file."""
+    return Session(engine, setup).answer

@@ -1,41 +1,32 @@
-"""The process that an engine lives in; answers `evaluation.driver`.
+"""What the process of an engine answers to `evaluation.driver`: compile, and walk.
 
-Run by its path with the interpreter of the engine's own environment, which may know
-nothing of csbdata: only the standard library is imported, and the protocol and the
-engine's file are loaded by their paths.
+Loaded by `engine_process.py` in the engine's own environment: of csbdata nothing but
+that file can be imported. Two questions make a unit:
 
-    worker.py PATH-OF-worker_protocol.py FILE-FOR-WHAT-IS-PRINTED
-
-Three questions are answered, of which a unit needs the latter two:
-
-    {"about": true}                      -> {"version": "1.9.1"}
     {"compile": "<schema>"}              -> {"compile_ns": 1, ...} or {"refusal": "why"}
     {"walks": [[tokens], ...], "seconds": 40.0}
                                          -> {"walks": [...], "first_mask_ns": 1, ...}
 
-Whatever an engine prints, by whichever layer, goes to the file and comes back as
-`printed` with the answer to the question during which it was written.
+What was printed during a question comes back as `printed` with its answer.
 """
 
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import gc
-import importlib.util
 import os
-import sys
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
+from evaluation.engine_process import compiled, told, truth
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import ModuleType
+
+    from evaluation.engine_process import Printed
 
     Json = Any
 
-#: Bytes of what is printed that come back with one answer.
-_MOST_PRINTED = 8 * 1024
 _MOST_WARNINGS = 50
 _ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _NOT_RUN = (
     "accepted",
@@ -44,69 +35,6 @@ _ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _NOT_RUN = (
     "lied",
     "not_run",
 )
-
-
-class Vocabulary:
-    """What an engine's `load` is given, see `evaluation.protocol.Tokenizer`."""
-
-    def __init__(self, given: dict[str, Json]) -> None:
-        """Read the tokens' file: base64 by id, or null."""
-        import json  # noqa: PLC0415 - once a process
-        from binascii import a2b_base64  # noqa: PLC0415 - once a process
-
-        with open(given["tokens"], "rb") as file:  # noqa: PTH123 - pathlib is slow to import
-            listed = json.load(file)
-        self.token_bytes = [
-            None if each is None else a2b_base64(each) for each in listed
-        ]
-        self.vocab_size: int = given["vocab_size"]
-        self.eos_id: int = given["eos_id"]
-        self.special_ids: list[int] = given["special_ids"]
-        self.kind: str = given["kind"]
-        self.tokenizer_json: str = given["tokenizer_json"]
-
-
-class Printed:
-    """The file that standard output and standard error lead to."""
-
-    def __init__(self, path: str) -> None:
-        """Turn both there, for Python and for native code alike."""
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        for each in (1, 2):
-            os.dup2(descriptor, each)
-        self._file = descriptor
-        self._flush = _flusher()
-
-    def take(self) -> str:
-        """Return what was printed since the last call, its end where it is long."""
-        self._flush()
-        size = os.fstat(self._file).st_size
-        if not size:
-            return ""
-        content = os.pread(self._file, _MOST_PRINTED, max(0, size - _MOST_PRINTED))
-        os.ftruncate(self._file, 0)
-        return content.decode("utf-8", "replace")
-
-
-def _flusher() -> Callable[[], None]:
-    """Return what writes out the buffers of Python and of the C library."""
-    with contextlib.suppress(ImportError, OSError, AttributeError, TypeError):
-        import ctypes  # noqa: PLC0415 - not on every platform
-
-        flush_all = ctypes.CDLL(None).fflush
-
-        def flush() -> None:
-            _flush_python()
-            flush_all(None)
-
-        return flush
-    return _flush_python
-
-
-def _flush_python() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
 
 
 class Bench:
@@ -137,10 +65,8 @@ class Bench:
         before = _switches()
         if "compile" in question:
             found = self._compile(question["compile"])
-        elif "walks" in question:
-            found = self._walk_all(question)
         else:
-            found = {"version": str(getattr(self._engine, "version", ""))}
+            found = self._walk_all(question)
         after = _switches()
         found["quiet"] = None if before is None else before == after
         found["printed"] = self._printed.take()
@@ -149,17 +75,11 @@ class Bench:
 
     def _compile(self, schema: str) -> dict[str, Json]:
         self._grammar, self._compiled = None, False
-        gc.collect()
-        start = perf_counter_ns()
-        try:
-            self._grammar = self._engine.compile(schema)
-        except (KeyboardInterrupt, MemoryError):
-            raise
-        except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
-            return {"refusal": told(error)}
-        end = perf_counter_ns()
-        self._compiled = True
-        return {"compile_ns": end - start, "warnings": self._warnings()}
+        self._grammar, found = compiled(self._engine, schema)
+        self._compiled = "refusal" not in found
+        if self._compiled:
+            found["warnings"] = self._warnings()
+        return found
 
     def _warnings(self) -> list[str]:
         ask = getattr(self._engine, "warnings", None)
@@ -313,16 +233,6 @@ class _Walk:
         self.verdict, self.at, self.detail, self.late = verdict, index, what, late
 
 
-def truth(commit: Callable[[int], bool], token: int) -> bool:
-    """Commit a token; an exception is a refusal."""
-    try:
-        return bool(commit(token))
-    except (KeyboardInterrupt, MemoryError):
-        raise
-    except BaseException:  # noqa: BLE001 - as above
-        return False
-
-
 def reason(matcher: Any) -> str:  # noqa: ANN401 (typed by shape)
     """Return why the last commit was refused, if the engine says so: one line."""
     ask = getattr(matcher, "reason", None)
@@ -335,12 +245,6 @@ def reason(matcher: Any) -> str:  # noqa: ANN401 (typed by shape)
     except BaseException as error:  # noqa: BLE001 - as above
         text = told(error)
     return f": {text}" if text else ""
-
-
-def told(error: BaseException) -> str:
-    """Return an error's type and message, in characters that JSON can hold."""
-    text = f"{type(error).__name__}: {str(error)[:2000]}"
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _switches() -> int | None:
@@ -359,40 +263,13 @@ def _resident() -> int | None:
     return None
 
 
-def _pin(core: int | None) -> None:
-    """Stay on one core, where that can be asked for."""
-    if core is not None and hasattr(os, "sched_setaffinity"):
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, {core})
-
-
-def _module(name: str, path: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ImportError(path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def main() -> None:
-    """Serve until the driver closes its end."""
-    protocol = _module("csbdata_worker_protocol", sys.argv[1])
-    printed = Printed(sys.argv[2])
-    faulthandler.enable(2)
-
-    def start(setup: dict[str, Json]) -> Callable[[Json], Json]:
-        _pin(setup["core"])
-        module = _module("csbdata_engine", setup["engine"])
-        engine = module.load(Vocabulary(setup["tokenizer"]), setup["options"])
-        bench = Bench(engine, setup, printed)
-        bench.warm_up()
-        gc.disable()
-        return bench.answer
-
-    protocol.serve(start)
-
-
-if __name__ == "__main__":
-    main()
+def answering(
+    engine: Any,  # noqa: ANN401 (typed by shape)
+    setup: dict[str, Json],
+    printed: Printed,
+) -> Callable[[Json], Json]:
+    """Return what answers; from here on nothing is collected but between units."""
+    bench = Bench(engine, setup, printed)
+    bench.warm_up()
+    gc.disable()
+    return bench.answer

@@ -73,8 +73,8 @@ class Session:
     ) -> None:
         """Prepare; the process is started when first needed.
 
-        `program.setup` is what `evaluation.worker` is given: engine, options and
-        tokenizer; `tokenizer` is that last part.
+        `program.setup` is what `evaluation.engine_process` is given: engine, options
+        and tokenizer; `tokenizer` is that last part.
         """
         self._size = int(tokenizer["vocab_size"])
         self._limits = limits
@@ -223,13 +223,13 @@ def _session_program(program: Program, folder: Path) -> Program:
     if not isinstance(setup, dict):
         raise TypeError
     return Program(
-        file=_HERE / "session_worker.py",
+        file=_HERE / "engine_process.py",
         setup={**setup, "mask": str(folder / "mask")},
         interpreter=program.interpreter,
         arguments=(
             str(Path(worker_protocol.__file__)),
             str(folder / "printed"),
-            str(_HERE / "worker.py"),
+            str(_HERE / "session_worker.py"),
         ),
         environment=program.environment,
     )

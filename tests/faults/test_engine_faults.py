@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from curation.isolation import Program
+from curation.limits import Limits
 from evaluation.driver import run
 from evaluation.engines.registry import find
+from evaluation.generation.session import Session
 from evaluation.header import header
+from evaluation.lane import for_worker
 from evaluation.lineup import Entrant
 from evaluation.results import open_run
 from evaluation.run_folder import open_run_folder
@@ -28,6 +32,7 @@ from tests.evaluation.measuring import (
     miniature,
     plan_of,
     subject,
+    tokenizer,
 )
 
 if TYPE_CHECKING:
@@ -219,18 +224,24 @@ def test_an_engine_that_is_not_there_is_no_failure(tmp_path: Path) -> None:
     assert told["accept_all"]["unavailable"] is None
 
 
-def test_an_engine_lives_in_an_environment_that_knows_nothing(tmp_path: Path) -> None:
-    """A bare interpreter, with no package at all, is enough for the worker."""
+@pytest.fixture
+def bare(tmp_path: Path) -> str:
+    """Return an interpreter that has no package at all."""
     venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
-    bare = tmp_path / "bare" / "bin" / "python"
+    path = tmp_path / "bare" / "bin" / "python"
     asked = (
         "from importlib.util import find_spec as f; print(f('curation'), f('orjson'))"
     )
-    said = subprocess.run([bare, "-P", "-c", asked], capture_output=True, check=True)
+    said = subprocess.run([path, "-P", "-c", asked], capture_output=True, check=True)
     assert said.stdout.split() == [b"None", b"None"]
-    entrant = Entrant(
-        file=find(miniature("accept_all")), interpreter=str(bare), version="1"
-    )
+    return str(path)
+
+
+def test_an_engine_lives_in_an_environment_that_knows_nothing(
+    tmp_path: Path, bare: str
+) -> None:
+    """A bare interpreter, with no package at all, is enough for the worker."""
+    entrant = Entrant(file=find(miniature("accept_all")), interpreter=bare, version="1")
     plan = plan_of(tmp_path, [subject("well", '{"a": 1}')])
     head = header([entrant], plan, {}, None)
     with open_run_folder(tmp_path / "run", head) as out:
@@ -238,6 +249,23 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(tmp_path: Path) ->
     (row,) = open_run(tmp_path / "run").rows()
     assert row.result is Result.OK
     assert row.walks[0].verdict is Verdict.ACCEPTED
+
+
+def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
+    tmp_path: Path, bare: str
+) -> None:
+    """The same interpreter is enough where a model writes."""
+    known = for_worker(tokenizer(tmp_path))
+    engine = miniature("accept_all")
+    program = Program(
+        file=MINIATURES / "accept_all.py",
+        setup={"engine": engine, "options": {}, "tokenizer": known},
+        interpreter=bare,
+    )
+    with Session(program, tokenizer=known, limits=Limits()) as session:
+        session.compile("{}", 20.0)
+        assert session.compiled().forced == ()
+        assert session.mask().allowed.all()
 
 
 def test_no_token_reaches_an_engine(
