@@ -8,7 +8,7 @@ import orjson
 
 from curation.faults import BadData
 from evaluation.tokenizers.byte_alphabet import to_bytes
-from evaluation.tokenizers.parts import Kind, Parts, end_token, padded_size
+from evaluation.tokenizers.parts import Kind, Parts, end_token, id_count, padded_size
 from evaluation.tokenizers.pieces import piece_bytes
 from evaluation.tokenizers.written import SPACE
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from curation.documents import Json
 
 _SENTENCEPIECE: Final = frozenset({"Metaspace", "ByteFallback"})
-#: Ids above this are no vocabulary's: the largest known have 262,144.
-_MOST: Final = 1 << 22
 
 
 def from_fast(
@@ -75,9 +73,7 @@ def _parts(content: bytes, configs: Sequence[Mapping[str, Json]], where: str) ->
             "choose a byte-level, SentencePiece or tiktoken one",
         )
     added = {each["id"]: each for each in given.get("added_tokens") or ()}
-    length = max(*ids.values(), *added, 0) + 1
-    if min(*ids.values(), *added, 0) < 0 or length > _MOST:
-        raise BadData("its ids are no ids of a vocabulary", where)
+    length = id_count([*ids.values(), *added], where)
     token_bytes = _bytes_by_id(ids, added, kind, length)
     special = tuple(sorted(n for n, each in added.items() if each["special"]))
     names = {added[number]["content"]: number for number in added}

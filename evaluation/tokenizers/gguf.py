@@ -107,7 +107,7 @@ def from_gguf(stream: IO[bytes], where: str) -> Parts:
             return _byte_level(keys, where)
         if model == "llama":
             return _pieces(keys, where)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise BadData(f"its tokenizer is broken ({error!r})", where) from error
     raise BadData(f"its tokenizer is of kind {model!r}, not gpt2 or llama", where)
 
@@ -118,8 +118,11 @@ def _pieces(keys: Mapping[str, Json], where: str) -> Parts:
         Piece(text=text, score=score, type=PieceType(kind))
         for text, score, kind in zip(*columns, strict=True)
     ]
-    eos = keys["tokenizer.ggml.eos_token_id"]
-    return from_pieces(pieces, unigram=False, eos_id=eos, where=where)
+    return from_pieces(pieces, unigram=False, eos_id=_end(keys), where=where)
+
+
+def _end(keys: Mapping[str, Json]) -> int:
+    return int(keys["tokenizer.ggml.eos_token_id"])
 
 
 def _byte_level(keys: Mapping[str, Json], where: str) -> Parts:
@@ -149,6 +152,6 @@ def _byte_level(keys: Mapping[str, Json], where: str) -> Parts:
         ),
         token_bytes=token_bytes,
         vocab_size=len(tokens),
-        eos_id=keys["tokenizer.ggml.eos_token_id"],
+        eos_id=_end(keys),
         special_ids=tuple(n for n, (_, special) in added.items() if special),
     )

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Final
 from curation.faults import BadData
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from curation.documents import Json
 
 #: Bytes that every JSON text of ASCII may hold.
 _PRINTABLE: Final = frozenset(range(0x20, 0x7F))
+#: No vocabulary has more ids: the largest known have 262,144.
+_MOST: Final = 1 << 22
 #: What ends an answer, where the files do not say; best first.
 _END_NAMES: Final = (
     "<|im_end|>",
@@ -58,7 +60,7 @@ def checked(parts: Parts, where: str) -> Parts:
     """Return a tokenizer that can be measured with.
 
     Raises:
-        BadData: it cannot spell JSON, or its end token is not one of its ids.
+        BadData: it cannot spell JSON, has too many ids, or an end token that is none.
     """
     spelled = {each[0] for each in parts.token_bytes if each and len(each) == 1}
     missing = sorted(_PRINTABLE - spelled)
@@ -69,9 +71,22 @@ def checked(parts: Parts, where: str) -> Parts:
             where,
             "choose a tokenizer that can spell JSON",
         )
+    id_count((parts.vocab_size - 1,), where)
     if not 0 <= parts.eos_id < parts.vocab_size:
         raise BadData(f"its end token {parts.eos_id} is none of its ids", where)
     return parts
+
+
+def id_count(ids: Collection[int], where: str) -> int:
+    """Return the number of ids up to the largest of these.
+
+    Raises:
+        BadData: they are no ids of a vocabulary.
+    """
+    largest = max(ids)
+    if min(ids) < 0 or largest >= _MOST:
+        raise BadData("its ids are no ids of a vocabulary", where)
+    return largest + 1
 
 
 def end_token(

@@ -15,7 +15,7 @@ import orjson
 
 from curation.faults import BadData
 from evaluation.tokenizers.byte_alphabet import to_token
-from evaluation.tokenizers.parts import Kind, Parts
+from evaluation.tokenizers.parts import Kind, Parts, id_count
 from evaluation.tokenizers.patterns import split_by
 from evaluation.tokenizers.written import byte_level_json, merges_of
 
@@ -69,6 +69,7 @@ def from_tekken(content: bytes, where: str) -> Parts:
         config = given["config"]
         count = int(config["default_num_special_tokens"])
         size = int(config["default_vocab_size"])
+        id_count((count, size), where)
         names = {
             number: _TEKKEN_NAMES[number]
             if number < len(_TEKKEN_NAMES)
@@ -84,6 +85,7 @@ def from_tekken(content: bytes, where: str) -> Parts:
         split = split_by(str(config["pattern"]))
     except (ValueError, LookupError, TypeError) as error:
         raise BadData(f"not a tekken file ({error!r})", where) from error
+    id_count([*ranks, *names], where)
     return _parts(ranks, names, split, _TEKKEN_END, size)
 
 

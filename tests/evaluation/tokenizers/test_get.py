@@ -111,6 +111,17 @@ def test_what_a_killed_process_left_is_removed(
     assert not left.exists()
 
 
+def _tekken(*, special: int = 1, rank: int = 0) -> bytes:
+    """Return a tekken file of one token whose numbers may be anything."""
+    config = {
+        "pattern": ".",
+        "default_num_special_tokens": special,
+        "default_vocab_size": special + 1,
+    }
+    vocabulary = [{"rank": rank, "token_bytes": "YQ=="}]
+    return json.dumps({"config": config, "vocab": vocabulary}).encode()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
@@ -122,7 +133,20 @@ def test_what_a_killed_process_left_is_removed(
             "WordPiece",
         ),
         ("tokenizer.json", b"[" * 100_000, "not a tokenizer.json"),
+        (
+            "tokenizer.json",
+            b'{"model": {"vocab": {"a": 99999999}}, "decoder": {"type": "ByteLevel"}}',
+            "no ids of a vocabulary",
+        ),
+        (
+            "tokenizer.json",
+            b'{"model": {"vocab": {"a": -1}}, "decoder": {"type": "ByteLevel"}}',
+            "no ids of a vocabulary",
+        ),
         ("tekken.json", b"{}", "not a tekken file"),
+        ("tekken.json", _tekken(special=10**12), "no ids of a vocabulary"),
+        ("tekken.json", _tekken(rank=10**12), "no ids of a vocabulary"),
+        ("tekken.json", _tekken(rank=-10), "no ids of a vocabulary"),
         ("a.tiktoken", b"YQ== 0\nYg== 99999999\n", "no ids"),
         ("a.tiktoken", b"YQ== 0\n", "no token for 94 ASCII characters"),
         ("a.tiktoken", b"!!! 0\n", "not a tiktoken file"),
@@ -169,6 +193,44 @@ def test_an_unknown_way_to_cut_is_said(tmp_path: Path, settings: FetchSettings) 
     ]
     with pytest.raises(BadConfiguration, match="'chess', which is not known"):
         get(str(made.gguf(tmp_path / "a.gguf", keys)), settings)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("tokens", [1], "broken"),
+        ("token_type", [99], "broken"),
+        ("token_type", [1, 1], "broken"),
+        ("merges", [1], "broken"),
+        ("pre", [1], "broken"),
+        ("eos_token_id", "a", "broken"),
+    ],
+)
+def test_a_gguf_file_whose_values_are_of_other_kinds_is_refused(
+    tmp_path: Path, settings: FetchSettings, key: str, value: object, said: str
+) -> None:
+    """Numbers for texts, too many of them, lists for names: one line each."""
+    keys: dict[str, object] = {
+        "model": "gpt2",
+        "pre": "gpt-2",
+        "tokens": ["a"],
+        "token_type": [1],
+        "merges": ["a a"],
+        "eos_token_id": 0,
+        key: value,
+    }
+    named = [(f"tokenizer.ggml.{name}", each) for name, each in keys.items()]
+    with pytest.raises(BadData, match=said):
+        get(str(made.gguf(tmp_path / "a.gguf", named)), settings)
+
+
+def test_a_config_that_pads_beyond_measure_is_refused(
+    tmp_path: Path, settings: FetchSettings
+) -> None:
+    """A mask of so many ids would fill the memory of every engine."""
+    where = made.byte_level(tmp_path / "a", padding=10**12)
+    with pytest.raises(BadData, match="no ids of a vocabulary"):
+        get(str(where), settings)
 
 
 def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
