@@ -14,6 +14,7 @@ import inspect
 import re
 import sys
 import types
+from functools import cached_property
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +104,7 @@ class Engine:
         """Build the vocabulary's tables; raises what xgrammar raises."""
         xgrammar = imported()
         self.version = version("xgrammar")
-        self.vocabulary = tokenizer.token_bytes
+        self._vocabulary = tokenizer.token_bytes
         self.vocab_size = tokenizer.vocab_size
         self.eos_id = tokenizer.eos_id
         self._matcher = xgrammar.GrammarMatcher
@@ -118,6 +119,11 @@ class Engine:
             info, max_threads=options["max_threads"], cache_enabled=options["cache"]
         )
         self._settings = self._understood(options)
+
+    @cached_property
+    def ids(self) -> dict[bytes, int]:
+        """The id of every token by its bytes; the last where several have the same."""
+        return {each: index for index, each in enumerate(self._vocabulary) if each}
 
     def compile(self, schema: str) -> object:
         """Return the compiled grammar of a schema."""
@@ -209,26 +215,14 @@ def _no_clock() -> Iterator[None]:
 def tokens_of(text: str, engine: Engine) -> list[int]:
     """Cut a text into the longest tokens that fit, from the left."""
     rest = text.encode()
-    if not rest:
-        return []
-    ids = _ids(engine)
     tokens = []
     while rest:
-        size = next((n for n in range(len(rest), 0, -1) if rest[:n] in ids), 0)
+        size = next((n for n in range(len(rest), 0, -1) if rest[:n] in engine.ids), 0)
         if not size:
             break
-        tokens.append(ids[rest[:size]])
+        tokens.append(engine.ids[rest[:size]])
         rest = rest[size:]
     return tokens
-
-
-def _ids(engine: Engine) -> dict[bytes, int]:
-    ids: dict[bytes, int] | None = getattr(engine, "ids", None)
-    if ids is None:
-        pairs = enumerate(engine.vocabulary)
-        ids = {content: index for index, content in pairs if content}
-        engine.ids = ids  # type: ignore[attr-defined]
-    return ids
 
 
 def imported() -> Any:  # noqa: ANN401 - a module
