@@ -24,12 +24,21 @@ if TYPE_CHECKING:
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
 # What mail readers, browsers and Markdown make an address of without being asked.
 _ADDRESS = re.compile(r"(?i)(https?|ftp|www)([:.])")
+_SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 
 def text(value: object) -> str:
     """Escape foreign text: no Markdown, no HTML, no address, one line."""
     escaped = _html(_PUNCTUATION.sub(r"\\\1", safe(str(value))))
     return _ADDRESS.sub(lambda found: f"{found[1]}&#{ord(found[2])};", escaped)
+
+
+def sentence(value: object) -> str:
+    """Escape a sentence of ours that may quote foreign text: its code spans stay."""
+    parts = _SPAN.split(str(value))
+    return "".join(
+        code(part) if number % 2 else text(part) for number, part in enumerate(parts)
+    )
 
 
 def line(value: object) -> str:
@@ -88,6 +97,7 @@ def rendered(template: str, known: Mapping[str, Json]) -> str:
     )
     environment.filters |= {
         "text": text,
+        "sentence": sentence,
         "line": line,
         "prose": prose,
         "code": code,

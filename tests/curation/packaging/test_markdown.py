@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.packaging.markdown import code, link, text
+from curation.packaging.markdown import code, link, sentence, text
 
 
 @given(st.text())
@@ -29,6 +29,22 @@ def test_a_code_span_ends_where_it_shall(value: str) -> None:
     runs = {len(run) for run in re.findall("`+", inside)}
     assert len(fence[0]) not in runs
     assert "|" not in inside.replace("\\|", "")
+
+
+@given(st.lists(st.sampled_from(["`", "a", " ", "|", "<b>", "\\", "*", "\n", "["])))
+def test_of_a_sentence_only_code_spans_are_markup(parts: list[str]) -> None:
+    """Every span is a single backtick, some text without one, and a backtick."""
+    escaped = sentence("".join(parts))
+    bare = re.sub(
+        r"\\[\\`*_{}\[\]()#+!|~$]", "", re.sub(r"(?<![\\`])`[^`]+`", "", escaped)
+    )
+    assert not set(bare) & set("`*_[]()|<>\n")
+
+
+def test_a_command_in_a_sentence_is_a_code_span() -> None:
+    """What stands around it is text, whoever wrote it."""
+    found = sentence("2 of 5_000; `csbdata fetch *` gets <b>")
+    assert found == r"2 of 5\_000; `csbdata fetch *` gets &lt;b&gt;"
 
 
 @pytest.mark.parametrize(
