@@ -97,13 +97,9 @@ def _is_base64(content: bytes) -> bool:
 
 def _tiktoken(content: bytes, configs: list[dict[str, Json]], file: Path) -> Parts:
     """Read a tiktoken file; its special tokens are those that the configs add."""
-    added: dict[str, Json] = {}
-    for config in configs:
-        added |= config.get("added_tokens_decoder") or {}
-    ordered = [added[each]["content"] for each in sorted(added, key=int)]
     named = (config.get("eos_token") for config in configs)
     eos = next((each for each in named if isinstance(each, str)), _END)
-    special = ordered or [eos]
+    special = _added(configs, str(file)) or [eos]
     name = file.name.lower()
     pattern = next((each for each in ("qwen", "o200k") if each in name), "cl100k")
     return from_tiktoken(
@@ -114,6 +110,19 @@ def _tiktoken(content: bytes, configs: list[dict[str, Json]], file: Path) -> Par
         vocab_size=padded_size(configs, 0),
         where=str(file),
     )
+
+
+def _added(configs: list[dict[str, Json]], where: str) -> list[str]:
+    """Return the tokens that the configs add, in the order of their ids."""
+    added: dict[int, str] = {}
+    try:
+        for config in configs:
+            given = config.get("added_tokens_decoder") or {}
+            added |= {int(each): str(given[each]["content"]) for each in given}
+    except (ValueError, LookupError, TypeError) as error:
+        what = f"the added_tokens_decoder beside it is broken ({error!r})"
+        raise BadData(what, where) from error
+    return [added[number] for number in sorted(added)]
 
 
 def _config(path: Path) -> dict[str, Json]:

@@ -233,6 +233,20 @@ def test_a_config_that_pads_beyond_measure_is_refused(
         get(str(where), settings)
 
 
+@pytest.mark.parametrize(
+    "added", [5, [1], {"x": {"content": "a"}}, {"1": 1}, {"1": {}}]
+)
+def test_added_tokens_that_are_none_are_said(
+    tmp_path: Path, settings: FetchSettings, added: object
+) -> None:
+    """What a config beside a tiktoken file adds is not believed."""
+    path = made.tiktoken(tmp_path / "a")
+    config = path.parent / "tokenizer_config.json"
+    config.write_text(json.dumps({"added_tokens_decoder": added}))
+    with pytest.raises(BadData, match="added_tokens_decoder beside it is broken"):
+        get(str(path), settings)
+
+
 def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
     """Where nothing says what ends an answer, the line says where to put it."""
     where = made.byte_level(tmp_path / "a")
