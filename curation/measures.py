@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from curation.documents import Json
 
 
-#: Characters that `\\uXXXX` has more than what it stands for.
+#: Characters that `\uXXXX` has more than what it stands for.
 _ESCAPE = 5
 #: The one ASCII character beyond the control codes that Python escapes.
 _DELETE = "\x7f"

@@ -74,8 +74,10 @@ def _left(settings: FetchSettings) -> list[str]:
     ]
 
 
-def _got(server: Server, settings: FetchSettings, *answers: object) -> Acquired:
-    server.on(PATH, *answers)  # type: ignore[arg-type] # answers are functions
+def _got(
+    server: Server, settings: FetchSettings, *answers: Callable[[Handler], None]
+) -> Acquired:
+    server.on(PATH, *answers)
     got = acquire(PIN, settings)
     assert isinstance(got, Acquired), got
     return got
