@@ -35,9 +35,7 @@ def test_a_code_span_ends_where_it_shall(value: str) -> None:
 def test_of_a_sentence_only_code_spans_are_markup(parts: list[str]) -> None:
     """Every span is a single backtick, some text without one, and a backtick."""
     escaped = sentence("".join(parts))
-    bare = re.sub(
-        r"\\[\\`*_{}\[\]()#+!|~$]", "", re.sub(r"(?<![\\`])`[^`]+`", "", escaped)
-    )
+    bare = re.sub(r"\\[\\`*_{}\[\]()#+!|~$]|`[^`]+`", "", escaped)
     assert not set(bare) & set("`*_[]()|<>\n")
 
 
