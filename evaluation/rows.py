@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from curation.outcomes import Outcome
     from evaluation.units import Unit, Walk
 
-_RESULTS = {
+#: What an ending of the engine's process is to a unit.
+RESULTS = {
     Ending.TIMEOUT: Result.TIMEOUT,
     Ending.CRASH: Result.CRASH,
     Ending.OUT_OF_MEMORY: Result.OUT_OF_MEMORY,
@@ -78,7 +79,7 @@ def _ending(
     compiled: dict[str, Any], walked: dict[str, Any], end: Outcome | None
 ) -> tuple[Result, str]:
     if end is not None:
-        return _RESULTS[end.ending], end.detail
+        return RESULTS[end.ending], end.detail
     if "refusal" in compiled:
         return Result.COMPILE_ERROR, compiled["refusal"]
     if walked.get("raised"):

@@ -15,13 +15,12 @@ from evaluation.generation.values import (
     Options,
     Request,
 )
-from evaluation.lane import ONE_THREAD
+from evaluation.lane import ONE_THREAD, for_worker
 from evaluation.units import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from curation.documents import Json
     from evaluation.generation.asking import Asked
     from evaluation.lineup import Entrant
     from evaluation.models.base import LanguageModel
@@ -124,7 +123,7 @@ class LocalWriter:
         while len(self._sessions) < count:
             session = Session(
                 self._program(),
-                tokenizer=self._vocabulary(),
+                tokenizer=for_worker(self._tokenizer),
                 limits=Limits(
                     start_seconds=180.0,
                     memory_mb=self._memory_mb,
@@ -142,22 +141,11 @@ class LocalWriter:
             setup={
                 "engine": str(entrant.file.path),
                 "options": dict(entrant.options),
-                "tokenizer": dict(self._vocabulary()),
+                "tokenizer": for_worker(self._tokenizer),
             },
             interpreter=entrant.interpreter,
             environment=ONE_THREAD,
         )
-
-    def _vocabulary(self) -> Mapping[str, Json]:
-        files = self._tokenizer
-        return {
-            "tokens": str(files.tokens),
-            "vocab_size": files.vocab_size,
-            "eos_id": files.eos_id,
-            "special_ids": list(files.special_ids),
-            "kind": files.kind,
-            "tokenizer_json": str(files.tokenizer_json),
-        }
 
     def close(self) -> None:
         """End the engines' processes."""

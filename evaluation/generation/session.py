@@ -15,6 +15,7 @@ import numpy as np
 
 from curation import worker_protocol
 from curation.isolation import Ending, Program, Worker
+from evaluation.rows import RESULTS
 from evaluation.units import Result
 
 if TYPE_CHECKING:
@@ -25,13 +26,6 @@ if TYPE_CHECKING:
     from curation.limits import Limits
 
 _HERE = Path(__file__).resolve().parent.parent
-_RESULTS = {
-    Ending.ERROR: Result.ERROR,
-    Ending.TIMEOUT: Result.TIMEOUT,
-    Ending.CRASH: Result.CRASH,
-    Ending.OUT_OF_MEMORY: Result.OUT_OF_MEMORY,
-    Ending.PROTOCOL: Result.PROTOCOL_ERROR,
-}
 
 
 class EngineEnded(Exception):  # noqa: N818 - an ending, told to the loop alone
@@ -210,7 +204,7 @@ def _ended(outcome: Outcome) -> EngineEnded:
     detail = outcome.detail
     if outcome.stderr:
         detail = f"{detail}: {outcome.stderr.strip()[-500:]}"
-    return EngineEnded(_RESULTS[outcome.ending], detail)
+    return EngineEnded(RESULTS[outcome.ending], detail)
 
 
 def _memory_folder() -> str | None:
