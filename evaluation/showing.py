@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.faults import NoInput
+from evaluation.labels import number_in
 from evaluation.overview import overview
 from evaluation.standings import WRITTEN, Standing, standing, wrong
 from evaluation.tables import Table
@@ -78,13 +79,10 @@ def _engine(given: Mapping[str, Json]) -> tuple[Cell, ...]:
 def conditions_of(run: Run) -> Table:
     """Return what decides whether another run may be compared with this one."""
     header = run.header
-    wanted = ("csbdata", "data", "tokenizer", "limits", "settings", "limit", "shard")
-    rows: list[tuple[Cell, ...]] = [
-        (name, _flat(header.get(name)))
-        for name in (*wanted, "machine", "governor", "started")
-    ]
-    if header.get("timer_ns") is not None:
-        rows.append(("timer", f"{header['timer_ns']:,} ns a reading"))
+    rows: list[tuple[Cell, ...]] = [(name, _flat(header.get(name))) for name in _TOLD]
+    timer = header.get("timer_ns")
+    if isinstance(timer, int | float):
+        rows.append(("timer", f"{timer:,} ns a reading"))
     rows.append(("units", f"{len(run):,}"))
     return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
 
@@ -112,9 +110,8 @@ def reports(run: Run, wanted: Sequence[str] = ()) -> dict[str, Report]:
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 
     known_tasks = tasks()
-    of_rows = {row.task for row in run.rows()}
-    reading = {each.name for each in known_tasks.values() if each.reads in of_rows}
-    there = sorted(of_rows | reading)
+    reading = {each.name for each in known_tasks.values() if each.reads in run.tasks}
+    there = sorted({*run.tasks, *reading})
     for each in wanted:
         if each not in there:
             known = ", ".join(there) or "no task at all"
@@ -182,7 +179,6 @@ def _failure(row: Row) -> Iterator[Failure]:
     culprits = [each for each in row.walks if wrong(each)]
     shortest = min(culprits, key=lambda each: each.tokens, default=None)
     phase = f"{row.phase}: " if row.phase else ""
-    size = row.label.get("size")
     yield Failure(
         engine=row.engine,
         task=row.task,
@@ -193,7 +189,7 @@ def _failure(row: Row) -> Iterator[Failure]:
         if row.detail == "" and shortest
         else _of_text(row) or phase + row.detail,
         tokens=shortest.tokens if shortest else 0,
-        size=size if isinstance(size, int) else 0,
+        size=number_in(row, "size", 0),
     )
 
 
