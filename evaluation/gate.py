@@ -6,17 +6,18 @@ and may not become worse. Outcomes are ordered by what they do to who uses an en
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evaluation.comparison import Pair, pair_of
+from evaluation.comparison import pair_of
+from evaluation.labels import entrant_in
 from evaluation.standings import Standing
 from evaluation.tables import Cell, Rate, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evaluation.comparison import Side
+    from evaluation.comparison import Pair, Side
     from evaluation.measured import Measured
 
 #: Best first. An honest refusal is better than a wrong mask, and that is better than
@@ -77,7 +78,7 @@ def gate_of(baseline: Side, now: Side, *, common_only: bool = False) -> Gate:
     missing = [each for each in baseline.units if each.subject not in there]
     if common_only:
         kept = [each for each in baseline.units if each.subject in there]
-        pair = Pair(a=_with_units(baseline, kept), b=now, units=pair.units)
+        pair = replace(pair, a=replace(baseline, units=kept))
         missing = []
     return Gate(
         pair=pair,
@@ -85,10 +86,6 @@ def gate_of(baseline: Side, now: Side, *, common_only: bool = False) -> Gate:
         better=[(a, b) for a, b in pair.units if rank(b) < rank(a)],
         missing=missing,
     )
-
-
-def _with_units(side: Side, units: Sequence[Measured]) -> Side:
-    return type(side)(label=side.label, run=side.run, engine=side.engine, units=units)
 
 
 def matched(
@@ -118,10 +115,8 @@ def matched(
 
 
 def _name_and_preset(side: Side) -> tuple[object, object]:
-    for each in side.run.header.get("engines") or ():
-        if isinstance(each, dict) and each.get("engine") == side.engine:
-            return each.get("name"), each.get("preset")
-    return side.engine, None
+    said = entrant_in(side.run.header, side.engine)
+    return said.get("name", side.engine), said.get("preset")
 
 
 def gate_table(gates: Sequence[Gate], percent: float) -> Table:

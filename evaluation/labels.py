@@ -1,4 +1,7 @@
-"""What tasks write into labels and headers, read back whoever wrote it."""
+"""What tasks write into labels and headers, read back whoever wrote it.
+
+Headers are those of `evaluation.results.open_run`, which has looked at their shape.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,19 @@ def formats_of(row: Row) -> tuple[str, ...]:
     return tuple(map(str, stated)) if isinstance(stated, list) else ()
 
 
+def entrant_in(header: Mapping[str, Json], engine: str) -> Mapping[str, Json]:
+    """Return what a header says of the engine that rows call so; else nothing."""
+    listed = header.get("engines") or ()
+    return next((each for each in listed if each["engine"] == engine), {})
+
+
 def engine_names(header: Mapping[str, Json]) -> dict[str, str]:
     """Return every engine's name without version, by its label in rows."""
-    engines = header.get("engines")
-    listed = engines if isinstance(engines, list) else []
-    return {
-        str(each["engine"]): str(each["name"])
-        for each in listed
-        if isinstance(each, dict) and {"engine", "name"} <= each.keys()
-    }
+    listed = header.get("engines") or ()
+    return {each["engine"]: str(each["name"]) for each in listed if "name" in each}
+
+
+def deadline_ns(limits: Mapping[str, Json], name: str) -> int | None:
+    """Return a deadline of a header's limits in nanoseconds; None where it has none."""
+    seconds = limits.get(name)
+    return int(seconds * 1_000_000_000) if isinstance(seconds, int | float) else None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evaluation.labels import deadline_ns
 from evaluation.standings import Standing, apart, compiled, right, standing
 from evaluation.statistics import Quantiles
 from evaluation.tables import Rate
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from curation.documents import Json
     from evaluation.units import Row, Walked
-
-_NS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +90,9 @@ def measurer(limits: Mapping[str, Json]) -> Callable[[Row], Measured]:
     """Return what measures a row of any task that is installed, by its criterion."""
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (tasks report with this)
 
-    cut = _cut_ns(limits)
+    cut = deadline_ns(limits, "compile_seconds")
     known = {name: each.passes for name, each in tasks().items()}
     return lambda row: measure(row, cut, known.get(row.task))
-
-
-def _cut_ns(limits: Mapping[str, Json]) -> int | None:
-    seconds = limits.get("compile_seconds")
-    return int(seconds * _NS) if isinstance(seconds, int | float) else None
 
 
 def measure(

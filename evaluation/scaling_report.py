@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from evaluation.charts import lines
+from evaluation.labels import deadline_ns, number_in
 from evaluation.power_law import TAIL, exponent
 from evaluation.scaling_families import families
 from evaluation.standings import Standing, standing
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from evaluation.units import Row
 
 _TASK: Final = "scaling"
-_NS: Final = 1_000_000_000
 #: Costs, by what tables call them.
 _COMPILE, _FIRST, _MASK, _WORST = "compile", "first mask", "mean mask", "longest mask"
 _WORDS: Final = {
@@ -120,8 +120,7 @@ def _family(row: Row) -> str:
 
 
 def _size(row: Row) -> int:
-    size = row.label.get("size")
-    return size if isinstance(size, int) else 0
+    return number_in(row, "size", 0)
 
 
 _Engines = dict[str, dict[str, dict[int, _Size]]]
@@ -184,8 +183,8 @@ def _end(sizes: Mapping[int, _Size]) -> tuple[Cell, Cell]:
 
 
 def _curves(engines: _Engines, limits: Mapping[str, Json]) -> Table:
-    compile_ns = float(limits.get("compile_seconds") or 0) * _NS
-    run_ns = float(limits.get("run_seconds") or 0) * _NS
+    compile_ns = float(deadline_ns(limits, "compile_seconds") or 0)
+    run_ns = float(deadline_ns(limits, "run_seconds") or 0)
     rows = [
         (
             engine,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from curation.durable import replacing, write_whole
 from curation.faults import NoInput
 from curation.instances.maskbench import MaskFile
+from evaluation.labels import deadline_ns, entrant_in
 from evaluation.measured import measure
 from evaluation.standings import Standing, apart, right
 from evaluation.statistics import PERCENTILES, index_percentile
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.documents import Json
+    from evaluation.measured import Measured
     from evaluation.results import Run
     from evaluation.units import Row
 
@@ -65,10 +67,12 @@ def write_maskbench(run: Run, folder: Path) -> list[Path]:
         CannotCreate: a file cannot be written.
     """
     totals: dict[str, _Totals] = {}
+    cut_ns = deadline_ns(run.header.get("limits") or {}, "compile_seconds")
     for row in run.rows():
         if row.task == _TASK:
             content = result_of(row)
-            _count(totals.setdefault(row.engine, _Totals()), row, content, run.header)
+            unit = measure(row, cut_ns)
+            _count(totals.setdefault(row.engine, _Totals()), row, unit, content)
             path = folder / _slug(row.engine) / _file_name(row)
             write_whole(path, json.dumps(content, indent=2).encode())
     if not totals:
@@ -122,15 +126,13 @@ def _validation_error(row: Row) -> str:
 
 
 def _count(
-    totals: _Totals, row: Row, content: Mapping[str, Json], header: Mapping[str, Json]
+    totals: _Totals, row: Row, unit: Measured, content: Mapping[str, Json]
 ) -> None:
     totals.schemas += 1
     if row.result in _EXITS:
         totals.exits.append(_EXITS[row.result])
-    if row.result is Result.TIMEOUT:
-        seconds = (header.get("limits") or {}).get(f"{row.phase}_seconds")
-        if row.phase == "compile" and seconds is not None:
-            totals.ttfm_us.append(int(seconds * _SECOND_US))
+    if unit.compile_cut_ns is not None:
+        totals.ttfm_us.append(unit.compile_cut_ns // _US)
     if "id" not in content:
         return
     totals.tests += content["num_tests"]
@@ -141,11 +143,10 @@ def _count(
     totals.masks_us += content["all_mask_us"]
     totals.valid_tests += content["num_valid_tests"]
     totals.invalid_tests += content["num_invalid_tests"]
-    measured = measure(row, None)
-    totals.passing += measured.standing is Standing.PASSED
+    totals.passing += unit.standing is Standing.PASSED
     # Both kinds are counted where both occur; its own table books one of them.
-    totals.validation_errors += measured.valid.count < measured.valid.of
-    totals.invalidation_errors += measured.invalid.count < measured.invalid.of
+    totals.validation_errors += unit.valid.count < unit.valid.of
+    totals.invalidation_errors += unit.invalid.count < unit.invalid.of
 
 
 def _write_sums(
@@ -169,8 +170,7 @@ def _write_sums(
 
 
 def _meta(engine: str, header: Mapping[str, Json]) -> dict[str, Json]:
-    known = (each for each in header.get("engines") or () if each["engine"] == engine)
-    entrant: Mapping[str, Json] = next(known, {})
+    entrant = entrant_in(header, engine)
     return {
         "id": _slug(engine),
         "name": engine,

@@ -22,10 +22,14 @@ LABELS: list[dict[str, Json]] = [
     {"category": None, "valid": "many", "tests": [], "texts": "two", "features": "not"},
     {"category": ["a"], "valid": True, "tests": -1, "texts": 10**18, "features": [[1]]},
     {"probe": "\x1b[31m", "feature": "|", "context": "\u202e", "category": "<script>"},
+    {"family": "\x1b[31m", "size": "large", "repetition": {}, "outcome": 1},
+    {"family": None, "size": -(10**18)},
 ]
 
 
-@pytest.mark.parametrize("task", ["test-suite", "declared", "probe"])
+@pytest.mark.parametrize(
+    "task", ["test-suite", "declared", "probe", "masks", "scaling"]
+)
 @pytest.mark.parametrize("result", list(Result))
 def test_labels_of_strangers_end_no_report(
     task: str, result: Result, tmp_path: Path
