@@ -65,11 +65,11 @@ bench: $(DEV)
 	$(BIN)/python -m bench
 
 # The empty environment. --no-build-isolation lets the pins hold for the build
-# backend too.
+# backends too: ours, and setuptools for what comes as source.
 $(CORE): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "csbdata needs Python 3.11 or newer; say which: make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) $(PINS) hatchling editables
+	$(PIP) $(PINS) hatchling editables setuptools
 	$(PIP) $(PINS) --no-build-isolation -e '.[$(EXTRAS)]'
 	@touch $@
 
@@ -84,13 +84,13 @@ $(DEV): $(CORE)
 # `make wheelhouse EXTRAS=dev` is enough to test without an index.
 wheelhouse: $(CORE)
 	$(BIN)/python -m pip wheel -qq --disable-pip-version-check $(PINS) \
-	  --no-build-isolation -w wheelhouse '.[$(EXTRAS)]' hatchling editables
+	  --no-build-isolation -w wheelhouse '.[$(EXTRAS)]' hatchling editables setuptools
 
 # Exact versions of everything, from an environment that holds nothing else.
 lock:
 	rm -rf build/lock
 	$(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install -qq hatchling==1.33.0 editables
+	build/lock/bin/python -m pip install -qq hatchling==1.33.0 editables setuptools
 	build/lock/bin/python -m pip install -qq --no-build-isolation -e '.[dev]'
 	{ echo "# Exact versions of everything, made by \`make lock\` on Python 3.11."; \
 	  build/lock/bin/python -m pip freeze --exclude-editable; } > constraints.txt
