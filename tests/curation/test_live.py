@@ -57,13 +57,21 @@ def _urls(server: Server) -> list[str]:
 
 
 @pytest.fixture
-def hunt(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hunt:
-    """Return a hunt in a catalogue of five addresses elsewhere and one of its own."""
+def pin(server: Server, tmp_path: Path) -> ArchivePin:
+    """Pin a catalogue of five addresses elsewhere and one of its own, in a mirror."""
     urls = ["https://json.schemastore.org/own.json", *_urls(server)]
     catalogue = json.dumps({"schemas": [{"url": url} for url in urls]}).encode()
     files = {CATALOGUE: catalogue, OWN: b"{}"}
-    pin = replace(github_pin(), name="schemastore", paths=PATHS, digest=digest(files))
-    save(tmp_path / "mirror", pin.file_names[0], github_tarball(files))
+    made = replace(github_pin(), name="schemastore", paths=PATHS, digest=digest(files))
+    save(tmp_path / "mirror", made.file_names[0], github_tarball(files))
+    return made
+
+
+@pytest.fixture
+def hunt(
+    pin: ArchivePin, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Hunt:
+    """Return a hunt in the pinned catalogue."""
     monkeypatch.setattr(curation.live, "load_pins", lambda: {"schemastore": pin})
     settings = FetchSettings(mirror=tmp_path / "mirror", cache=tmp_path / "cache")
     return Hunt(
@@ -75,18 +83,14 @@ def hunt(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hun
     )
 
 
-def _pin() -> ArchivePin:
-    return curation.live.load_pins()["schemastore"]  # type: ignore[attr-defined] # the patched one
-
-
-def _archive(hunt: Hunt) -> Acquired:
-    got = acquire(_pin(), hunt.settings)
+def _archive(pin: ArchivePin, hunt: Hunt) -> Acquired:
+    got = acquire(pin, hunt.settings)
     assert isinstance(got, Acquired)
     return got
 
 
 def test_what_is_there_is_locked_and_the_rest_listed(
-    hunt: Hunt, server: Server
+    pin: ArchivePin, hunt: Hunt, server: Server
 ) -> None:
     """Address, id, digest, length; a failure with its reason is never fatal."""
     steps: list[int] = []
@@ -105,29 +109,32 @@ def test_what_is_there_is_locked_and_the_rest_listed(
     reasons = [each.why for each in lock.failures]
     assert "not one of the source's" in reasons[0]
     assert "404" in reasons[1]
-    assert read_lock(hunt.lock, _pin().commit) == lock
+    assert read_lock(hunt.lock, pin.commit) == lock
     assert sum(steps) == 5
     assert not (hunt.settings.cache / "live").exists()
 
 
-def test_a_build_takes_exactly_what_is_locked(hunt: Hunt, server: Server) -> None:
+def test_a_build_takes_exactly_what_is_locked(
+    pin: ArchivePin, hunt: Hunt, server: Server
+) -> None:
     """The pack holds SchemaStore's own files and the others beside them."""
-    assert with_live(_archive(hunt), hunt.settings, hunt.lock) == _archive(hunt)
+    own = _archive(pin, hunt)
+    assert with_live(own, hunt.settings, hunt.lock) == own
     fetch_live(hunt, print)
-    got = with_live(_archive(hunt), hunt.settings, hunt.lock)
+    got = with_live(own, hunt.settings, hunt.lock)
     pack = open_pack(got.pack)
     one = live_path(f"{server.base}/one/thing.json")
     assert pack.read(one) == b'{"title": "one"}'
     assert pack.read(OWN) == b"{}"
-    assert pack.digest == got.digest != _archive(hunt).digest
-    assert with_live(_archive(hunt), hunt.settings, hunt.lock) == got
+    assert pack.digest == got.digest != own.digest
+    assert with_live(own, hunt.settings, hunt.lock) == got
 
 
 def test_a_lock_with_failures_leaves_the_build_partial(
-    hunt: Hunt, monkeypatch: pytest.MonkeyPatch
+    pin: ArchivePin, hunt: Hunt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is missing is told: everything, then what failed, then nothing."""
-    monkeypatch.setattr("curation.inputs.load_pins", lambda: {"schemastore": _pin()})
+    monkeypatch.setattr("curation.inputs.load_pins", lambda: {"schemastore": pin})
     monkeypatch.setenv("CSBDATA_LIVE_LOCK", str(hunt.lock))
     source = source_named("schemastore")
     assert _partial(source, hunt) == source.incomplete["schemastore"]
@@ -178,7 +185,9 @@ def test_an_interrupted_hunt_goes_on(
     assert len(lock.schemas) == 3
 
 
-def test_a_lock_on_another_machine_is_verified(hunt: Hunt, server: Server) -> None:
+def test_a_lock_on_another_machine_is_verified(
+    pin: ArchivePin, hunt: Hunt, server: Server
+) -> None:
     """Its contents are fetched; what has changed is refused, the lock untouched."""
     lock = fetch_live(hunt, print)
     text = hunt.lock.read_bytes()
@@ -186,14 +195,14 @@ def test_a_lock_on_another_machine_is_verified(hunt: Hunt, server: Server) -> No
         hunt, settings=replace(hunt.settings, cache=hunt.settings.cache / "other")
     )
     with pytest.raises(NoInput, match="csbdata fetch schemastore --live"):
-        with_live(_archive(fresh), fresh.settings, fresh.lock)
+        with_live(_archive(pin, fresh), fresh.settings, fresh.lock)
     server.on("/one/thing.json", body(b"changed"))
     changed = fetch_live(fresh, print)
     assert any("has changed since it was locked" in f.why for f in changed.failures)
     assert hunt.lock.read_bytes() == text
     server.on("/one/thing.json", body(b'{"title": "one"}'))
     assert fetch_live(fresh, print) == lock
-    with_live(_archive(fresh), fresh.settings, fresh.lock)
+    with_live(_archive(pin, fresh), fresh.settings, fresh.lock)
 
 
 def test_a_broken_transfer_is_listed(hunt: Hunt, server: Server) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import httpx2
+import huggingface_hub
 import pytest
+from huggingface_hub import errors
 
 from curation.editions import open_edition
 from curation.faults import (
@@ -20,15 +22,12 @@ from tests.builds import KEPT_ROWS, write_build
 if TYPE_CHECKING:
     from pathlib import Path
 
-hub = pytest.importorskip("huggingface_hub")
-errors = pytest.importorskip("huggingface_hub.errors")
 
-
-def _answered(kind: type[Exception], status: int) -> Exception:
+def _answered(kind: type[errors.HfHubHTTPError], status: int) -> Exception:
     """Return an error of the Hub's client with the answer that it carries."""
     request = httpx2.Request("GET", "https://hub.test/api/datasets/owner/name")
     response = httpx2.Response(status, request=request)
-    return kind("no", response=response)  # type: ignore[call-arg] # as the client does
+    return kind("no", response=response)
 
 
 def test_a_hub_dataset_is_read_at_its_revision(
@@ -45,7 +44,7 @@ def test_a_hub_dataset_is_read_at_its_revision(
         return str(folder)
 
     folder = write_build(tmp_path)
-    monkeypatch.setattr(hub, "snapshot_download", download)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     for where in ("owner/name@v1.0", "hf://datasets/owner/name"):
         assert open_edition(where).rows.height == len(KEPT_ROWS)
     assert asked == [("owner/name", "v1.0", "dataset"), ("owner/name", None, "dataset")]
@@ -74,6 +73,6 @@ def test_every_refusal_is_a_fault(
     def refuse(*_: object, **__: object) -> str:
         raise error
 
-    monkeypatch.setattr(hub, "snapshot_download", refuse)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", refuse)
     with pytest.raises(fault, match="owner/name"):
         open_edition("owner/name")

@@ -47,17 +47,22 @@ def api(hub: FakeHub) -> HfApi:
     return api
 
 
-def _commit(api: HfApi, files: dict[str, bytes], **options: object) -> str:
-    done = api.create_commit(  # type: ignore[call-overload] # options vary
+def _commit(
+    api: HfApi,
+    files: dict[str, bytes],
+    *,
+    parent_commit: str | None = None,
+    create_pr: bool = False,
+) -> str:
+    done = api.create_commit(
         NAME,
         [CommitOperationAdd(path, body) for path, body in files.items()],
         commit_message="Add",
         repo_type="dataset",
-        **options,
+        parent_commit=parent_commit,
+        create_pr=create_pr,
     )
-    oid = done.oid
-    assert isinstance(oid, str)
-    return oid
+    return done.oid
 
 
 def _head(api: HfApi) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from curation.documents import Json
     from curation.ledger import Entry
+    from curation.records import Record
 
 ROWS = [
     *(("Github_easy", in_split(split)) for split in SPLITS),
@@ -57,11 +58,11 @@ def contents(
     listed = list(_entries() if entries is None else entries)
     known = summary(listed, **{"extras": EXTRAS, **given})
     for each in known.configs:
-        splits: dict[str, list[object]] = {split: [] for split in SPLITS}
+        splits: dict[str, list[Record]] = {split: [] for split in SPLITS}
         for one in listed:
             if one.config == each.config and one.split:
                 splits[one.split].append(record(one.unique_id, licence=one.licence))
-        write_config(folder, each.config, splits)  # type: ignore[arg-type]
+        write_config(folder, each.config, splits)
     write_ledger(listed, folder)
     told = announced(known)
     return Contents(
