@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from curation.benchmark import SPLITS
 from curation.instances.package import DISAGREEMENTS, STANDINGS
 from curation.ledger import KEPT
 from curation.lints import CODES
@@ -92,7 +93,7 @@ def census(folder: Path, ledger: Ledger, configs: Iterable[str]) -> Census:
         flagged=records.filter(pl.col("lints").list.len() > 0).height,
         dialects=dict(sorted(_counts(records, "dialect").items(), key=_by_age)),
         found=_counts(records, "dialect_found"),
-        longest=int(records["length"].max() or 0),  # type: ignore[arg-type]
+        longest=int(records.select(pl.col("length").max()).item() or 0),
         answers=_answers(folder),
     )
 
@@ -105,7 +106,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
     paths = [
         folder / file_name(config, split)
         for config in configs
-        for split in ("train", "val", "test")
+        for split in SPLITS
         if (folder / file_name(config, split)).is_file()
     ]
     wanted = ("source", "licence", "lints", "dialect", "dialect_found")
