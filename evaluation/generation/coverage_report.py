@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evaluation.generation.record import Text
+    from evaluation.generation.values import Generation
     from evaluation.tasks.base import RunRows
 
 _NOTE = (
@@ -28,7 +29,8 @@ _NOTE = (
 _OUTPUT_NOTE = (
     "Of the texts that were written to an end or a limit. tokens: median, the end not "
     "counted. forced: of all tokens, those the engine gave. trivial: `{}`, or nothing "
-    "but required members at the root, of the compliant texts."
+    "but required members at the root, of the compliant texts. cost: of all texts whose "
+    "tokens the server counted, in the money of --price."
 )
 _NOTHING = Missing("no engine")
 
@@ -166,12 +168,27 @@ def outputs(sides: Mapping[str, Sequence[Text]]) -> Table:
                 Rate(sum(each.forced for each in written), sum(tokens)),
                 Rate(trivial, len(compliant)),
                 undecided,
+                _cost(written),
             )
         )
     return Table(
         title="Outputs",
-        columns=("engine", "texts", "tokens", "forced", "trivial", "undecided"),
+        columns=(
+            "engine",
+            "texts",
+            "tokens",
+            "forced",
+            "trivial",
+            "undecided",
+            "cost",
+        ),
         rows=tuple(rows),
         note=_OUTPUT_NOTE,
         name="outputs",
     )
+
+
+def _cost(written: Sequence[Generation]) -> float | None:
+    """Return what the texts cost together; None where nobody gave a price."""
+    known = [each.cost for each in written if each.cost is not None]
+    return sum(known) if known else None

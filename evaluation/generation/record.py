@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.generation.judging import Class, Judgement, Verdict, classify
 from evaluation.generation.values import Ending, Generation, Step
+from evaluation.standings import WRITTEN
 from evaluation.units import Result, Row
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def row_of_generation(  # noqa: PLR0913 (what a row is made of)
             "subject": subject.id,
             "sample": sample,
             "budget": budget,
-            "outcome": outcome.value,
+            WRITTEN: outcome.value,
             "judgement": None if judgement is None else asdict(judgement),
             "generation": told,
         },
@@ -137,7 +138,7 @@ def text_of_row(row: Row) -> Text:
         budget=int(label["budget"]),
         generation=generation,
         judgement=None if judged is None else _judgement(judged),
-        outcome=Class(label["outcome"]),
+        outcome=Class(label[WRITTEN]),
     )
 
 

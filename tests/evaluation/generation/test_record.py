@@ -9,7 +9,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.generation.coverage_report import coverage, outcomes
+from evaluation.generation.coverage_report import coverage, outcomes, outputs
 from evaluation.generation.efficiency_report import efficiency
 from evaluation.generation.judging import Judgement, Verdict
 from evaluation.generation.record import Text, row_of_generation, text_of_row
@@ -158,3 +158,11 @@ def test_without_an_engine_there_is_nothing_to_declare() -> None:
     row = coverage({"none": side}).rows[0]
     assert isinstance(row[2], Missing)
     assert row[3] == Rate(1, 1)
+
+
+def test_what_texts_cost_is_added_up_and_never_zero_for_nothing() -> None:
+    """Where prices were given the table has the sum; without them it has none."""
+    paid = [_text(replace(_OK, cost=0.25), _VALID, subject=f"o{i}") for i in range(2)]
+    free = [_text(_OK, _VALID)]
+    table = outputs({"paid": paid, "free": free})
+    assert [row[-1] for row in table.rows] == [0.5, None]
