@@ -21,6 +21,7 @@ ABOUT = {
     "summary": "JSON Schema to GBNF by llama.cpp, masks by XGrammar",
     "licence": "MIT and Apache-2.0",
     "install": "llama-cpp-python xgrammar",
+    "beside": ["llama_cpp.py", "xgrammar.py"],
 }
 OPTIONS = {
     # The right side of the grammar's rule `space`; null for the converter's own.

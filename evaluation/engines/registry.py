@@ -39,8 +39,11 @@ class EngineFile:
     path: Path
     #: Version wanted (`xgrammar==0.1.8`); empty for the one installed here.
     version: str = ""
-    #: `distribution`, `summary`, `licence`, `install`, `checks_commit`.
+    #: `distribution`, `version`, `summary`, `licence`, `install`, `checks_commit`,
+    #: `beside`.
     about: Mapping[str, Json] = field(default_factory=dict)
+    #: The files in its folder that it loads.
+    beside: tuple[Path, ...] = ()
     #: Option's name to its type: `bool`, `int`, `float`, `str`, or one with `|null`.
     options: Mapping[str, str] = field(default_factory=dict)
     #: Preset's name to options.
@@ -59,8 +62,9 @@ class EngineFile:
         return str(self.about.get("distribution", ""))
 
     def digest(self) -> str:
-        """Return the sha256 of the file."""
-        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+        """Return the sha256 of the file, and of those that it loads from its folder."""
+        files = (self.path, *self.beside)
+        return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
 
 
 def known() -> Mapping[str, Path]:
@@ -161,9 +165,19 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
         path=path,
         version=version,
         about=about,
+        beside=_beside(about, path),
         options=options,
         presets=presets,
     )
+
+
+def _beside(about: Mapping[str, Json], path: Path) -> tuple[Path, ...]:
+    names = about.get("beside", [])
+    if isinstance(names, list) and all(isinstance(each, str) for each in names):
+        files = tuple(path.parent / each for each in names)
+        if all(each.is_file() for each in files):
+            return files
+    raise BadConfiguration("ABOUT: `beside` must list files of its folder", str(path))
 
 
 def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:

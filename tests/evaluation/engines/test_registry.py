@@ -53,6 +53,18 @@ def test_a_version_is_asked_for_by_two_equals_signs() -> None:
     assert found.spec == "outlines_core==0.1.26"
 
 
+def test_what_an_engine_loads_is_part_of_it(tmp_path: Path) -> None:
+    """A change of a file that it names beside itself is a change of the engine."""
+    table, path = tmp_path / "table.py", tmp_path / "mine.py"
+    path.write_text('ABOUT = {"beside": ["table.py"]}\ndef load(t, o): pass\n', "utf-8")
+    digests = []
+    for content in ("A = 1", "A = 2"):
+        table.write_text(content, "utf-8")
+        digests.append(find(str(path)).digest())
+    assert len(set(digests)) == 2
+    assert len(find("llama_cpp_gbnf").beside) == 2
+
+
 @pytest.mark.parametrize(
     ("option", "text", "value"),
     [
@@ -116,6 +128,8 @@ def test_an_unknown_engine_is_told_what_is_near() -> None:
         ("x = 1", "no function `load"),
         ("ABOUT = dict(a=1)\ndef load(t, o): pass", "ABOUT must be a plain literal"),
         ("OPTIONS = ['a']\ndef load(t, o): pass", "OPTIONS must be a plain literal"),
+        ("ABOUT = {'beside': 'a.py'}\ndef load(t, o): pass", "must list files"),
+        ("ABOUT = {'beside': ['a.py']}\ndef load(t, o): pass", "must list files"),
     ],
 )
 def test_a_file_that_is_no_engine_is_refused(
