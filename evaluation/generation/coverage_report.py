@@ -29,8 +29,8 @@ _NOTE = (
 _OUTPUT_NOTE = (
     "Of the texts that were written to an end or a limit. tokens: median, the end not "
     "counted. forced: of all tokens, those the engine gave. trivial: `{}`, or nothing "
-    "but required members at the root, of the compliant texts. cost: of all texts whose "
-    "tokens the server counted, in the money of --price."
+    "but required members at the root, of the compliant texts. cost: of all texts "
+    "whose tokens the server counted, in the money of --price."
 )
 _NOTHING = Missing("no engine")
 
