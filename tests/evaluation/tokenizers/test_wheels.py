@@ -94,8 +94,10 @@ def _pin(
     monkeypatch.setattr(wheels, "_TABLES", path)
 
 
-def _settings(folder: Path, **fields: object) -> FetchSettings:
-    return FetchSettings(**{"mirror": None, "cache": folder / "cache", **fields})  # type: ignore[arg-type] # fields vary
+def _settings(
+    folder: Path, *, mirror: Path | None = None, offline: bool = False
+) -> FetchSettings:
+    return FetchSettings(mirror=mirror, cache=folder / "cache", offline=offline)
 
 
 def test_a_wheel_is_fetched_once_and_its_terms_are_said_once(
