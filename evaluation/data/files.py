@@ -13,18 +13,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from curation.benchmark import natural_key
+from curation.dialects import ANY_DIALECT
 from curation.documents import Rejected
 from curation.faults import BadData, NoInput
+from curation.features import features
 from curation.instances.cases import Kind
 from curation.instances.maskbench import name_of
 from curation.jsontext import parse, plain, write
 from curation.limits import Limits, too_big
 from evaluation.data.dataset import Name
-from evaluation.data.features import features_of
 from evaluation.units import Instance, Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
     from curation.documents import Json
@@ -110,7 +111,7 @@ class Files:
         config = inside.parts[0] if len(inside.parts) > 1 else FILES
         rest = inside.parts[1:] if len(inside.parts) > 1 else inside.parts
         name = "/".join(rest).removesuffix(".json").removesuffix(".schema")
-        return _subject(config, name, write(value))
+        return _subject(config, name, value)
 
 
 def _is_hidden(path: Path, root: Path) -> bool:
@@ -129,16 +130,17 @@ def _content(path: Path) -> bytes:
 
 
 def _subject(
-    config: str, name: str, schema: str, instances: list[Instance] | None = None
+    config: str, name: str, schema: Json, instances: Iterable[Instance] = ()
 ) -> Subject:
     return Subject(
         id=name,
         config=config,
         split="",
-        schema=schema,
+        schema=write(schema),
         dialect="",
-        instances=tuple(instances or ()),
-        features=features_of(schema),
+        instances=tuple(instances),
+        # No dialect is decided: what any of them reads as a keyword counts.
+        features=features(schema, ANY_DIALECT),
     )
 
 
@@ -152,7 +154,7 @@ def _maskbench(path: Path, given: dict[str, Json]) -> Subject | str:
         instances = [_instance(each) for each in given["tests"]]
     except (LookupError, TypeError, AttributeError) as error:
         return f"not MaskBench's format ({error!r})"
-    return _subject(str(config), str(name), write(given["schema"]), instances)
+    return _subject(str(config), str(name), given["schema"], instances)
 
 
 def _instance(test: dict[str, Json]) -> Instance:

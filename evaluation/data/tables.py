@@ -17,17 +17,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.benchmark import instances_config
+from curation.dialects import ANY_DIALECT
+from curation.documents import Rejected
 from curation.editions import config_names, split_of_file
 from curation.faults import BadConfiguration, BadData
+from curation.features import features
+from curation.jsontext import parse
 from curation.packaging.checksums import file_digest
 from evaluation.data.dataset import Name
-from evaluation.data.features import features_of
 from evaluation.units import Instance, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
-
 
 #: Rows that are held at a time; a schema may have a megabyte.
 _BATCH: Final = 64
@@ -196,7 +198,7 @@ def _subject(
     batch: pa.RecordBatch, row: int, part: _Part, instances: tuple[Instance, ...]
 ) -> Subject:
     found = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
-    features, schema = found.get("features"), found["json_schema"]
+    named, schema = found.get("features"), found["json_schema"]
     return Subject(
         id=found["unique_id"],
         config=part.config,
@@ -204,8 +206,14 @@ def _subject(
         schema=schema,
         dialect=found.get("dialect") or "",
         instances=instances,
-        features=features_of(schema) if features is None else tuple(features),
+        features=_features(schema) if named is None else tuple(named),
     )
+
+
+def _features(schema: str) -> tuple[str, ...]:
+    """Return the feature names of a schema's text; none where it is no JSON."""
+    value = parse(schema.encode("utf-8", "surrogatepass"))
+    return () if isinstance(value, Rejected) else features(value, ANY_DIALECT)
 
 
 def _instances(
