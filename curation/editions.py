@@ -34,7 +34,8 @@ DEFAULT_BUILD = Path("build/JSONSchemaBench")
 # `data` is where the Hub keeps the files of a dataset's unnamed config, which
 # repeats the rows of the others.
 _NO_CONFIGS = frozenset({"ledger", "plots", "LICENSES", "data", DEFAULT})
-_HUB = re.compile(
+#: How a dataset on the Hub is named.
+HUB_NAME = re.compile(
     r"(?:hf://datasets/)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
 )
 _SPLIT = re.compile(r"(?P<split>\w+(?:\.\w+)*?)(?:-\d+-of-\d+)?\.parquet", re.ASCII)
@@ -66,7 +67,7 @@ def open_edition(where: str) -> Edition:
     folder = Path(where)
     if folder.is_dir():
         return _opened(where, folder)
-    found = _HUB.fullmatch(where)
+    found = HUB_NAME.fullmatch(where)
     if found and not folder.exists():
         return _opened(where, _downloaded(found["name"], found["revision"]))
     raise NoInput(

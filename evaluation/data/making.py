@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import time
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -70,7 +70,7 @@ class Maker:
             CannotCreate: the cache cannot be written.
         """
         with (
-            closing(self._open()) as kept,
+            self._kept() as kept,
             Pool(
                 program(self.seed), jobs=self.jobs, limits=limits(), attempts=1
             ) as pool,
@@ -85,14 +85,18 @@ class Maker:
             for _ in self._round(pool, lean, kept, advance):
                 pass
 
-    def completed(self, subjects: Iterable[Subject]) -> Iterator[Subject]:
-        """Yield the subjects with the instances that are kept for them.
+    def completed(self, subjects: Iterable[tuple[Subject, bool]]) -> Iterator[Subject]:
+        """Yield the subjects, those that lack instances with what is kept for them.
 
         Raises:
             BadData: `fill` was not called for one of them.
+            CannotCreate: what is kept is damaged.
         """
-        with closing(self._open()) as kept:
-            for subject in subjects:
+        with self._kept() as kept:
+            for subject, lacks in subjects:
+                if not lacks:
+                    yield subject
+                    continue
                 content = _found(kept, self._key(_unit(subject)))
                 if content is None:
                     name = f"{subject.config}/{subject.id}"
@@ -166,14 +170,20 @@ class Maker:
         }
         now = int(time.time())
         row = (self._key(unit), orjson.dumps(content), self._code, now)
-        try:
-            kept.execute("insert or replace into made values (?, ?, ?, ?)", row)
-        except sqlite3.Error as error:
-            raise self._unwritable(error) from error
+        kept.execute("insert or replace into made values (?, ?, ?, ?)", row)
 
     def _key(self, unit: Json) -> bytes:
         text = f"{self._code}\n{self.seed}\n{unit['dialect']}\n{unit['schema']}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+    @contextmanager
+    def _kept(self) -> Iterator[sqlite3.Connection]:
+        """Open what is kept for a while; whatever happens to it names the file."""
+        try:
+            with closing(self._open()) as kept:
+                yield kept
+        except sqlite3.Error as error:
+            raise self._unwritable(error) from error
 
     def _open(self) -> sqlite3.Connection:
         """Open what is kept; a damaged file is thrown away."""
@@ -183,14 +193,14 @@ class Maker:
         try:
             path.unlink(missing_ok=True)
             return _connected(path)
-        except (sqlite3.Error, OSError) as error:
+        except OSError as error:
             raise self._unwritable(error) from error
 
     def _unwritable(self, error: Exception) -> CannotCreate:
         return CannotCreate(
             f"cannot be written ({error})",
             str(self.folder / _FILE),
-            "free space, or set CSBDATA_CACHE to another folder",
+            "free space, remove it, or set CSBDATA_CACHE to another folder",
         )
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from curation.editions import DEFAULT_BUILD
+from curation.editions import DEFAULT_BUILD, HUB_NAME
 from curation.faults import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.origins import FetchSettings
 from curation.progress import Quiet
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
 
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
-_HUB: Final = re.compile(
-    r"(?:hf://datasets/)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
-)
 _MOST_SAID: Final = 5
 
 
@@ -92,7 +88,7 @@ def _reader(
     if where is None:
         return _default(settings, progress)
     path = Path(where).expanduser()
-    found = _HUB.fullmatch(where)
+    found = HUB_NAME.fullmatch(where)
     if path.exists():
         return where, _local(path)
     if not found:
@@ -211,10 +207,10 @@ def _subjects(
     reader: Reader, places: Collection[int], lacking: set[int], maker: Maker | None
 ) -> Iterator[Subject]:
     """Yield subjects in order, those that lack instances with what was made."""
+    subjects = reader.subjects(places)
     if maker is None:
-        yield from reader.subjects(places)
-        return
-    made = maker.completed(reader.subjects(lacking))
-    everything = zip(sorted(places), reader.subjects(places), strict=True)
-    for place, subject in everything:
-        yield next(made) if place in lacking else subject
+        return subjects
+    return maker.completed(
+        (subject, place in lacking)
+        for place, subject in zip(sorted(places), subjects, strict=True)
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import BadData, NoInput
+from curation.faults import BadData, CannotCreate, NoInput
 from curation.instances.maskbench import MaskFile, MaskTest, write_files
 from curation.isolation import Pool
 from curation.limits import Limits
@@ -20,10 +20,12 @@ from curation.progress import Quiet
 from evaluation.data import open_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from curation.documents import Json
+    from curation.isolation import BatchResult
     from evaluation.data import Dataset
     from evaluation.units import Subject
 
@@ -171,8 +173,8 @@ def test_instances_are_made_once_for_each_schema(
     asked: list[int] = []
     run_batches = Pool.run_batches
 
-    def counted(self: Pool, batches: object) -> object:
-        for result in run_batches(self, batches):  # type: ignore[arg-type] # as given
+    def counted(self: Pool, batches: Iterable[Sequence[Json]]) -> Iterator[BatchResult]:
+        for result in run_batches(self, batches):
             asked.append(len(result.outcomes))
             yield result
 
@@ -199,6 +201,20 @@ def test_a_damaged_store_of_instances_is_made_anew(tmp_path: Path) -> None:
         beside.unlink()
     kept.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000)
     assert list(_open(path).subjects()) == first
+
+
+def test_a_store_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
+    """Where only its index is broken, the line says which file to remove."""
+    path = tmp_path / "mine.json"
+    path.write_text('{"const": 5}')
+    data = _open(path)
+    kept = tmp_path / "cache" / "instances.sqlite"
+    pages = bytearray(kept.read_bytes())
+    pages[2 * 4096 : 3 * 4096] = b"\xff" * 4096
+    kept.write_bytes(pages)
+    for reads in (lambda: _open(path), lambda: list(data.subjects())):
+        with pytest.raises(CannotCreate, match=r"instances\.sqlite: .*malformed"):
+            reads()
 
 
 def test_a_schema_that_is_hopeless_has_no_instances(tmp_path: Path) -> None:
