@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from curation.faults import NoInput
 from evaluation.labels import number_in
 from evaluation.overview import overview
-from evaluation.standings import WRITTEN, Standing, standing, wrong
+from evaluation.standings import Standing, standing, written, wrong
 from evaluation.tables import Table
 from evaluation.units import Verdict
 
@@ -195,11 +195,12 @@ def _failure(row: Row) -> Iterator[Failure]:
 
 def _of_text(row: Row) -> str:
     """Say what is wrong with what a model wrote; empty where none did."""
-    if WRITTEN not in row.label:
+    text = written(row)
+    if text is None:
         return ""
-    judged = row.label.get("judgement") or {}
-    said = [str(row.label[WRITTEN]).replace("_", " ")]
-    said += [str(each) for each in (judged.get("keyword"), row.detail) if each]
+    judged = row.label.get("judgement")
+    keyword = judged.get("keyword") if isinstance(judged, dict) else None
+    said = [text.replace("_", " "), *(str(e) for e in (keyword, row.detail) if e)]
     return ": ".join(said)
 
 

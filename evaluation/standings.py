@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 #: Key of a walk's label: a walk with it is measured, but is no part of the standing.
 APART = "apart"
-#: Key of a row's label where a model wrote a text: the text's class.
+#: Key of the label of a row without walks, where a model wrote a text: its class.
 WRITTEN = "outcome"
+#: The class of a text that is as its schema wants it.
 COMPLIANT = "compliant"
 
 
@@ -58,6 +59,15 @@ def compiled(row: Row) -> bool:
     return row.result is Result.OK or row.phase not in {"", "compile"}
 
 
+def written(row: Row) -> str | None:
+    """Return the class of the text that a model wrote; None where none did.
+
+    A row with walks is of a task that walks texts, whatever its label calls so.
+    """
+    found = None if row.walks else row.label.get(WRITTEN)
+    return None if found is None else str(found)
+
+
 def right(walked: Walked) -> bool | None:
     """Tell whether the engine was right about a text; None if nobody knows.
 
@@ -77,12 +87,15 @@ def wrong(walked: Walked) -> bool:
 
 
 def standing(row: Row) -> Standing:
-    """Return what a row amounts to; walks labelled `apart` do not count."""
+    """Return what a row amounts to; walks labelled `apart` do not count.
+
+    Where a model wrote a text, its class decides in place of walks.
+    """
     if row.result is not Result.OK:
         return Standing(row.result.value)
-    written = row.label.get(WRITTEN)
-    if written is not None:
-        return Standing.PASSED if written == COMPLIANT else Standing.NOT_COMPLIANT
+    text = written(row)
+    if text is not None:
+        return Standing.PASSED if text == COMPLIANT else Standing.NOT_COMPLIANT
     counted = [each for each in row.walks if not apart(each)]
     if any(each.verdict is Verdict.LIED for each in counted):
         return Standing.LIED

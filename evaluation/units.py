@@ -68,7 +68,8 @@ class Unit:
     config: str
     schema: str
     walks: tuple[Walk, ...] = ()
-    #: Whatever the task wants back in the row: dialect, features, size, ...
+    #: Whatever the task wants back in the row: dialect, features, size, ... Of a unit
+    #: without walks `outcome` means what a model wrote (`evaluation.standings`).
     label: Mapping[str, Json] = field(default_factory=dict)
 
 

@@ -11,8 +11,13 @@ import jsonschema
 import orjson
 import pytest
 
+from evaluation.generation.judging import Judgement
+from evaluation.generation.judging import Verdict as Said
+from evaluation.generation.record import row_of_generation
+from evaluation.generation.values import Ending, Generation, Step
 from evaluation.row_lines import NotARow, row_of
-from evaluation.units import Result, Row, Verdict, Walked
+from evaluation.standings import Standing, standing
+from evaluation.units import Result, Row, Subject, Verdict, Walked
 from tests.evaluation.made_runs import line, many, row
 from tests.evaluation.test_results import HOSTILE
 
@@ -41,6 +46,25 @@ def test_what_is_written_fits() -> None:
     """Each line that we write is an instance."""
     for each in many("alpha 1.0", 60):
         _VALIDATOR.validate(orjson.loads(line(each)))
+
+
+@pytest.mark.parametrize("sample", [0, 3])
+@pytest.mark.parametrize("judged", [None, Judgement(is_json=True, own=Said.VALID)])
+def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
+    """The lines of task coverage are instances, too, and stand by their class."""
+    step = Step(fed=1, forward_ns=2, mask_ns=None, wait_ns=3)
+    made = row_of_generation(
+        Generation(id="o1", result=Result.OK, ending=Ending.END, steps=(step,)),
+        engine="alpha 1.0",
+        subject=Subject(id="o1", config="x", split="test", schema="{}", dialect=""),
+        sample=sample,
+        budget=9,
+        judgement=judged,
+        fingerprint="f",
+    )
+    _VALIDATOR.validate(orjson.loads(line(made)))
+    passed = standing(row_of(line(made))) is Standing.PASSED
+    assert passed == (judged is not None)
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if name != "deep"])

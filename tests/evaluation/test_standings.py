@@ -128,3 +128,8 @@ def test_what_a_model_wrote_stands_by_its_class(
 ) -> None:
     """A text that is compliant passes, any other one does not; no walk is needed."""
     assert standing(row(walks=(), label={"outcome": outcome})) is expected
+
+
+def test_a_walked_unit_stands_by_its_walks() -> None:
+    """A task that walks texts may call `outcome` what it likes."""
+    assert standing(row(label={"outcome": "violates"})) is Standing.PASSED

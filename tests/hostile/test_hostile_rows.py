@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.results import open_run
+from evaluation.showing import failures, failures_table
 from evaluation.table_forms import as_markdown
 from evaluation.tasks.registry import task_named
 from evaluation.units import Result
@@ -25,6 +26,18 @@ LABELS: list[dict[str, Json]] = [
     {"family": "\x1b[31m", "size": "large", "repetition": {}, "outcome": 1},
     {"family": None, "size": -(10**18)},
 ]
+
+
+@pytest.mark.parametrize("judged", [None, "not", [1], {"keyword": ["\x1b[31m"]}])
+def test_texts_of_strangers_are_failures_that_can_be_printed(
+    judged: Json, tmp_path: Path
+) -> None:
+    """Whatever a row says of a text that a model is said to have written."""
+    label = {"outcome": "\x1b[31m", "judgement": judged}
+    run = open_run(write_run(tmp_path, [row(task="other", walks=(), label=label)]))
+    table = failures_table(run, failures(run), 9)
+    assert len(table.rows) == 1
+    assert "\x1b" not in as_markdown(table)
 
 
 @pytest.mark.parametrize(
