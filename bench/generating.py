@@ -107,7 +107,7 @@ def serve(version: str, fill: Fill, warming: float = _WARM) -> None:
     """
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # What a library prints is no answer.
-    socket.socket.connect = _refuse  # type: ignore[method-assign]
+    socket.socket.connect = _refuse  # type: ignore[method-assign] # for the whole process
     alarm = _Alarm()
     _answer(alarm, fill, {**_WARMING, "seconds": warming})
     print(json.dumps({"version": version}), file=answers, flush=True)

@@ -8,11 +8,11 @@ the geometric mean of their ratios; p-values are Holm's, over all pairs of a tab
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from evaluation.measured import measured, subjects_all_compile
+from evaluation.measured import measured, on_what_all_compile
 from evaluation.overview import coverage, latency
 from evaluation.statistics import geometric_ratio, holm, mcnemar, mean_difference
 from evaluation.tables import Cell, Rate, Ratio, Shift, Table
@@ -109,12 +109,8 @@ def comparison(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Table]:
         yield _shares("passes", tested, lambda each: each.passed, _SHARE_NOTE)
     yield from _times(pairs)
     yield from latency(units, ", all schemas")
-    common = subjects_all_compile(units.values())
-    shared = {
-        label: [each for each in own if each.subject in common]
-        for label, own in units.items()
-    }
-    yield from latency(shared, f", the {len(common):,} schemas that all compile")
+    count, shared = on_what_all_compile(units)
+    yield from latency(shared, f", the {count:,} schemas that all compile")
     moved = changes(pairs)
     if moved.rows:
         yield moved
@@ -122,7 +118,7 @@ def comparison(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Table]:
 
 def _tested(pair: Pair) -> Pair:
     units = [(a, b) for a, b in pair.units if a.has_instances and b.has_instances]
-    return Pair(a=pair.a, b=pair.b, units=units)
+    return replace(pair, units=units)
 
 
 def _shares(
@@ -130,7 +126,7 @@ def _shares(
 ) -> Table:
     counted = [Counter((good(a), good(b)) for a, b in each.units) for each in pairs]
     ps = {
-        str(place): mcnemar(counts[True, False], counts[False, True])
+        place: mcnemar(counts[True, False], counts[False, True])
         for place, counts in enumerate(counted)
         if counts
     }
@@ -148,8 +144,8 @@ def _shares(
                 only_a,
                 only_b,
                 _difference(pair, good),
-                ps.get(str(place)),
-                adjusted.get(str(place)),
+                ps.get(place),
+                adjusted.get(place),
             )
         )
     shares = (f"a {verb}", f"b {verb}", "only a", "only b", "difference")

@@ -11,16 +11,14 @@ import os
 from collections import deque
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-import curation.worker_protocol
 from curation.child_process import exchange
 from curation.isolation import WorkerDidNotStart
+from evaluation.decisive import measuring_digest
 from evaluation.lane import Bounds, Job, Lane
 from evaluation.machine import cores
 from evaluation.reproducers import worth_one, write_reproducer
@@ -29,6 +27,7 @@ from evaluation.units import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from evaluation.lineup import Entrant
     from evaluation.run_folder import RunFolder
@@ -40,15 +39,6 @@ if TYPE_CHECKING:
 Encode: TypeAlias = "Callable[[Sequence[str]], list[list[int] | None]]"
 #: Units that a worker is given at a time.
 _BATCH = 8
-_HERE = Path(__file__).parent
-#: The files that decide what is measured, beside the engine's and the task's own.
-_MEASURING = (
-    "engine_process.py",
-    "worker.py",
-    "session_worker.py",
-    "rows.py",
-    "units.py",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,14 +259,6 @@ def _mark(entrant: Entrant, plan: Plan, task: Task) -> str:
         task.name,
     ]
     return sha256(orjson.dumps(parts)).hexdigest()
-
-
-@cache
-def measuring_digest() -> str:
-    """Return the digest of the code that decides what is measured."""
-    files = [_HERE / each for each in _MEASURING]
-    files.append(Path(curation.worker_protocol.__file__))
-    return sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
 
 
 def _encoder(tokenizer: TokenizerFiles) -> Encode:

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from curation.runs import fingerprint
-from evaluation.driver import measuring_digest
+from evaluation.decisive import measuring_digest
 from evaluation.machine import governor, machine, timer_ns
 
 if TYPE_CHECKING:

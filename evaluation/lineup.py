@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from curation.faults import BadConfiguration
 from curation.runs import fingerprint
 from evaluation.engines.registry import FAITHFUL, EngineFile, chosen, find
-from evaluation.environments import Unavailable, install_line, interpreter
+from evaluation.environments import (
+    Unavailable,
+    install_line,
+    interpreter,
+    version_here,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.documents import Json
 
+_NO_VERSION = "(no version)"
 #: Prints the version of a distribution; run by another environment's interpreter.
 _ASK = "import sys; from importlib.metadata import version; print(version(sys.argv[1]))"
 
@@ -33,7 +38,8 @@ class Entrant:
     #: What was said on the command line beyond the preset.
     assigned: Mapping[str, str] = field(default_factory=dict)
     interpreter: str = sys.executable
-    #: Version of the distribution; the file's digest where there is none.
+    #: Version of the distribution. Where there is none it is what the file says; else
+    #: the beginning of the file's digest.
     version: str = ""
     #: Why it cannot be run here; empty where it can.
     unavailable: str = ""
@@ -42,8 +48,7 @@ class Entrant:
     def label(self) -> str:
         """What rows and tables call it."""
         words = [self.file.name]
-        # What needs no distribution has no versions where it says so itself.
-        if self.file.about.get("version") != "":
+        if self.version:
             words.append(self.version)
         if self.file.presets:
             words.append(self.preset)
@@ -124,35 +129,21 @@ def _assigned(
 def _entrant(file: EngineFile, preset: str, assigned: Mapping[str, str]) -> Entrant:
     options = chosen(file, preset, assigned)
     where = interpreter(file)
+    entrant = Entrant(file=file, preset=preset, options=options, assigned=assigned)
     if isinstance(where, Unavailable):
-        return Entrant(
-            file=file,
-            preset=preset,
-            options=options,
-            assigned=assigned,
-            version=file.version or "(no version)",
-            unavailable=where.reason,
-        )
-    return Entrant(
-        file=file,
-        preset=preset,
-        options=options,
-        assigned=assigned,
-        interpreter=str(where),
-        version=_version(file, str(where)) or "(no version)",
-    )
+        version = file.version or _NO_VERSION
+        return replace(entrant, version=version, unavailable=where.reason)
+    version = _version(file, str(where))
+    return replace(entrant, version=version, interpreter=str(where))
 
 
 def _version(file: EngineFile, interpreter: str) -> str:
-    """Return the version of the engine's distribution; empty if it is not there."""
+    """Return which version of an engine an interpreter runs, as rows name it."""
     if not file.distribution:
-        return file.digest()[:8]
+        return str(file.about.get("version", file.digest()[:8]))
     if interpreter == sys.executable:
-        try:
-            return version(file.distribution)
-        except PackageNotFoundError:
-            return ""
-    return _foreign_version(interpreter, file.distribution)
+        return version_here(file.distribution) or _NO_VERSION
+    return _foreign_version(interpreter, file.distribution) or _NO_VERSION
 
 
 @cache

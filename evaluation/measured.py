@@ -138,10 +138,21 @@ def _right(walks: Sequence[Walked], *, valid: bool) -> Rate:
     return Rate(known.count(True), len(known) - known.count(None))
 
 
-def subjects_all_compile(sides: Iterable[Sequence[Measured]]) -> set[tuple[str, str]]:
-    """Return the subjects that every side compiles: where times can be compared."""
-    taken = [{each.subject for each in side if each.compiled} for side in sides]
-    return set.intersection(*taken) if taken else set()
+def on_what_all_compile(
+    sides: Mapping[str, Sequence[Measured]],
+) -> tuple[int, dict[str, list[Measured]]]:
+    """Return how many subjects every side compiles, and each side's units of these.
+
+    On them times can be compared.
+    """
+    taken = [
+        {each.subject for each in side if each.compiled} for side in sides.values()
+    ]
+    common = set.intersection(*taken) if taken else set()
+    return len(common), {
+        name: [each for each in side if each.subject in common]
+        for name, side in sides.items()
+    }
 
 
 def to_first_mask(units: Iterable[Measured]) -> Quantiles:

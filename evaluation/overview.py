@@ -17,7 +17,7 @@ from evaluation.measured import (
     first_mask,
     masks_alone,
     measured,
-    subjects_all_compile,
+    on_what_all_compile,
     to_first_mask,
 )
 from evaluation.standings import Standing
@@ -79,13 +79,8 @@ def tables(sides: Mapping[str, Sequence[Measured]]) -> Iterable[Table]:
         yield coverage_by_config(sides, configs)
     yield from latency(sides)
     if len(sides) > 1:
-        common = subjects_all_compile(sides.values())
-        shared = {
-            name: [each for each in units if each.subject in common]
-            for name, units in sides.items()
-        }
-        count = f"the {len(common):,} schemas all compile"
-        yield from latency(shared, f", {count}", _ALL_COMPILE)
+        count, shared = on_what_all_compile(sides)
+        yield from latency(shared, f", the {count:,} schemas all compile", _ALL_COMPILE)
     yield conditions(sides)
 
 
@@ -106,24 +101,24 @@ def coverage(sides: Mapping[str, Sequence[Measured]]) -> Table:
     )
 
 
+def _passed(units: Iterable[Measured]) -> Rate:
+    """Return the units that pass, of those that have instances."""
+    tested = [each.passed for each in units if each.has_instances]
+    return Rate(sum(tested), len(tested))
+
+
 def _coverage(units: Sequence[Measured]) -> tuple[Cell, ...]:
     tested = [each for each in units if each.has_instances]
-    passed = sum(each.passed for each in tested)
     return (
         Rate(sum(each.compiled for each in units), len(units)),
-        Rate(passed, len(tested)),
+        _passed(tested),
         Rate(
             sum(each.passed and each.compiled for each in tested),
             sum(each.compiled for each in tested),
         ),
-        _sum(each.valid for each in units),
-        _sum(each.invalid for each in units),
+        Rate.total(each.valid for each in units),
+        Rate.total(each.invalid for each in units),
     )
-
-
-def _sum(rates: Iterable[Rate]) -> Rate:
-    listed = list(rates)
-    return Rate(sum(each.count for each in listed), sum(each.of for each in listed))
 
 
 def coverage_by_config(
@@ -261,36 +256,38 @@ def plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
         x_label="schemas",
         colours={each.replace("_", " "): colour for each, colour in _COLOURS.items()},
     )
+    first = {name: to_first_mask(units) for name, units in sides.items()}
+    between = {name: between_masks(units) for name, units in sides.items()}
     kinds = (
-        ("time-to-first-mask", "Time to first mask", to_first_mask),
-        ("time-between-masks", "Time between masks", between_masks),
+        ("time-to-first-mask", "Time to first mask", first),
+        ("time-between-masks", "Time between masks", between),
     )
-    for slug, title, times in kinds:
-        found = {name: times(units) for name, units in sides.items()}
+    for slug, title, found in kinds:
         if any(map(len, found.values())):
             name = f"{task}-{slug}"
             yield survival(name, title, found)
     yield points(
         f"{task}-coverage-and-cost",
         "Coverage and its cost",
-        _points(sides),
+        _points(sides, between),
         x_label="median time between masks",
         y_label="schemas passed, per cent of those with instances",
         x_is_time=True,
     )
 
 
-def _points(sides: Mapping[str, Sequence[Measured]]) -> dict[str, Point]:
+def _points(
+    sides: Mapping[str, Sequence[Measured]], between: Mapping[str, Quantiles]
+) -> dict[str, Point]:
     found = {}
     for name, units in sides.items():
-        middle = between_masks(units).at(50)
-        passed = _coverage(units)[1]
-        if middle is None or not isinstance(passed, Rate) or passed.interval is None:
-            continue
-        between = passed.interval
-        found[name] = Point(
-            x=middle.value,
-            y=100 * passed.count / passed.of,
-            y_interval=(100 * between.low, 100 * between.high),
-        )
+        middle = between[name].at(50)
+        passed = _passed(units)
+        interval = passed.interval
+        if middle is not None and interval is not None:
+            found[name] = Point(
+                x=middle.value,
+                y=100 * passed.count / passed.of,
+                y_interval=(100 * interval.low, 100 * interval.high),
+            )
     return found

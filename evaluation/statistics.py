@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, exp, floor, log, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_T = TypeVar("_T")
 #: The two-sided 95 % quantile of the standard normal distribution.
 _Z = 1.959963984540054
 #: What a table of times shows, in per cent; 100 is the largest.
@@ -77,9 +78,9 @@ def mcnemar(only_a: int, only_b: int) -> float:
     return min(1.0, 2 * tail / (1 << of)) if of else 1.0
 
 
-def holm(ps: Mapping[str, float]) -> dict[str, float]:
+def holm(ps: Mapping[_T, float]) -> dict[_T, float]:
     """Return p-values adjusted for having asked so many questions (Holm, 1979)."""
-    adjusted: dict[str, float] = {}
+    adjusted: dict[_T, float] = {}
     largest = 0.0
     for rank, (name, p) in enumerate(sorted(ps.items(), key=lambda each: each[1])):
         largest = max(largest, min(1.0, (len(ps) - rank) * p))

@@ -88,12 +88,6 @@ def _rate(walked: list[Walked], *, valid: bool) -> Rate:
     return Rate(found.count(True), len(found))
 
 
-def total(rates: Iterable[Rate]) -> Rate:
-    """Add rates up."""
-    listed = list(rates)
-    return Rate(sum(each.count for each in listed), sum(each.of for each in listed))
-
-
 def by_category(outcomes: Iterable[CaseOutcome]) -> Mapping[str, Rate]:
     """Return the share of passed cases of each category, in alphabetical order."""
     found: dict[str, list[bool]] = defaultdict(list)

@@ -13,7 +13,6 @@ from evaluation.suite_outcomes import (
     leaders,
     levels,
     outcome,
-    total,
 )
 from evaluation.tables import NOT_RUN, Rate, Table
 from evaluation.tasks.base import Report
@@ -74,8 +73,8 @@ def _cases(config: str, engines: Mapping[str, list[CaseOutcome]], suite: str) ->
         (
             name,
             Rate(sum(each.passed for each in outcomes), len(outcomes)),
-            total(each.valid for each in outcomes),
-            total(each.invalid for each in outcomes),
+            Rate.total(each.valid for each in outcomes),
+            Rate.total(each.invalid for each in outcomes),
         )
         for name, outcomes in engines.items()
     ]

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from evaluation.statistics import wilson
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from curation.documents import Json
     from evaluation.statistics import Interval
 
@@ -37,6 +39,12 @@ class Rate:
         """Refuse what is no share of anything."""
         if not 0 <= self.count <= self.of:
             raise ValueError((self.count, self.of))
+
+    @classmethod
+    def total(cls, rates: Iterable[Rate]) -> Rate:
+        """Return counts and wholes added up."""
+        listed = list(rates)
+        return cls(sum(each.count for each in listed), sum(each.of for each in listed))
 
     @property
     def share(self) -> float | None:

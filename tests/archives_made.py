@@ -98,7 +98,7 @@ def tarball(
 ) -> bytes:
     """Return a compressed tar archive of these members."""
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode=f"w:{form}") as tar:  # type: ignore[call-overload] # a mode
+    with tarfile.open(fileobj=packed, mode=f"w:{form}") as tar:  # type: ignore[call-overload] # one of its modes
         for info, content in members:
             tar.addfile(info, io.BytesIO(content))
     return packed.getvalue()

@@ -182,7 +182,7 @@ _NEW: Final = {"unevaluatedProperties": unevaluated_properties(is_match)}
 
 def _extended(name: str, kind: Any) -> Any:  # noqa: ANN401 - jsonschema's own classes
     keywords = {**_ECMA, **(_NEW if BY_NAME[name].order >= _SINCE.order else {})}
-    return jsonschema.validators.extend(kind, keywords)  # type: ignore[no-untyped-call]
+    return jsonschema.validators.extend(kind, keywords)  # type: ignore[no-untyped-call] # typeshed leaves it open
 
 
 _VALIDATORS: Final[dict[str, Any]] = {

@@ -32,16 +32,6 @@ class Lot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
-    """What one rule did in one config."""
-
-    #: Kept records that it changed.
-    changed: int
-    #: Reason to the number of documents rejected for it.
-    rejected: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
     """What came of making instances."""
 
@@ -58,8 +48,9 @@ class Census:
     """Counts of rows."""
 
     lots: tuple[Lot, ...]
-    #: Config to rule to what it did; a rule named "" is reading itself.
-    acts: Mapping[str, Mapping[str, Act]]
+    #: Config to rule to reason to the number of documents rejected for it; a rule
+    #: named "" is reading itself.
+    rejected: Mapping[str, Mapping[str, Mapping[str, int]]]
     #: Source to SPDX expression to records.
     licences: Mapping[str, Mapping[str, int]]
     #: Lint code to records, most first.
@@ -87,7 +78,7 @@ def census(folder: Path, ledger: Ledger, configs: Iterable[str]) -> Census:
     counted = _counts(lints, "lints")
     return Census(
         lots=_lots(ledger, listed),
-        acts=_acts(ledger),
+        rejected=_rejected(ledger),
         licences=_licences(records),
         lints={code: counted[code] for code in counted if code in CODES},
         flagged=records.filter(pl.col("lints").list.len() > 0).height,
@@ -148,30 +139,13 @@ def _lots(ledger: Ledger, configs: list[str]) -> tuple[Lot, ...]:
     return tuple(lots)
 
 
-def _acts(ledger: Ledger) -> dict[str, dict[str, Act]]:
-    documents = ledger.documents()
-    gone = documents.filter(pl.col("outcome") != KEPT)
-    rejected, changed = pl.collect_all(
-        [
-            gone.group_by("config", "rule", "outcome").len(),
-            documents.filter(pl.col("outcome") == KEPT)
-            .select("document", "config")
-            .join(ledger.changes().select("document", "rule").unique(), on="document")
-            .group_by("config", "rule")
-            .len(),
-        ]
-    )
-    reasons: dict[tuple[str, str], dict[str, int]] = {}
-    for config, rule, outcome, count in sorted(rejected.rows()):
-        reasons.setdefault((config, rule), {})[outcome] = count
-    edits = {(config, rule): count for config, rule, count in changed.iter_rows()}
-    acts: dict[str, dict[str, Act]] = {}
-    for config, rule in sorted({*reasons, *edits}):
-        acts.setdefault(config, {})[rule] = Act(
-            changed=edits.get((config, rule), 0),
-            rejected=reasons.get((config, rule), {}),
-        )
-    return acts
+def _rejected(ledger: Ledger) -> dict[str, dict[str, dict[str, int]]]:
+    gone = ledger.documents().filter(pl.col("outcome") != KEPT)
+    counted = gone.group_by("config", "rule", "outcome").len().collect().rows()
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for config, rule, outcome, count in sorted(counted):
+        found.setdefault(config, {}).setdefault(rule, {})[outcome] = count
+    return found
 
 
 def _answers(folder: Path) -> Answers | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from curation.isolation import WorkerDidNotStart
 from curation.runs import fingerprint
+from evaluation.decisive import writing_digest
 from evaluation.driver import Tally
 from evaluation.generation.judging import Judge
 from evaluation.generation.record import row_of_generation
@@ -75,6 +76,7 @@ def _groups(asked: Iterable[Asked], size: int) -> Iterator[list[Asked]]:
 def _mark(writer: Writer, asked: Asked) -> str:
     """Return the fingerprint of a row."""
     return fingerprint(
+        code=writing_digest(),
         writer=writer.identity,
         label=writer.label,
         config=asked.subject.config,

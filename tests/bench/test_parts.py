@@ -16,8 +16,7 @@ from bench.__main__ import PARTS
 
 def _part(measure: object) -> ModuleType:
     module = ModuleType("part")
-    module.measure = measure  # type: ignore[attr-defined] # made here
-    module.add_options = lambda _parser: None  # type: ignore[attr-defined] # made here
+    vars(module).update(measure=measure, add_options=lambda _parser: None)
     return module
 
 

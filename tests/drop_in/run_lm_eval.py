@@ -49,7 +49,7 @@ def copied(folder: Path, scratch: Path) -> tuple[Path, list[str]]:
     return tasks, changed
 
 
-class Witnesses(LM):  # type: ignore[misc]  # lm_eval ships no types
+class Witnesses(LM):  # type: ignore[misc] # lm_eval ships no types
     """A model that knows an instance of every schema of ours."""
 
     def __init__(self, folder: Path) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from curation.faults import BadConfiguration
 from evaluation.lineup import lineup
 from tests.evaluation.measuring import miniature
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_an_option_goes_to_the_engines_that_have_it() -> None:
@@ -40,6 +45,24 @@ def test_an_engine_takes_part_once() -> None:
     """Said twice is said once."""
     spec = miniature("accept_all")
     assert len(lineup([spec, spec], "faithful", [])) == 1
+
+
+@pytest.mark.parametrize(
+    ("about", "label"),
+    [
+        ("{}", "mine 7159c1d3"),
+        ("{'version': '2.1'}", "mine 2.1"),
+        ("{'version': ''}", "mine"),
+    ],
+)
+def test_a_file_without_a_distribution_says_its_version(
+    tmp_path: Path, about: str, label: str
+) -> None:
+    """Where it does not, its digest tells it apart from what it was before."""
+    path = tmp_path / "mine.py"
+    path.write_text(f"ABOUT = {about}\ndef load(tokenizer, options): pass\n", "utf-8")
+    (one,) = lineup([str(path)], "faithful", [])
+    assert one.label == label
 
 
 def test_what_decides_the_answers_decides_the_identity() -> None:

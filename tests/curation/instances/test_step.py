@@ -55,7 +55,7 @@ def start(setup):
         if "deadly" in unit["schema"]:
             os.abort()
         if "slow" in unit["schema"]:
-            time.sleep(60)
+            time.sleep(60)  # Beyond the deadline of a unit, which is what ends it.
         return handle_whole(unit)
     return handle
 
