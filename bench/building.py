@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from curation.origins import FetchSettings, Unavailable, acquire, load_pins
+from curation.download.acquire import FetchSettings, Unavailable, acquire, load_pins
 
 if TYPE_CHECKING:
     import argparse

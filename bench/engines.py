@@ -29,9 +29,9 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bench.builds import clean_build
+from evaluation.core.cases import Result
 from evaluation.data import Choice, open_data
-from evaluation.results import open_run
-from evaluation.units import Result
+from evaluation.results.reader import open_run
 
 if TYPE_CHECKING:
     import argparse

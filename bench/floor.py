@@ -23,8 +23,8 @@ import orjson
 import pyarrow
 import pyarrow.parquet
 
-from curation.origins import FetchSettings, Unavailable, acquire, load_pins
-from curation.packs import open_pack
+from curation.download.acquire import FetchSettings, Unavailable, acquire, load_pins
+from curation.download.packs import open_pack
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Our generator as a process: `curation.instances.witnesses.stream`, not judged."""
+"""Our generator as a process: `witnesses.search.stream`, not judged."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from bench.generating import Task, serve
-from curation.instances.subject import Subject
-from curation.instances.witnesses import stream
+from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.witnesses.search import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable

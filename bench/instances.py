@@ -48,9 +48,9 @@ from bench.instance_figures import (
     summarised,
 )
 from bench.peers import Absent, installed
-from curation.benchmark import CONFIGS
-from curation.instances.admission import identity
-from curation.instances.subject import Subject
+from curation.core.benchmark import CONFIGS
+from curation.instances.constraints.admission import identity
+from curation.instances.constraints.compiled_schema import Subject
 
 if TYPE_CHECKING:
     import argparse

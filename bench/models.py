@@ -28,17 +28,17 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bench.builds import clean_build
+from evaluation.core.cases import Subject
 from evaluation.data import Choice, open_data
-from evaluation.environments import install_line
-from evaluation.generation.asking import Questions
-from evaluation.generation.local import LocalWriter
-from evaluation.generation.values import Ending, Generation, Options
-from evaluation.lineup import lineup
+from evaluation.generation.local_writer import LocalWriter
+from evaluation.generation.model import Ending, Generation, Options
+from evaluation.generation.requests import Questions
 from evaluation.models.prefixes import shared_length
 from evaluation.prompts import shots, template
-from evaluation.statistics import geometric_ratio
+from evaluation.reporting.statistics import geometric_ratio
+from evaluation.setup.environments import install_line
+from evaluation.setup.selected_engines import lineup
 from evaluation.tokenizers import get
-from evaluation.units import Subject
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import torch
 
     from bench.builds import Build
-    from evaluation.generation.asking import Asked
+    from evaluation.generation.requests import Asked
     from evaluation.models.transformers import TransformersModel
 
 #: What the figures are to reach.

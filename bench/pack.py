@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from curation.columns import parquet_writer
-from curation.packaging.front import derived, rebuild
+from curation.packaging.derived_files import derived, rebuild
+from curation.system.parquet_columns import parquet_writer
 
 
 def _rewrite(source: Path, target: Path) -> None:

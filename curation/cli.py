@@ -27,9 +27,9 @@ from curation.commands.release import release
 from curation.commands.rules import rules
 from curation.commands.stats import stats
 from curation.commands.verify import verify
-from curation.faults import Fault
-from curation.hub.redaction import guard, redacted, redacted_traceback
-from curation.terminal import prepare_streams, say, show
+from curation.system.errors import Fault
+from curation.system.redaction import guard, redacted, redacted_traceback
+from curation.system.terminal import prepare_streams, say, show
 
 app = typer.Typer(
     name="csbdata",

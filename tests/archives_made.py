@@ -8,9 +8,9 @@ import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
-from curation.packs import digest_of
-from curation.pins import ArchivePin, Kind
-from curation.selection import Selection
+from curation.download.packs import digest_of
+from curation.download.path_patterns import Selection
+from curation.download.pins import ArchivePin, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

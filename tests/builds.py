@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from curation.documents import Reason
-from curation.ledger import KEPT, write_ledger
+from curation.core.documents import Reason
+from curation.dataset.ledger import KEPT, write_ledger
+from curation.dataset.parquet import write_config
 from curation.packaging.manifest import facts_of, write_manifest
-from curation.packaging.parquet import write_config
 from tests.made import ADDED, change, entry, record, rejected, summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from curation.ledger import Entry
-    from curation.records import Record
+    from curation.core.records import Record
+    from curation.dataset.ledger import Entry
 
 #: Config and record of everything kept.
 KEPT_ROWS = [

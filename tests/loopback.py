@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
-from curation.fetch import FetchLimits
+from curation.download.http import FetchLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

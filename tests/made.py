@@ -6,16 +6,16 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from curation.benchmark import split_of
-from curation.documents import ABSENT, Change, Origin, Reason
-from curation.ledger import KEPT, Entry
-from curation.records import Record
-from curation.summary import Pin, RuleNote, Summary, summarise
+from curation.core.benchmark import split_of
+from curation.core.documents import ABSENT, Change, Origin, Reason
+from curation.core.records import Record
+from curation.dataset.ledger import KEPT, Entry
+from curation.dataset.summary import Pin, RuleNote, Summary, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 
 def sha256(text: str) -> str:

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.worker_protocol import serve
+from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from huggingface_hub import constants, file_download
 from huggingface_hub.utils import _http
 
-from curation.hub.contents import inventory
-from curation.hub.prospect import Request, look
-from curation.hub.push import push
-from curation.hub.session import Patience, patient_client
-from curation.progress import Quiet
+from curation.huggingface.session import Patience, patient_client
+from curation.publish.file_inventory import inventory
+from curation.publish.preview import Request, look
+from curation.publish.push import push
+from curation.system.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from curation.hub.prospect import Prospect
-    from curation.hub.push import Pushed
+    from curation.publish.preview import Prospect
+    from curation.publish.push import Pushed
 
 NAME = "tester/data"
 TOKEN = "hf_" + "Qz7" * 11 + "Q"
@@ -133,5 +133,5 @@ def connected(monkeypatch: pytest.MonkeyPatch, home: Path) -> Iterator[Connectio
         clock = SimpleNamespace(sleep=connection.waits.append)
         for module in (_http, file_download):
             monkeypatch.setattr(module, "time", clock)
-        monkeypatch.setattr("curation.hub.session.time", clock)
+        monkeypatch.setattr("curation.huggingface.session.time", clock)
         yield connection

@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    stdout,
+    table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.build import Built
-    from curation.documents import Json
-    from curation.inputs import Extra
+    from curation.core.documents import Json
+    from curation.pipeline.build import Built
+    from curation.pipeline.inputs import Extra
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 #: Reject reasons named in the summary's table before the rest is added up.
@@ -95,11 +103,11 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --rules paper --allow-partial --out build/paper
       csbdata build --with cloudformation --with local:Acme=schemas/
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.build import Request
-    from curation.build import build as build_folder
-    from curation.origins import FetchSettings
-    from curation.progress import Quiet, Shown
-    from curation.rulesets import NAMES
+    from curation.download.acquire import FetchSettings
+    from curation.pipeline.build import Request
+    from curation.pipeline.build import build as build_folder
+    from curation.rules.sets import NAMES
+    from curation.system.progress import Quiet, Shown
 
     if rules not in NAMES:
         raise typer.BadParameter(
@@ -130,7 +138,7 @@ def _extra(text: str) -> Extra:
     Raises:
         BadParameter: it names no source, no folder or no usable config name.
     """
-    from curation.inputs import Extra
+    from curation.pipeline.inputs import Extra
 
     source, _, path = text.partition("=")
     name, _, config = source.partition(":")

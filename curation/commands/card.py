@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from curation.terminal import Format, FormatOption, print_json, say, show
+from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 
 def card(
@@ -39,8 +39,8 @@ def card(
       csbdata card --check build/JSONSchemaBench
       csbdata card --eval-yaml build/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.durable import cannot_write
-    from curation.packaging.front import differing, rebuild
+    from curation.packaging.derived_files import differing, rebuild
+    from curation.system.atomic_files import cannot_write
 
     if check:
         _print_check(folder, differing(folder, eval_yaml_too=eval_yaml), format_)

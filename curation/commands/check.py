@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.faults import NoInput
-from curation.terminal import (
+from curation.system.errors import NoInput
+from curation.system.escaping import safe, shortened
+from curation.system.terminal import (
     Format,
     FormatOption,
     plain,
@@ -20,12 +21,11 @@ from curation.terminal import (
     stdout,
     table,
 )
-from curation.visible_text import safe, shortened
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from curation.checking import Report
+    from curation.pipeline.schema_check import Report
 
 _STDIN = "-"
 
@@ -43,7 +43,7 @@ def check(
     A line is `file:pointer: code: message`. The code is a reason to reject the
     schema, a rule that would change it, or a lint. Nothing is ever fetched.
     """
-    from curation.checking import Examiner
+    from curation.pipeline.schema_check import Examiner
 
     name, content = _read(file)
     with Examiner() as examiner:
@@ -57,7 +57,7 @@ def check(
 
 
 def _read(file: str) -> tuple[str, bytes]:
-    from curation.limits import Limits
+    from curation.workers.limits import Limits
 
     # One byte more than the limit is enough to know that it is exceeded.
     most = Limits().document_bytes + 1
@@ -72,7 +72,7 @@ def _read(file: str) -> tuple[str, bytes]:
 
 
 def _print(name: str, report: Report) -> None:
-    from curation.checking import VALIDATORS
+    from curation.pipeline.schema_check import VALIDATORS
 
     if report.dialect:
         valid = ", ".join(report.valid_under) or "none"
@@ -96,7 +96,7 @@ def _print(name: str, report: Report) -> None:
 
 
 def _cell(report: Report, validator: str, draft: str) -> Text:
-    from curation.checking import ACCEPTS
+    from curation.pipeline.schema_check import ACCEPTS
 
     verdict = report.verdicts[validator].get(draft)
     if verdict is None:
@@ -108,7 +108,7 @@ def _cell(report: Report, validator: str, draft: str) -> Text:
 
 def _explain_refusals(report: Report) -> None:
     """Say why a validator refuses the schema under its own draft."""
-    from curation.checking import ACCEPTS
+    from curation.pipeline.schema_check import ACCEPTS
 
     for validator, verdicts in report.verdicts.items():
         verdict = verdicts.get(report.dialect or "", ACCEPTS)

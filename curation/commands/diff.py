@@ -6,15 +6,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    stdout,
+    table,
+)
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from curation.difference import Pair, Row
-    from curation.documents import Json
-    from curation.editions import Edition
+    from curation.core.documents import Json
+    from curation.dataset.difference import Pair, Row
+    from curation.dataset.editions import Edition
 
 _SIDE = "A build, a folder of <config>/*.parquet or *.json, or owner/name@revision."
 
@@ -34,8 +42,8 @@ def diff(
     `textual` means another key order or number spelling of an equal schema. In the
     table of keywords `+format` came, `-format` went, `~format` has another value.
     """
-    from curation.difference import compare
-    from curation.editions import open_edition
+    from curation.dataset.difference import compare
+    from curation.dataset.editions import open_edition
 
     first, second = open_edition(a), open_edition(b)
     pairs = compare(first, second)
@@ -47,7 +55,7 @@ def diff(
 
 def as_json(first: Edition, second: Edition, pairs: Sequence[Pair]) -> Json:
     """Return the whole comparison as one JSON object."""
-    from curation.difference import config_counts, keyword_counts
+    from curation.dataset.difference import config_counts, keyword_counts
 
     return {
         "a": first.name,
@@ -79,7 +87,7 @@ def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def _print(first: Edition, second: Edition, pairs: Sequence[Pair], limit: int) -> None:
-    from curation.difference import KINDS, config_counts, keyword_counts
+    from curation.dataset.difference import KINDS, config_counts, keyword_counts
 
     counts = config_counts(first, second, pairs)
     headers = ["config", "a", "b", *(kind.replace("_", " ") for kind in KINDS)]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.documents import ABSENT, Reason
-from curation.terminal import (
+from curation.core.documents import ABSENT, Reason
+from curation.system.escaping import shortened
+from curation.system.terminal import (
     Format,
     FormatOption,
     plain,
@@ -19,13 +20,12 @@ from curation.terminal import (
     stdout,
     table,
 )
-from curation.visible_text import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.documents import Change, Json
-    from curation.story import Story
+    from curation.core.documents import Change, Json
+    from curation.dataset.story import Story
 
 _BUILD = Path("build/JSONSchemaBench")
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -54,7 +54,7 @@ def explain(
 
     Example: csbdata explain --reason template
     """
-    from curation.story import rule_summaries, stories
+    from curation.dataset.story import rule_summaries, stories
 
     if (unique_id is None) == (reason is None):
         raise typer.BadParameter("give either an ID or --reason REASON")
@@ -73,7 +73,7 @@ def explain(
 
 
 def _explain_reason(build: Path, reason: Reason, format_: Format) -> None:
-    from curation.ledger_reader import open_ledger
+    from curation.dataset.ledger_reader import open_ledger
 
     columns = ("config", "unique_id", "rule", "detail", "path")
     documents = open_ledger(build).documents().filter(outcome=reason.value)
@@ -149,7 +149,7 @@ def _tell_rejection(story: Story, summaries: Mapping[str, str]) -> None:
 
 
 def _tell_changes(changes: Sequence[Change], *, every: bool) -> None:
-    from curation.line_diff import line_diff
+    from curation.json.line_diff import line_diff
 
     shown = changes if every else changes[:_MOST_CHANGES]
     for change in shown:

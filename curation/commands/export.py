@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from curation.editions import DEFAULT_BUILD
-from curation.terminal import Format, FormatOption, print_json, say, show
+from curation.dataset.editions import DEFAULT_BUILD
+from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 export = typer.Typer(
     name="export",
@@ -62,10 +62,10 @@ def maskbench(
       csbdata export maskbench maskbench/data
       csbdata export maskbench test-set --split test --config Github_easy
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.instances.maskbench import write_files
-    from curation.instances.records import Records, maskbench_files
-    from curation.progress import Quiet, Shown
-    from curation.publish import atomic_folder
+    from curation.instances.dataset.build_records import Records, maskbench_files
+    from curation.instances.dataset.maskbench import write_files
+    from curation.system.atomic_folders import atomic_folder
+    from curation.system.progress import Quiet, Shown
 
     progress = Quiet() if format_ is Format.JSON else Shown()
     files = maskbench_files(Records(data), config or (), split or ())

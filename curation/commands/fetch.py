@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.progress import Quiet, Shown
-from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
+from curation.system.progress import Quiet, Shown
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    stdout,
+    table,
+)
 
 if TYPE_CHECKING:
-    from curation.acquisition import Acquisition
-    from curation.documents import Json
-    from curation.live_lock import Lock
-    from curation.origins import Acquired, FetchSettings, Unavailable
-    from curation.progress import Progress
+    from curation.core.documents import Json
+    from curation.download.acquire import Acquired, FetchSettings, Unavailable
+    from curation.pipeline.archives import Acquisition
+    from curation.sources.schemastore_lock import Lock
+    from curation.system.progress import Progress
 
 MirrorOption = Annotated[
     Path | None,
@@ -70,8 +78,8 @@ def fetch(  # noqa: PLR0913 (one parameter an option)
       csbdata fetch corpus cloudformation --offline
       csbdata fetch schemastore --live
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.acquisition import acquire_all
-    from curation.origins import FetchSettings
+    from curation.download.acquire import FetchSettings
+    from curation.pipeline.archives import acquire_all
 
     settings = FetchSettings(mirror=mirror, offline=offline)
     progress = Quiet() if format_ is Format.JSON else Shown()
@@ -95,7 +103,7 @@ def sources(
       csbdata sources
       csbdata sources --format json
     """  # noqa: D301 (as above)
-    from curation.origins import FetchSettings
+    from curation.download.acquire import FetchSettings
 
     listed = _listed(FetchSettings(mirror=mirror, offline=True))
     if format_ is Format.JSON:
@@ -119,8 +127,8 @@ def sources(
 
 
 def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> Lock:
-    from curation.live import Hunt, fetch_live
-    from curation.live_lock import default_lock
+    from curation.sources.schemastore_live import Hunt, fetch_live
+    from curation.sources.schemastore_lock import default_lock
 
     hunt = Hunt(settings=settings, lock=lock or default_lock(settings.cache))
     with progress.bar("Asking SchemaStore's other hosts") as advance:
@@ -143,8 +151,8 @@ def _report(acquisition: Acquisition, locked: Lock | None) -> Json:
 
 
 def _row(outcome: Acquired | Unavailable) -> Json:
-    from curation.origins import Unavailable
-    from curation.packs import open_pack
+    from curation.download.acquire import Unavailable
+    from curation.download.packs import open_pack
 
     if isinstance(outcome, Unavailable):
         return {"archive": outcome.archive, "available": False, "why": outcome.why}
@@ -200,7 +208,7 @@ def _print_lock(locked: Lock) -> None:
 
 
 def _listed(settings: FetchSettings) -> list[Json]:
-    from curation.origins import at_hand, load_pins
+    from curation.download.acquire import at_hand, load_pins
     from curation.sources.registry import sources as registered
 
     pins = load_pins()

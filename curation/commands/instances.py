@@ -9,17 +9,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.editions import DEFAULT_BUILD
-from curation.faults import NoInput
-from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
-from curation.visible_text import shortened
+from curation.dataset.editions import DEFAULT_BUILD
+from curation.system.errors import NoInput
+from curation.system.escaping import shortened
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    stdout,
+    table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.documents import Json
-    from curation.instances.checking import Answers, Tally
-    from curation.instances.made import Made
+    from curation.core.documents import Json
+    from curation.instances.dataset.grade_files import Answers, Tally
+    from curation.instances.dataset.make_instances import Made
 
 _SHOWN = 400
 _MOST_DIFFERENCES = 20
@@ -85,8 +93,8 @@ def instances(  # noqa: PLR0913 (one parameter an option)
 
 
 def _make(target: str, build: Path, seed: int, format_: Format) -> None:
-    from curation.instances.step import limits, made_of, program
-    from curation.isolation import Worker
+    from curation.instances.dataset.build_step import limits, made_of, program
+    from curation.workers.pool import Worker
 
     schema, dialect = _schema_of(target, build)
     with Worker(program(seed), limits()) as worker:
@@ -105,7 +113,7 @@ def _schema_of(target: str, build: Path) -> tuple[str, str]:
     Raises:
         NoInput: there is neither.
     """
-    from curation.instances.records import Records
+    from curation.instances.dataset.build_records import Records
 
     path = Path(target)
     if path.is_file():
@@ -134,9 +142,9 @@ def _print_made(target: str, made: Made) -> None:
 
 
 def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
-    from curation.instances.checking import graded, read_questions, tally
-    from curation.instances.records import Records
-    from curation.progress import Quiet, Shown
+    from curation.instances.dataset.build_records import Records
+    from curation.instances.dataset.grade_files import graded, read_questions, tally
+    from curation.system.progress import Quiet, Shown
 
     questions = read_questions(file, Records(build))
     progress = Quiet() if format_ is Format.JSON else Shown()
@@ -206,7 +214,7 @@ def _of(count: int, total: int) -> tuple[str, str]:
 
 
 def _report(build: Path, format_: Format) -> None:
-    from curation.instances.report import (
+    from curation.instances.dataset.report import (
         HEADERS,
         as_json,
         cost_lines,

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.terminal import Format, FormatOption, print_json, say, show
+from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.documents import Json
-    from curation.hub.changes import RecordChanges
-    from curation.hub.plan import Plan
-    from curation.hub.prepared import Ready
-    from curation.hub.prospect import Prospect, Request
-    from curation.hub.push import Pushed
-    from curation.progress import Progress
+    from curation.core.documents import Json
+    from curation.publish.plan import Plan
+    from curation.publish.preview import Prospect, Request
+    from curation.publish.push import Pushed
+    from curation.publish.record_changes import RecordChanges
+    from curation.publish.verified_folder import Ready
+    from curation.system.progress import Progress
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 _MAIN = "main"
@@ -88,8 +88,8 @@ def push(  # noqa: PLR0913 (one parameter an option)
       csbdata push --repo OWNER/JSONSchemaBench --create-pr
       csbdata push --to /srv/data/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.hub.prepared import prepare
-    from curation.progress import Quiet, Shown
+    from curation.publish.verified_folder import prepare
+    from curation.system.progress import Quiet, Shown
 
     _check_usage(repo, to, revision, create_pr=create_pr)
     way = _Way(folder=folder, dry_run=dry_run, yes=yes, as_json=format_ is Format.JSON)
@@ -99,7 +99,7 @@ def push(  # noqa: PLR0913 (one parameter an option)
     if to:
         _write_elsewhere(way, ready, to)
         return
-    from curation.hub.prospect import Request
+    from curation.publish.preview import Request
 
     request = Request(
         folder=folder,
@@ -161,11 +161,11 @@ class _Way:
 
 
 def _push_to_hub(way: _Way, request: Request, progress: Progress) -> None:
-    from curation.hub.changes import SUFFIX
-    from curation.hub.prospect import look
-    from curation.hub.push import push
-    from curation.hub.repository import HubRepository
-    from curation.hub.session import patient_client
+    from curation.huggingface.session import patient_client
+    from curation.publish.preview import look
+    from curation.publish.push import push
+    from curation.publish.record_changes import SUFFIX
+    from curation.publish.repository import HubRepository
 
     with patient_client(request.patience, bars=sys.stderr.isatty() and not way.as_json):
         prospect = look(request)
@@ -224,7 +224,7 @@ def _sentence(request: Request, pushed: Pushed) -> str:
 
 
 def _write_elsewhere(way: _Way, ready: Ready, to: str) -> None:
-    from curation.hub.elsewhere import look_at, place, records_of, write
+    from curation.publish.fsspec_target import look_at, place, records_of, write
 
     target = place(to)
     plan = look_at(target, ready.files)
@@ -243,7 +243,7 @@ def _write_elsewhere(way: _Way, ready: Ready, to: str) -> None:
 
 def _changes(folder: Path, plan: Plan, fetch: Callable[[Path], None]) -> RecordChanges:
     """Compare the records, where a table differs and there are any there."""
-    from curation.hub.changes import SUFFIX, RecordChanges, record_changes
+    from curation.publish.record_changes import SUFFIX, RecordChanges, record_changes
 
     touched = (*plan.written, *plan.deleted)
     if not any(name.endswith(SUFFIX) for name in touched):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.terminal import Format, FormatOption, print_json, say, show
+from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.documents import Json
-    from curation.release.release import Release
+    from curation.core.documents import Json
+    from curation.publish.release import Release
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
@@ -59,8 +59,8 @@ def release(  # noqa: PLR0913 (one parameter an option)
       csbdata release --against OWNER/JSONSchemaBench --dry-run
       csbdata release build/JSONSchemaBench --against released/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.release.release import write_release
-    from curation.release.versions import Level
+    from curation.publish.release import write_release
+    from curation.publish.versions import Level
 
     if date and not _DAY.fullmatch(date):
         raise typer.BadParameter(f"--date {date!r}: a day is YYYY-MM-DD")
@@ -79,11 +79,11 @@ def release(  # noqa: PLR0913 (one parameter an option)
 
 
 def _next(folder: Path, against: str, *, allow_partial: bool) -> Release:
-    from curation.release.release import last_release, next_release
+    from curation.publish.release import last_release, next_release
 
     if not against:
         return next_release(folder, None, allow_partial=allow_partial)
-    from curation.hub.session import Patience, patient_client
+    from curation.huggingface.session import Patience, patient_client
 
     with patient_client(Patience()), last_release(against) as last:
         return next_release(folder, last, allow_partial=allow_partial)

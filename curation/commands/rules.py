@@ -6,13 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.documents import Reason
-from curation.rules import Rule
-from curation.terminal import Format, FormatOption, print_json, show, stdout, table
+from curation.core.documents import Reason
+from curation.core.rule import Rule
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    show,
+    stdout,
+    table,
+)
 
 if TYPE_CHECKING:
-    from curation.documents import Json
-    from curation.rulesets import AnyRule, RuleSet
+    from curation.core.documents import Json
+    from curation.rules.sets import AnyRule, RuleSet
 
 #: Who gives the reasons that no rule gives.
 _BEFORE_RULES = "reading and limits"
@@ -31,7 +38,7 @@ def rules(
 
     Example: csbdata rules --format json
     """
-    from curation.rulesets import NAMES, rule_set
+    from curation.rules.sets import NAMES, rule_set
 
     try:
         chosen = [rule_set(each) for each in ([name] if name else NAMES)]

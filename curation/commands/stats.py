@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.benchmark import CONFIGS
-from curation.faults import CannotCreate, NoInput
-from curation.terminal import Format, FormatOption, print_json, say, show, stdout, table
-from curation.visible_text import shortened
+from curation.core.benchmark import CONFIGS
+from curation.system.errors import CannotCreate, NoInput
+from curation.system.escaping import shortened
+from curation.system.terminal import (
+    Format,
+    FormatOption,
+    print_json,
+    say,
+    show,
+    stdout,
+    table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.tables import Sight, Spread
-    from curation.views import Views
+    from curation.dataset.paper_tables import Sight, Spread
+    from curation.dataset.paper_views import Views
 
 _BUILD = "build/JSONSchemaBench"
 #: Categories of Table 1; what the user adds has none.
@@ -49,8 +57,8 @@ def stats(
     the paper's rules Table 8 is that of the raw files, as in the paper, and so is
     Table 9's row of Kubernetes.
     """
-    from curation.editions import open_edition
-    from curation.views import as_json, views_of
+    from curation.dataset.editions import open_edition
+    from curation.dataset.paper_views import as_json, views_of
 
     views = views_of(open_edition(where))
     if views.left_out:
@@ -74,7 +82,7 @@ def _print(views: Views, top: int) -> None:
 
 
 def _print_table_1(seen: Sequence[Sight]) -> None:
-    from curation.tables import table_1
+    from curation.dataset.paper_tables import table_1
 
     counts = table_1(seen)
     rows: list[list[object]] = [
@@ -91,8 +99,8 @@ def _category(config: str) -> str:
 
 
 def _print_table_8(views: Views) -> None:
-    from curation.tables import table_8
-    from curation.views import TITLES
+    from curation.dataset.paper_tables import table_8
+    from curation.dataset.paper_views import TITLES
 
     rows = [
         [config, *(_middle_and_most(name, each) for name, each in measures.items())]
@@ -110,7 +118,7 @@ def _middle_and_most(name: str, spread: Spread) -> str:
 
 
 def _print_table_9(seen: Sequence[Sight]) -> None:
-    from curation.tables import DRAFTS, table_9
+    from curation.dataset.paper_tables import DRAFTS, table_9
 
     counts = table_9(seen)
     rows: list[list[object]] = [
@@ -124,7 +132,7 @@ def _print_table_9(seen: Sequence[Sight]) -> None:
 
 
 def _print_figure_2(seen: Sequence[Sight], top: int) -> None:
-    from curation.tables import figure_2
+    from curation.dataset.paper_tables import figure_2
 
     found = figure_2(seen)
     for letter, name, counts in (
@@ -144,7 +152,7 @@ def _draw(views: Views, folder: Path) -> None:
     Raises:
         CannotCreate: the folder cannot be written.
     """
-    from curation.views import draw
+    from curation.dataset.paper_views import draw
 
     try:
         drawn = draw(views, folder)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.editions import DEFAULT_BUILD
-from curation.faults import BadConfiguration, NoInput
-from curation.terminal import (
+from curation.dataset.editions import DEFAULT_BUILD
+from curation.system.errors import BadConfiguration, NoInput
+from curation.system.terminal import (
     Format,
     FormatOption,
     plain,
@@ -28,7 +28,7 @@ from curation.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.documents import Json
+    from curation.core.documents import Json
     from curation.verification import Finding, Verification
 
 _HUB = re.compile(
@@ -76,7 +76,7 @@ def verify(
       csbdata verify build/JSONSchemaBench --format json
       csbdata verify epfl-dlab/JSONSchemaBench --revision v2.0.0
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.progress import Quiet, Shown
+    from curation.system.progress import Quiet, Shown
     from curation.verification import verify as verify_folder
 
     progress = Quiet() if format_ is Format.JSON else Shown()
@@ -114,8 +114,8 @@ def _folder(where: str, revision: str | None) -> Iterator[Path]:
 
 def _downloaded(name: str, revision: str | None, folder: Path) -> Path:
     """Download every file of a repository past every cache; return the folder."""
-    from curation.hub.repository import MAIN, HubRepository
-    from curation.hub.session import Patience, patient_client
+    from curation.huggingface.session import Patience, patient_client
+    from curation.publish.repository import MAIN, HubRepository
 
     say(f"{name}: downloading ...", style="dim")
     with patient_client(Patience()):
@@ -141,7 +141,7 @@ def as_json(where: str, found: Verification) -> Json:
 
 def _questions() -> dict[str, str]:
     """Return what each check asks; that everything can be read comes first."""
-    from curation.verification.findings import READABLE
+    from curation.verification.core.findings import READABLE
     from curation.verification.registry import CHECKS
 
     asked = {each.name: each.question for each in CHECKS}

@@ -14,27 +14,28 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.benchmark import DEFAULT, SPLITS, instances_config
-from curation.canary import MAJOR, METADATA_KEY, canary
-from curation.documents import Origin, Reason
-from curation.lints import CODES
-from curation.packaging import figures, licences
+from curation.core.benchmark import DEFAULT, SPLITS, instances_config
+from curation.core.canary import MAJOR, METADATA_KEY, canary
+from curation.core.documents import Origin, Reason
+from curation.core.records import Record
+from curation.dataset.paper_views import TITLES
+from curation.dataset.parquet import COLUMNS
+from curation.dataset.summary import ConfigSummary, total_of
+from curation.lint.lint import CODES
+from curation.packaging import licences
+from curation.packaging import plot_process as figures
 from curation.packaging.hub_info import configs
 from curation.packaging.markdown import rendered
-from curation.packaging.parquet import COLUMNS
-from curation.records import Record
-from curation.resources import cards_folder
-from curation.summary import ConfigSummary, total_of
-from curation.views import TITLES
+from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.documents import Json
-    from curation.packaging.census import Census
+    from curation.core.documents import Json
+    from curation.dataset.summary import Summary
+    from curation.packaging.card_figures import Census
     from curation.packaging.hub_info import Announced
-    from curation.summary import Summary
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"

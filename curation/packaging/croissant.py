@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.benchmark import holds_instances
+from curation.core.benchmark import holds_instances
 from curation.packaging import licences
 from curation.packaging.card import columns, published, responsible
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
     from curation.packaging.card import Contents
-    from curation.packaging.checksums import Sum
     from curation.packaging.hub_info import Announced
+    from curation.system.checksums import Sum
 
 #: The file's name in a dataset folder.
 FILE = "croissant.json"

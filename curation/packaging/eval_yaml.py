@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.benchmark import holds_instances
+from curation.core.benchmark import holds_instances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
     from curation.packaging.card import Contents
 
 #: The file's name in a dataset folder; the Hub looks for it at the root.

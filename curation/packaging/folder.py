@@ -6,24 +6,24 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from curation.benchmark import SPLITS, split_of
-from curation.instances.package import write_instances
-from curation.ledger import write_ledger
+from curation.core.benchmark import SPLITS, split_of
+from curation.dataset.ledger import write_ledger
+from curation.dataset.parquet import write_config
+from curation.instances.dataset.parquet import write_instances
+from curation.packaging.derived_files import dress
 from curation.packaging.eval_yaml import FILE as EVAL_YAML
-from curation.packaging.figures import Drawing
-from curation.packaging.front import dress
 from curation.packaging.manifest import read_manifest, write_facts
-from curation.packaging.parquet import write_config
+from curation.packaging.plot_process import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from curation.documents import Json
-    from curation.instances.step import Product
-    from curation.records import Record
-    from curation.settle import Settled
-    from curation.summary import Summary
+    from curation.core.documents import Json
+    from curation.core.records import Record
+    from curation.dataset.summary import Summary
+    from curation.instances.dataset.build_step import Product
+    from curation.pipeline.decide_benchmark import Settled
 
 
 def write_folder(

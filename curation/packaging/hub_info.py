@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from curation.benchmark import DEFAULT, SPLITS, instances_config
-from curation.packaging.parquet import file_name
+from curation.core.benchmark import DEFAULT, SPLITS, instances_config
+from curation.dataset.parquet import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from curation.documents import Json
-    from curation.summary import Summary
+    from curation.core.documents import Json
+    from curation.dataset.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from shutil import copyfile
 from typing import TYPE_CHECKING
 
-from curation.resources import cards_folder
+from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.summary import Pin, Summary
+    from curation.dataset.summary import Pin, Summary
 
 #: The folder of texts in a dataset folder.
 FOLDER = "LICENSES"

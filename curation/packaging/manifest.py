@@ -13,20 +13,20 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from curation.canary import canary
-from curation.documents import Origin
-from curation.faults import BadData, NoInput
-from curation.ledger_reader import open_ledger
-from curation.packaging.checksums import FILE as SUMS
+from curation.core.canary import canary
+from curation.core.documents import Origin
+from curation.dataset.ledger_reader import open_ledger
+from curation.dataset.summary import ConfigSummary, Pin, RuleNote, Summary
 from curation.packaging.recount import configs_of, instances_of
-from curation.summary import ConfigSummary, Pin, RuleNote, Summary
+from curation.system.checksums import FILE as SUMS
+from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from curation.documents import Json
-    from curation.packaging.checksums import Sum
+    from curation.core.documents import Json
+    from curation.system.checksums import Sum
 
 #: The file's name in a build folder.
 FILE = "manifest.json"

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
-from curation.resources import cards_folder
-from curation.visible_text import safe
+from curation.system.escaping import safe
+from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
 # What mail readers, browsers and Markdown make an address of without being asked.

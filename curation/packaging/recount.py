@@ -1,7 +1,7 @@
 """The figures of a build, counted again from its own parquet files.
 
-What `curation.summary` counts of a build's decisions while they are at hand is here
-counted from what was written of them, so that card and manifest follow from the
+What `curation.dataset.summary` counts of a build's decisions while they are at hand is
+here counted from what was written of them, so that card and manifest follow from the
 folder alone.
 """
 
@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow.parquet as pq
 
-from curation.benchmark import SPLITS, in_benchmark_order, instances_config
-from curation.documents import Origin, Reason
-from curation.ledger import KEPT
-from curation.packaging.parquet import file_name
-from curation.summary import ConfigSummary
+from curation.core.benchmark import SPLITS, in_benchmark_order, instances_config
+from curation.core.documents import Origin, Reason
+from curation.dataset.ledger import KEPT
+from curation.dataset.parquet import file_name
+from curation.dataset.summary import ConfigSummary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from curation.ledger_reader import Ledger
+    from curation.dataset.ledger_reader import Ledger
 
 
 def configs_of(ledger: Ledger) -> tuple[ConfigSummary, ...]:

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from curation.documents import Origin, RawDocument
+    from curation.core.documents import Origin, RawDocument
 
 
 class Files(Protocol):
-    """The selected files of one archive (`curation.packs.Pack`)."""
+    """The selected files of one archive (`curation.download.packs.Pack`)."""
 
     @property
     def paths(self) -> tuple[str, ...]:

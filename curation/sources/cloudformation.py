@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.benchmark import natural_key
+from curation.core.benchmark import natural_key
 from curation.sources.base import Reading, Source
 from curation.sources.readers import document, files_in, own_uri
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.documents import RawDocument
+    from curation.core.documents import RawDocument
 
 _NAME = "cloudformation"
 _CONFIG = "CloudFormation"

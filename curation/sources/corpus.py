@@ -11,7 +11,7 @@ from curation.sources.readers import documents, files_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.documents import RawDocument
+    from curation.core.documents import RawDocument
 
 _NAME = "corpus"
 _CONFIG = "GithubCorpus"

@@ -15,7 +15,7 @@ from curation.sources.readers import EDITED, documents, files_in, lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.documents import RawDocument
+    from curation.core.documents import RawDocument
 
 #: The config until the field count of a document has put it into one of the five.
 CONFIG = "Github"

@@ -14,17 +14,17 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from curation import jsontext
-from curation.benchmark import natural_key
-from curation.documents import Rejected
-from curation.faults import BadData
+from curation.core.benchmark import natural_key
+from curation.core.documents import Rejected
+from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.readers import document
+from curation.system.errors import BadData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.documents import Json, RawDocument
+    from curation.core.documents import Json, RawDocument
 
 _NAME = "glaive"
 _CONFIG = "Glaiveai2K"

@@ -15,7 +15,7 @@ from curation.sources.readers import EDITED, document, documents, files_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.documents import RawDocument
+    from curation.core.documents import RawDocument
 
 _NAME = "kubernetes"
 _CONFIG = "Kubernetes"

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet
 
-from curation import jsontext
-from curation.benchmark import natural_key
-from curation.faults import BadConfiguration, BadData
+from curation.core.benchmark import natural_key
+from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.identifiers import claimed_uris
 from curation.sources.readers import document, own_uri
+from curation.system.errors import BadConfiguration, BadData
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.documents import RawDocument
+    from curation.core.documents import RawDocument
 
 _NAME = "local"
 _SCHEMA, _ID = "json_schema", "unique_id"

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from curation.benchmark import natural_key
-from curation.documents import Provenance, RawDocument
+from curation.core.benchmark import natural_key
+from curation.core.documents import Provenance, RawDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import curation.sources
-from curation.faults import BadConfiguration
 from curation.sources.base import Source
+from curation.system.errors import BadConfiguration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

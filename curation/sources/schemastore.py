@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 import orjson
 
-from curation.benchmark import natural_key
-from curation.documents import Origin
+from curation.core.benchmark import natural_key
+from curation.core.documents import Origin
 from curation.sources.base import Reading, Source
 from curation.sources.identifiers import claimed_uris
 from curation.sources.readers import document
@@ -26,7 +26,7 @@ from curation.sources.readers import document
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.documents import RawDocument
+    from curation.core.documents import RawDocument
 
 _NAME = "schemastore"
 _CONFIG = "JsonSchemaStore"

@@ -13,7 +13,7 @@ from curation.sources.readers import EDITED, document, documents, files_in, pair
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.documents import RawDocument
+    from curation.core.documents import RawDocument
 
 _NAME = "snowplow"
 _CONFIG = "Snowplow"

@@ -1,6 +1,6 @@
 """Does a dataset folder hold what it says, and nothing that it must not?"""
 
-from curation.verification.findings import Finding, Verification
+from curation.verification.core.findings import Finding, Verification
 from curation.verification.run import verify
 
 __all__ = ["Finding", "Verification", "verify"]

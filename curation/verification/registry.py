@@ -5,17 +5,17 @@ Those whose units take longest come first among those that have any.
 
 from __future__ import annotations
 
-from curation.verification.check_canary import CANARY
-from curation.verification.check_card import CARD
-from curation.verification.check_counts import COUNTS
-from curation.verification.check_credentials import CREDENTIALS
-from curation.verification.check_digests import DIGESTS
-from curation.verification.check_identity import IDENTITY
-from curation.verification.check_leakage import LEAKAGE
-from curation.verification.check_loading import LOADING
-from curation.verification.check_personal import PERSONAL
-from curation.verification.check_schemas import SCHEMAS
-from curation.verification.check_viewer import VIEWER
+from curation.verification.checks.canary import CANARY
+from curation.verification.checks.card import CARD
+from curation.verification.checks.counts import COUNTS
+from curation.verification.checks.credentials import CREDENTIALS
+from curation.verification.checks.digests import DIGESTS
+from curation.verification.checks.identity import IDENTITY
+from curation.verification.checks.leakage import LEAKAGE
+from curation.verification.checks.loading import LOADING
+from curation.verification.checks.personal import PERSONAL
+from curation.verification.checks.schemas import SCHEMAS
+from curation.verification.checks.viewer import VIEWER
 
 #: One file each.
 CHECKS = (

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from curation.hub.redaction import redacted
-from curation.progress import Progress, Quiet
-from curation.secrets import covered
-from curation.verification.check import Found
-from curation.verification.contents import open_folder
-from curation.verification.findings import READABLE, Finding, Verification
+from curation.lint.credentials import covered
+from curation.system.escaping import shortened
+from curation.system.progress import Progress, Quiet
+from curation.system.redaction import redacted
+from curation.verification.core.check import Found
+from curation.verification.core.findings import READABLE, Finding, Verification
+from curation.verification.core.folder_contents import open_folder
 from curation.verification.registry import CHECKS
-from curation.verification.scan import scan
-from curation.visible_text import shortened
+from curation.verification.worker_pool import scan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from curation.verification.check import Answer, Check
-    from curation.verification.contents import Contents
+    from curation.verification.core.check import Answer, Check
+    from curation.verification.core.folder_contents import Contents
 
 #: Characters of an error's text that are told.
 _SHOWN = 200

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.verification.registry import CHECKS
-from curation.worker_protocol import serve
+from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 
 def start(setup: Json) -> Callable[[Json], Json]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.faults import BadConfiguration
-from curation.terminal import (
+from curation.system.errors import BadConfiguration
+from curation.system.terminal import (
     Format,
     FormatOption,
     print_json,
@@ -19,9 +19,9 @@ from curation.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.documents import Json
-    from evaluation.environment_making import Planned
-    from evaluation.environments import Environment
+    from curation.core.documents import Json
+    from evaluation.setup.environment_install import Planned
+    from evaluation.setup.environments import Environment
 
 app = typer.Typer(
     help="List engines; add and remove isolated environments of their versions.",
@@ -87,8 +87,8 @@ def add(
       csbdata engines add xgrammar==0.1.8
       csbdata engines add llama_cpp -y
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.engines.registry import find
-    from evaluation.environment_making import made, make
+    from evaluation.setup.engine_files import find
+    from evaluation.setup.environment_install import made, make
 
     file = find(spec)
     ready = made(file)
@@ -112,7 +112,7 @@ def remove(spec: _SpecArgument, format_: FormatOption = Format.AUTO) -> None:
 
     Example: csbdata engines remove xgrammar==0.1.8
     """
-    from evaluation.environments import remove as remove_environments
+    from evaluation.setup.environments import remove as remove_environments
 
     gone = remove_environments(spec)
     if format_ is Format.JSON:
@@ -150,8 +150,8 @@ def _download(plan: Planned) -> str:
 
 def _described() -> list[dict[str, Json]]:
     """Return what is to be said of every engine."""
-    from evaluation.engines.registry import find, known
-    from evaluation.environments import (
+    from evaluation.setup.engine_files import find, known
+    from evaluation.setup.environments import (
         Unavailable,
         complete_here,
         found,
@@ -202,6 +202,6 @@ def _versions(described: dict[str, Json]) -> str:
 
 
 def _tried() -> list[tuple[str, str]]:
-    from evaluation.environments import table as rows
+    from evaluation.setup.environments import table as rows
 
     return [(each.engine, each.version) for each in rows()]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.faults import BadConfiguration
-from evaluation.printing import ReportFormat, ReportFormatOption
+from curation.system.errors import BadConfiguration
+from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 #: Heading of the options that only matter where a model writes.
 _MODELS = "Models"
@@ -236,10 +236,10 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
     Exits with 69 if no engine could be run.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.commands.evaluating import Asked, default_tasks, execute, for_paper
-    from evaluation.generation.asked import Asked as AskedOfModels
-    from evaluation.generation.asked import options_of, prices_of, revision_of
-    from evaluation.lane import Bounds
-    from evaluation.tasks.base import Settings
+    from evaluation.core.task import Settings
+    from evaluation.execution.engine_worker import Bounds
+    from evaluation.generation.model_options import Asked as AskedOfModels
+    from evaluation.generation.model_options import options_of, prices_of, revision_of
 
     name, revision = revision_of(model)
     asked = Asked(

@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.faults import BadConfiguration, Unavailable
-from curation.progress import Quiet, Shown
-from curation.terminal import say
-from evaluation.printing import ReportFormat
+from curation.system.errors import BadConfiguration, Unavailable
+from curation.system.progress import Quiet, Shown
+from curation.system.terminal import say
+from evaluation.reporting.printing import ReportFormat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from curation.documents import Json
-    from curation.progress import Progress
-    from evaluation.driver import Plan, Tally
-    from evaluation.generation.asked import Asked as AskedOfModels
-    from evaluation.generation.setup import Models
-    from evaluation.lane import Bounds
-    from evaluation.lineup import Entrant
-    from evaluation.run_folder import RunFolder
-    from evaluation.servers.writer import ServerEntrant
-    from evaluation.tasks.base import Settings
-    from evaluation.units import Subject
+    from curation.core.documents import Json
+    from curation.system.progress import Progress
+    from evaluation.commands.model_setup import Models
+    from evaluation.core.cases import Subject
+    from evaluation.core.task import Settings
+    from evaluation.execution.engine_worker import Bounds
+    from evaluation.execution.run_folder import RunFolder
+    from evaluation.execution.runner import Plan, Tally
+    from evaluation.generation.model_options import Asked as AskedOfModels
+    from evaluation.servers.server_writer import ServerEntrant
+    from evaluation.setup.selected_engines import Entrant
 
 RUNS = Path("runs")
 
@@ -68,7 +68,7 @@ def default_tasks(*, over_http: bool) -> list[str]:
 
 def for_paper(asked: Asked) -> Asked:
     """Return the same as the paper did it: limits, presets, split, model, prompt."""
-    from evaluation.generation.asked import as_paper
+    from evaluation.generation.model_options import as_paper
 
     bounds = replace(asked.bounds, compile_seconds=40.0, run_seconds=40.0)
     return replace(
@@ -94,9 +94,9 @@ def execute(asked: Asked, format_: ReportFormat) -> None:
 
 
 def _run(asked: Asked, progress: Progress) -> tuple[Path, Tally]:
-    from evaluation.header import header
-    from evaluation.lineup import lineup
-    from evaluation.run_folder import open_run_folder
+    from evaluation.execution.header import header
+    from evaluation.execution.run_folder import open_run_folder
+    from evaluation.setup.selected_engines import lineup
 
     entrants: Sequence[Entrant | ServerEntrant]
     if asked.models.over_http:
@@ -119,7 +119,7 @@ def _servers(asked: Asked) -> Sequence[ServerEntrant]:
         Unavailable: the server does not answer (exit 69).
     """
     from evaluation.servers.client import Asking, Client, split_address
-    from evaluation.servers.writer import entrants
+    from evaluation.servers.server_writer import entrants
     from evaluation.tasks.registry import task_named
 
     asking = [each for each in asked.tasks if not task_named(each).needs_model]
@@ -150,7 +150,7 @@ def _models(asked: Asked, plan: Plan, progress: Progress) -> Models | None:
     """Return the model, loaded; None where no task needs one."""
     if not any(each.needs_model for each in plan.tasks):
         return None
-    from evaluation.generation.setup import Models
+    from evaluation.commands.model_setup import Models
 
     return Models(asked.models, progress.say)
 
@@ -164,9 +164,9 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     progress: Progress,
 ) -> Tally:
     """Have the engines asked, then the models write."""
-    from evaluation.driver import Tally, run
-    from evaluation.lineup import Entrant
-    from evaluation.sampling import sharded
+    from evaluation.data.sampling import sharded
+    from evaluation.execution.runner import Tally, run
+    from evaluation.setup.selected_engines import Entrant
 
     usable = sum(not each.unavailable for each in entrants)
     asking = [each for each in plan.tasks if not each.needs_model]
@@ -200,7 +200,7 @@ def _name(head: dict[str, Json]) -> str:
 def _plan(asked: Asked, progress: Progress) -> tuple[Plan, dict[str, Json], int | None]:
     """Return the plan, what the header says of the data, and the number of units."""
     from evaluation.data import Choice, open_data
-    from evaluation.driver import Plan
+    from evaluation.execution.runner import Plan
     from evaluation.tasks.registry import task_named
     from evaluation.tokenizers import get
 
@@ -253,9 +253,9 @@ def _count(plan: Plan, subjects: int) -> int:
 
 def _tell(folder: Path, tally: Tally, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr what was done and what comes next."""
-    from evaluation.printing import print_tables
-    from evaluation.results import open_run
-    from evaluation.showing import reports
+    from evaluation.analysis.run_report import reports
+    from evaluation.reporting.printing import print_tables
+    from evaluation.results.reader import open_run
 
     run = open_run(folder)
     tables = [table for each in reports(run).values() for table in each.tables]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.terminal import print_json, say
-from curation.terminal import show as print_line
-from evaluation.printing import ReportFormat, ReportFormatOption, print_tables
+from curation.system.terminal import print_json, say
+from curation.system.terminal import show as print_line
+from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
-    from evaluation.results import Run
+    from evaluation.results.reader import Run
 
 app = typer.Typer(
     help="Read, compare, join and hand on runs of `csbdata eval`.",
@@ -55,7 +55,7 @@ def opened(folder: Path) -> Run:
         NoInput: there is no run.
         BadData: its header cannot be read.
     """
-    from evaluation.results import open_run
+    from evaluation.results.reader import open_run
 
     run = open_run(folder)
     for problem in run.problems[:5]:
@@ -84,16 +84,19 @@ def show(
     Every rate has Wilson's 95 % interval and its denominator; `-` is a figure that
     there is not, never 0. docs/results.md defines every column.
     """
-    from evaluation import showing
+    from evaluation.analysis import run_report
 
     opened_run = opened(run)
     wanted = task or []
     if failures:
-        found = showing.failures(opened_run, wanted)
-        tables = [showing.failures_table(opened_run, found, limit)]
+        found = run_report.failures(opened_run, wanted)
+        tables = [run_report.failures_table(opened_run, found, limit)]
     else:
-        tables = [showing.conditions_of(opened_run), showing.engines_of(opened_run)]
-        for report in showing.reports(opened_run, wanted).values():
+        tables = [
+            run_report.conditions_of(opened_run),
+            run_report.engines_of(opened_run),
+        ]
+        for report in run_report.reports(opened_run, wanted).values():
             tables += report.tables
     head = {"run": str(run), "header": dict(opened_run.header)}
     print_tables(tables, format_, {**head, "problems": list(opened_run.problems)})
@@ -146,7 +149,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     engines of all. With --baseline each engine is compared with the one of its name
     there, whatever its version.
     """
-    from evaluation.comparing import Question, compared
+    from evaluation.analysis.compare_runs import Question, compared
 
     gated = fail_under is not None or fail_slower is not None
     if gated and baseline is None:
@@ -194,9 +197,9 @@ def merge(
     Runs of other data, limits, versions or machines are refused: their times and
     counts would mean nothing together.
     """
-    from evaluation.merging import merge as join
-    from evaluation.merging import missing_shards
-    from evaluation.showing import conditions_of
+    from evaluation.analysis.run_report import conditions_of
+    from evaluation.results.merging import merge as join
+    from evaluation.results.merging import missing_shards
 
     joined = join(runs, out)
     left = missing_shards([opened(each) for each in runs])
@@ -238,8 +241,8 @@ def _exported(run: Run, form: Form, out: Path, tasks: list[str]) -> list[Path]:
 
         return [write_page(run, out, tasks)]
     if form is Form.PLOTS:
+        from evaluation.analysis.run_report import reports
         from evaluation.exports.drawing import draw_all
-        from evaluation.showing import reports
 
         found = reports(run, tasks)
         return draw_all((plot for each in found.values() for plot in each.plots), out)
@@ -279,8 +282,8 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     Prints a file in MaskBench's form, which `csbdata eval --data FILE` reads.
     """
-    from evaluation.lane import Bounds
-    from evaluation.shrinking_run import asking, entrant_of, shrunk, unit_of
+    from evaluation.analysis.shrink_failure import asking, entrant_of, shrunk, unit_of
+    from evaluation.execution.engine_worker import Bounds
     from evaluation.tokenizers import get
 
     opened_run = opened(run)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from curation.documents import Json
-    from evaluation.units import Subject
+    from curation.core.documents import Json
+    from evaluation.core.cases import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Choice:
     splits: tuple[str, ...] = ()
     #: `ID` or `CONFIG/ID`.
     ids: frozenset[str] = frozenset()
-    #: At most so many, each config by its share (`evaluation.sampling`).
+    #: At most so many, each config by its share (`evaluation.data.sampling`).
     limit: int | None = None
     #: Decides who is drawn if there is a limit.
     seed: int = 0

@@ -12,23 +12,23 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from curation.benchmark import natural_key
-from curation.dialects import ANY_DIALECT
-from curation.documents import Rejected
-from curation.faults import BadData, NoInput
-from curation.features import features
-from curation.instances.cases import Kind
-from curation.instances.maskbench import name_of
-from curation.jsontext import parse, plain, write
-from curation.limits import Limits, too_big
+from curation.core.benchmark import natural_key
+from curation.core.documents import Rejected
+from curation.instances.dataset.maskbench import name_of
+from curation.instances.model import Kind
+from curation.json.text import parse, plain, write
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.features import features
+from curation.system.errors import BadData, NoInput
+from curation.workers.limits import Limits, too_big
+from evaluation.core.cases import Instance, Subject
 from evaluation.data.dataset import Name
-from evaluation.units import Instance, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 #: Config of a schema that stands in no folder of the data's own.
 FILES: Final = "files"

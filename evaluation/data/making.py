@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from curation.batching import in_batches
-from curation.faults import BadData, CannotCreate
-from curation.instances.step import (
+from curation.instances.dataset.build_step import (
     BATCH_LENGTH,
     BATCH_SCHEMAS,
     limits,
@@ -26,17 +24,19 @@ from curation.instances.step import (
     merged,
     program,
 )
-from curation.isolation import Ending, Pool
-from curation.runs import code_digest, fingerprint, versions
-from evaluation.units import Instance
+from curation.system.errors import BadData, CannotCreate
+from curation.workers.batches import in_batches
+from curation.workers.pool import Ending, Pool
+from curation.workers.run_folder import code_digest, fingerprint, versions
+from evaluation.core.cases import Instance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from curation.documents import Json
-    from curation.isolation import Outcome
-    from evaluation.units import Subject
+    from curation.core.documents import Json
+    from curation.workers.pool import Outcome
+    from evaluation.core.cases import Subject
 
 _FILE: Final = "instances.sqlite"
 _TABLE: Final = (

@@ -7,22 +7,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from curation.editions import DEFAULT_BUILD, HUB_NAME
-from curation.faults import BadConfiguration, NoInput, NotPermitted, Unavailable
-from curation.origins import FetchSettings
-from curation.progress import Quiet
+from curation.dataset.editions import DEFAULT_BUILD, HUB_NAME
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
+from curation.system.progress import Quiet
 from evaluation.data.dataset import Choice, Dataset
 from evaluation.data.files import Files
+from evaluation.data.sampling import drawn
 from evaluation.data.tables import Tables
-from evaluation.sampling import drawn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from curation.progress import Progress
+    from curation.system.progress import Progress
+    from evaluation.core.cases import Subject
     from evaluation.data.dataset import Reader
     from evaluation.data.making import Maker
-    from evaluation.units import Subject
 
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
@@ -128,7 +128,7 @@ def _local(path: Path) -> Reader:
 
 
 def _from_hub(name: str, revision: str | None) -> Reader:
-    from curation.snapshot import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
+    from curation.huggingface.snapshot import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
 
     folder = hub_snapshot(name, revision)
     reader = Tables.of(folder, "hub")
@@ -139,7 +139,7 @@ def _from_hub(name: str, revision: str | None) -> Reader:
 
 def _sample(settings: FetchSettings, progress: Progress) -> Reader:
     """Build the embedded sample into the cache, where it is not yet; open it."""
-    from curation.build import Request, build  # noqa: PLC0415 - heavy, rarely asked
+    from curation.pipeline.build import Request, build  # noqa: PLC0415 - heavy, rarely asked
 
     out = settings.cache / "sample" / "JSONSchemaBench"
     request = Request(out=out, sample=True, instances=True, fetch=settings)

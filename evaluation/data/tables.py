@@ -16,16 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.benchmark import instances_config
-from curation.dialects import ANY_DIALECT
-from curation.documents import Rejected
-from curation.editions import config_names, split_of_file
-from curation.faults import BadConfiguration, BadData
-from curation.features import features
-from curation.jsontext import parse
-from curation.packaging.checksums import file_digest
+from curation.core.benchmark import instances_config
+from curation.core.documents import Rejected
+from curation.dataset.editions import config_names, split_of_file
+from curation.json.text import parse
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.features import features
+from curation.system.checksums import file_digest
+from curation.system.errors import BadConfiguration, BadData
+from evaluation.core.cases import Instance, Subject
 from evaluation.data.dataset import Name
-from evaluation.units import Instance, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evaluation.protocol import Tokenizer
+    from evaluation.core.engine_protocol import Tokenizer
 
 ABOUT = {
     "distribution": "llama-cpp-python",

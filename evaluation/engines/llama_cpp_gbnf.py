@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evaluation.protocol import Matcher, Tokenizer
+    from evaluation.core.engine_protocol import Matcher, Tokenizer
 
 ABOUT = {
     "distribution": "llama-cpp-python",

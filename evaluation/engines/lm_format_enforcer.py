@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from evaluation.protocol import Tokenizer
+    from evaluation.core.engine_protocol import Tokenizer
 
 ABOUT = {
     "distribution": "lm-format-enforcer",

@@ -12,18 +12,18 @@ import json
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from curation.dialects import BY_NAME
-from curation.durable import replacing
-from curation.faults import NoInput
-from evaluation.units import Result, Verdict
+from curation.schema.dialects import BY_NAME
+from curation.system.atomic_files import replacing
+from curation.system.errors import NoInput
+from evaluation.core.cases import Result, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from curation.documents import Json
-    from evaluation.results import Run
-    from evaluation.units import Row, Unit, Walked
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row, Unit, Walked
+    from evaluation.results.reader import Run
 
 _TASK = "test-suite"
 
@@ -58,7 +58,7 @@ def write_bowtie(run: Run, folder: Path) -> list[Path]:
 
 
 def _units(run: Run) -> dict[tuple[str, str], Unit]:
-    from evaluation.tasks.base import Settings  # noqa: PLC0415 (as below)
+    from evaluation.core.task import Settings  # noqa: PLC0415 (as below)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
 
     settings = Settings(**(run.header.get("settings") or {}))

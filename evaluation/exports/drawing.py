@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from curation.durable import cannot_write
-from curation.plots import PAGE, save, style
+from curation.dataset.plots import PAGE, save, style
+from curation.system.atomic_files import cannot_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from evaluation.tasks.base import Plot
+    from evaluation.core.task import Plot
 
 _HEIGHT = 3.6
 

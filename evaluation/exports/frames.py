@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.durable import replacing
+from curation.system.atomic_files import replacing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.results import Run
+    from evaluation.results.reader import Run
 
 
 def write_parquet(run: Run, folder: Path) -> list[Path]:

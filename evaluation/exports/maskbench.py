@@ -16,23 +16,23 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.durable import replacing, write_whole
-from curation.faults import NoInput
-from curation.instances.maskbench import MaskFile
-from evaluation.labels import deadline_ns, entrant_in
-from evaluation.measured import measure
-from evaluation.standings import Standing, apart, right
-from evaluation.statistics import PERCENTILES, index_percentile
-from evaluation.units import Result
+from curation.instances.dataset.maskbench import MaskFile
+from curation.system.atomic_files import replacing, write_whole
+from curation.system.errors import NoInput
+from evaluation.core.cases import Result
+from evaluation.reporting.statistics import PERCENTILES, index_percentile
+from evaluation.results.labels import deadline_ns, entrant_in
+from evaluation.results.measurements import measure
+from evaluation.results.outcomes import Standing, apart, right
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.documents import Json
-    from evaluation.measured import Measured
-    from evaluation.results import Run
-    from evaluation.units import Row
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row
+    from evaluation.results.measurements import Measured
+    from evaluation.results.reader import Run
 
 _TASK = "masks"
 _US = 1_000

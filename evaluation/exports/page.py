@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, StrictUndefined
 
-from curation.durable import write_whole
-from curation.visible_text import safe
-from evaluation.showing import (
+from curation.system.atomic_files import write_whole
+from curation.system.escaping import safe
+from evaluation.analysis.run_report import (
     conditions_of,
     engines_of,
     failures,
     failures_table,
     reports,
 )
-from evaluation.tables import text_of
+from evaluation.reporting.tables import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from evaluation.results import Run
-    from evaluation.tables import Cell, Table
-    from evaluation.tasks.base import Plot, Report
+    from evaluation.core.task import Plot, Report
+    from evaluation.reporting.tables import Cell, Table
+    from evaluation.results.reader import Run
 
 _TEMPLATE = "page.html.jinja"
 _FAILURES = 100

@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from evaluation.generation.picking import Picker
+from evaluation.core.cases import Result
+from evaluation.generation.model import Ending, Generation, Options, Step
 from evaluation.generation.session import EngineEnded
-from evaluation.generation.values import Ending, Generation, Options, Step
-from evaluation.units import Result
+from evaluation.generation.token_choice import Picker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import torch
 
+    from evaluation.generation.model import Request
     from evaluation.generation.session import Mask, Session
-    from evaluation.generation.values import Request
     from evaluation.models.base import Decoding, LanguageModel
 
 #: Seconds for which one of several texts that all wait for a grammar looks for it.

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from evaluation.generation.judging import Class, Judgement, Verdict, classify
-from evaluation.generation.values import Ending, Generation, Step
-from evaluation.standings import WRITTEN
-from evaluation.units import Result, Row
+from evaluation.core.cases import Result, Row
+from evaluation.generation.judgement import Class, Judgement, Verdict, classify
+from evaluation.generation.model import Ending, Generation, Step
+from evaluation.results.outcomes import WRITTEN
 
 if TYPE_CHECKING:
-    from evaluation.units import Subject
+    from evaluation.core.cases import Subject
 
 #: What rows of generations have as their task; `efficiency` reads them too.
 TASK = "coverage"

@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from curation import worker_protocol
-from curation.isolation import Ending, Program, Worker
-from evaluation.rows import RESULTS
-from evaluation.units import Result
+from curation.workers import protocol
+from curation.workers.pool import Ending, Program, Worker
+from evaluation.core.cases import Result
+from evaluation.execution import engine_process
+from evaluation.execution.row_builder import RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.documents import Json
-    from curation.isolation import Outcome
-    from curation.limits import Limits
+    from curation.core.documents import Json
+    from curation.workers.limits import Limits
+    from curation.workers.pool import Outcome
 
-_HERE = Path(__file__).resolve().parent.parent
+_ENGINES = Path(engine_process.__file__)
 
 
 class EngineEnded(Exception):  # noqa: N818 - an ending, told to the loop alone
@@ -67,8 +68,8 @@ class Session:
     ) -> None:
         """Prepare; the process is started when first needed.
 
-        `program.setup` is what `evaluation.engine_process` is given: engine, options
-        and tokenizer; `tokenizer` is that last part.
+        `program.setup` is what `evaluation.execution.engine_process` is given: engine,
+        options and tokenizer; `tokenizer` is that last part.
         """
         self._size = int(tokenizer["vocab_size"])
         self._limits = limits
@@ -217,13 +218,13 @@ def _session_program(program: Program, folder: Path) -> Program:
     if not isinstance(setup, dict):
         raise TypeError
     return Program(
-        file=_HERE / "engine_process.py",
+        file=_ENGINES,
         setup={**setup, "mask": str(folder / "mask")},
         interpreter=program.interpreter,
         arguments=(
-            str(Path(worker_protocol.__file__)),
+            str(Path(protocol.__file__)),
             str(folder / "printed"),
-            str(_HERE / "session_worker.py"),
+            str(_ENGINES.with_name("generation_session.py")),
         ),
         environment=program.environment,
     )

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

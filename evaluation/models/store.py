@@ -13,10 +13,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from curation.cache import Cache
-from curation.faults import BadConfiguration
-from curation.origins import FetchSettings
-from curation.publish import atomic_folder
+from curation.download.acquire import FetchSettings
+from curation.download.cache import Cache
+from curation.system.atomic_folders import atomic_folder
+from curation.system.errors import BadConfiguration
 from evaluation.tokenizers import get
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 

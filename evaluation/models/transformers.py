@@ -11,7 +11,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.utils import logging
 
-from curation.faults import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.prefixes import Prefixes
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from curation.documents import Json
+    from curation.core.documents import Json
     from evaluation.models.base import Message
 
 #: Number types that may be asked for.

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
-from curation.faults import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.base import Message
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Final
 import requests
 from urllib3.exceptions import HTTPError
 
-from curation.faults import BadConfiguration, NotPermitted, Unavailable
+from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from evaluation.servers.streams import Answer, BrokenStream, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 #: Where servers tell of themselves, beside their list of models.
 _ABOUT: Final = ("/version", "/props", "/get_server_info")

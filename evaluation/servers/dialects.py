@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from curation.faults import BadConfiguration
-from evaluation.servers.adapting import for_gemini, for_openai, unchanged
+from curation.system.errors import BadConfiguration
+from evaluation.servers.schema_adaptation import for_gemini, for_openai, unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 _NAME: Final = "answer"
 

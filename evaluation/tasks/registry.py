@@ -1,4 +1,4 @@
-"""The tasks there are: every file of this folder with a module-level `TASK`.
+"""The tasks there are: every folder here whose module `task` holds a `TASK`.
 
 Another package adds one through the entry point group `csbdata.tasks` (the `Task`
 itself, or a module that holds one as `TASK`).
@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import evaluation.tasks
-from curation.faults import BadConfiguration
-from evaluation.tasks.base import Task
+from curation.system.errors import BadConfiguration
+from evaluation.core.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -57,7 +57,9 @@ def task_named(name: str) -> Task:
 
 def _built_in() -> Iterator[tuple[str, Task]]:
     for module in pkgutil.iter_modules(evaluation.tasks.__path__):
-        place = f"{evaluation.tasks.__name__}.{module.name}"
+        if not module.ispkg:
+            continue
+        place = f"{evaluation.tasks.__name__}.{module.name}.{_ATTRIBUTE.lower()}"
         task = getattr(import_module(place), _ATTRIBUTE, None)
         if isinstance(task, Task):
             yield place, task

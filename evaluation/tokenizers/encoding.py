@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from evaluation.tokenizers.fast import kind_of, steps_of
-from evaluation.tokenizers.parts import Kind
-from evaluation.tokenizers.pieces import piece_bytes
-from evaluation.tokenizers.written import MARKED_SPACES, SPACE
+from evaluation.tokenizers.formats.huggingface_json import kind_of, steps_of
+from evaluation.tokenizers.formats.json_writer import MARKED_SPACES, SPACE
+from evaluation.tokenizers.formats.parts import Kind
+from evaluation.tokenizers.formats.sentencepiece import piece_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from tokenizers import Tokenizer
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 #: Stands for a token without bytes: no text has this byte, in UTF-8.
 _NO_TEXT: Final = b"\xff"

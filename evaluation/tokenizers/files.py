@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from curation.faults import BadConfiguration, BadData
+from curation.system.errors import BadConfiguration, BadData
 from evaluation.tokenizers.encoding import Encoder, plain_json
-from evaluation.tokenizers.parts import Kind
+from evaluation.tokenizers.formats.parts import Kind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.tokenizers.parts import Parts
+    from evaluation.tokenizers.formats.parts import Parts
 
 _TOKENIZER: Final = "tokenizer.json"
 _TOKENS: Final = "tokens.json"

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from curation.faults import BadData, NoInput
-from evaluation.tokenizers.fast import from_fast
-from evaluation.tokenizers.gguf import from_gguf
-from evaluation.tokenizers.parts import padded_size
-from evaluation.tokenizers.patterns import pre_tokenizer
-from evaluation.tokenizers.pieces import from_sentencepiece
-from evaluation.tokenizers.ranks import from_tekken, from_tiktoken
+from curation.system.errors import BadData, NoInput
+from evaluation.tokenizers.formats.gguf import from_gguf
+from evaluation.tokenizers.formats.huggingface_json import from_fast
+from evaluation.tokenizers.formats.parts import padded_size
+from evaluation.tokenizers.formats.pre_tokenizers import pre_tokenizer
+from evaluation.tokenizers.formats.sentencepiece import from_sentencepiece
+from evaluation.tokenizers.formats.tiktoken import from_tekken, from_tiktoken
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.documents import Json
-    from evaluation.tokenizers.parts import Parts
+    from curation.core.documents import Json
+    from evaluation.tokenizers.formats.parts import Parts
 
 #: Files that hold a tokenizer, best first: what `huggingface_hub` is asked for too.
 TOKENIZER_FILES: Final = (

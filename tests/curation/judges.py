@@ -9,13 +9,13 @@ import jsonschema_rs
 from referencing import Registry
 from referencing.jsonschema import specification_with
 
-from curation.check_schema import refuse
-from curation.dialects import BY_NAME
+from curation.schema.dialects import BY_NAME
+from curation.validation.metaschema_2020_12 import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 _PYTHON = {
     "draft-04": jsonschema.Draft4Validator,

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from curation.benchmark import CONFIGS, DEFAULT, SPLITS, instances_config
-from curation.build import Request, build
-from curation.packaging.parquet import COLUMNS
-from curation.progress import Quiet
+from curation.core.benchmark import CONFIGS, DEFAULT, SPLITS, instances_config
+from curation.dataset.parquet import COLUMNS
+from curation.pipeline.build import Request, build
+from curation.system.progress import Quiet
 
 datasets = pytest.importorskip("datasets")
 _SCRIPT = Path(__file__).with_name("run_lm_eval.py")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evaluation.results import HEADER
-from evaluation.units import Result, Row, Verdict, Walked
+from evaluation.core.cases import Result, Row, Verdict, Walked
+from evaluation.results.reader import HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 #: What `write_run` puts into `run.json`.
 HEAD: Mapping[str, Json] = {

@@ -5,24 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.origins import FetchSettings
-from evaluation.driver import Plan, run
-from evaluation.header import header
-from evaluation.lane import Bounds
-from evaluation.lineup import lineup
-from evaluation.results import open_run
-from evaluation.run_folder import open_run_folder
-from evaluation.tasks.base import Settings
+from curation.download.acquire import FetchSettings
+from evaluation.core.cases import Instance, Subject
+from evaluation.core.task import Settings
+from evaluation.execution.engine_worker import Bounds
+from evaluation.execution.header import header
+from evaluation.execution.run_folder import open_run_folder
+from evaluation.execution.runner import Plan, run
+from evaluation.results.reader import open_run
+from evaluation.setup.selected_engines import lineup
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get
-from evaluation.units import Instance, Subject
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evaluation.driver import Tally
-    from evaluation.results import Run
+    from evaluation.execution.runner import Tally
+    from evaluation.results.reader import Run
     from evaluation.tokenizers import TokenizerFiles
 
 MINIATURES = Path(__file__).with_name("miniatures")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.units import Result, Row, Verdict, Walked
+from evaluation.core.cases import Result, Row, Verdict, Walked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.units import Unit, Walk
+    from evaluation.core.cases import Unit, Walk
 
 #: What an engine says of one text.
 Rule = "Callable[[Walk], Verdict]"

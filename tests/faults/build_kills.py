@@ -20,9 +20,9 @@ import sys
 import time
 from pathlib import Path
 
-from curation.build import Request, build
-from curation.origins import FetchSettings
-from curation.progress import Quiet
+from curation.download.acquire import FetchSettings
+from curation.pipeline.build import Request, build
+from curation.system.progress import Quiet
 from tests.faults.kill_points import Fault
 
 #: A step that never comes.

@@ -16,10 +16,10 @@ import signal
 import sys
 from pathlib import Path
 
-from curation.cache import Cache
-from curation.faults import CannotCreate
-from curation.fetch import Network
-from curation.origins import Acquired, FetchSettings, acquire
+from curation.download.acquire import Acquired, FetchSettings, acquire
+from curation.download.cache import Cache
+from curation.download.http import Network
+from curation.system.errors import CannotCreate
 from tests.archives_made import github_pin, github_tarball, save
 from tests.faults.kill_points import SURVIVED, Fault
 from tests.loopback import HASTY

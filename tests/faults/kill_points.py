@@ -19,10 +19,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation import publish
-from curation.durable import sweep
-from curation.faults import CannotCreate
-from curation.runs import Run, atomic_folder, atomic_write_bytes
+from curation.system import atomic_folders
+from curation.system.atomic_files import sweep
+from curation.system.errors import CannotCreate
+from curation.workers.run_folder import Run, atomic_folder, atomic_write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ def out(folder: Path) -> None:
 
 def out_slow(folder: Path) -> None:
     """Replace a folder where names cannot be swapped."""
-    publish._exchange = lambda *_: False
+    atomic_folders._exchange = lambda *_: False
     out(folder)
 
 
@@ -89,7 +89,7 @@ def out_holds(folder: Path) -> None:
 
 def out_slow_holds(folder: Path) -> None:
     """After the next start, which puts back what was moved aside, so it is."""
-    publish.recover(folder / "out")
+    atomic_folders.recover(folder / "out")
     out_holds(folder)
 
 

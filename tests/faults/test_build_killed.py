@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.runs import Run
+from curation.workers.run_folder import Run
 from tests.faults.build_kills import tree
 
 ROOT = Path(__file__).parent.parent.parent

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from curation.isolation import Program
-from curation.limits import Limits
-from evaluation.driver import run
-from evaluation.engines.registry import find
+from curation.workers.limits import Limits
+from curation.workers.pool import Program
+from evaluation.core.cases import Result, Verdict
+from evaluation.core.task import Settings
+from evaluation.execution.engine_worker import for_worker
+from evaluation.execution.header import header
+from evaluation.execution.run_folder import open_run_folder
+from evaluation.execution.runner import run
 from evaluation.generation.session import Session
-from evaluation.header import header
-from evaluation.lane import for_worker
-from evaluation.lineup import Entrant
-from evaluation.results import open_run
-from evaluation.run_folder import open_run_folder
-from evaluation.tasks.base import Settings
-from evaluation.units import Result, Verdict
+from evaluation.results.reader import open_run
+from evaluation.setup.engine_files import find
+from evaluation.setup.selected_engines import Entrant
 from tests.evaluation.measuring import (
     MINIATURES,
     measured,
@@ -38,7 +38,7 @@ from tests.evaluation.measuring import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.units import Row
+    from evaluation.core.cases import Row
 
 #: Title of a schema to what must come of it, where, and a word of the detail.
 TROUBLES = {

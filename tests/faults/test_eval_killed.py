@@ -15,14 +15,14 @@ import orjson
 import psutil
 import pytest
 
-from evaluation.results import open_run
+from evaluation.results.reader import open_run
 from tests.evaluation.measuring import measured, miniature, plan_of, subject
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.results import Run
-    from evaluation.units import Row, Subject
+    from evaluation.core.cases import Row, Subject
+    from evaluation.results.reader import Run
 
 _UNITS = 30
 _SCRIPT = """

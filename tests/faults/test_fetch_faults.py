@@ -11,33 +11,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import (
+from curation.download.acquire import Acquired, FetchSettings, Unavailable, acquire
+from curation.download.allowed_hosts import Gate
+from curation.download.http import Network
+from curation.system.errors import (
     BadArchive,
     BadData,
     CannotCreate,
     TemporarilyUnavailable,
     WrongDigest,
 )
-from curation.faults import Unavailable as UnavailableFault
-from curation.fetch import Network
-from curation.gates import Gate
-from curation.origins import Acquired, FetchSettings, Unavailable, acquire
+from curation.system.errors import Unavailable as UnavailableFault
 from tests.archives_made import FILES, github_pin, github_tarball, hub_pin
-from tests.loopback import (
-    HASTY,
-    body,
-    drip,
-    redirect,
-    reset,
-    serving,
-    status,
-)
+from tests.loopback import HASTY, body, drip, redirect, reset, serving, status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from curation.pins import ArchivePin
+    from curation.download.pins import ArchivePin
     from tests.loopback import Handler, Server
 
 TARBALL = github_tarball()

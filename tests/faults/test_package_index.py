@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation import package_index
-from curation.faults import WrongDigest
-from curation.fetch import Network
-from curation.origins import Acquired, FetchSettings, Unavailable, acquire
-from curation.packs import open_pack
+from curation.download import pip
+from curation.download.acquire import Acquired, FetchSettings, Unavailable, acquire
+from curation.download.http import Network
+from curation.download.packs import open_pack
+from curation.system.errors import WrongDigest
 from tests.archives_made import FILES, sdist, sdist_pin, wheel, wheel_pin
 from tests.loopback import body, serving
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from curation.pins import ArchivePin
+    from curation.download.pins import ArchivePin
     from tests.loopback import Server
 
 WHEEL = wheel()
@@ -133,7 +133,7 @@ def test_f4_an_index_that_does_not_answer_is_asked_once(
         closed.bind(("127.0.0.1", 0))
         _use(monkeypatch, f"http://127.0.0.1:{closed.getsockname()[1]}/simple")
         first = acquire(PIN, settings)
-        monkeypatch.setattr(package_index, "_run_pip", None)
+        monkeypatch.setattr(pip, "_run_pip", None)
         second = acquire(PIN, settings)
     assert isinstance(first, Unavailable)
     assert isinstance(second, Unavailable)
@@ -145,8 +145,8 @@ def test_f5_pip_has_a_deadline(
 ) -> None:
     """It is killed with all that it started: exit code 75."""
     sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]
-    monkeypatch.setattr(package_index, "_pip", lambda: sleeper)
-    monkeypatch.setattr(package_index, "DEADLINE", 0.3)
+    monkeypatch.setattr(pip, "_pip", lambda: sleeper)
+    monkeypatch.setattr(pip, "DEADLINE", 0.3)
     got = acquire(PIN, settings)
     assert isinstance(got, Unavailable)
     assert (got.exit_code, "did not end" in got.why) == (75, True)
@@ -159,7 +159,7 @@ def test_f60_pip_is_not_given_the_tokens_of_others(
     monkeypatch.setenv("HF_TOKEN", "planted")
     report = tmp_path / "seen"
     script = f"import os; open({str(report)!r}, 'w').write(str(dict(os.environ)))"
-    monkeypatch.setattr(package_index, "_pip", lambda: [sys.executable, "-c", script])
+    monkeypatch.setattr(pip, "_pip", lambda: [sys.executable, "-c", script])
     assert isinstance(acquire(PIN, settings), Unavailable)
     assert "planted" not in report.read_text()
 
@@ -168,8 +168,8 @@ def test_without_pip_the_next_step_is_named(
     settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An environment may lack it."""
-    monkeypatch.setattr(package_index, "find_spec", lambda _name: None)
-    monkeypatch.setattr(package_index, "which", lambda _name: None)
+    monkeypatch.setattr(pip, "find_spec", lambda _name: None)
+    monkeypatch.setattr(pip, "which", lambda _name: None)
     got = acquire(PIN, settings)
     assert isinstance(got, Unavailable)
     assert "ensurepip" in got.why

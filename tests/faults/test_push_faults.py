@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import (
+from curation.huggingface.session import patient_client
+from curation.publish.push import push
+from curation.system.errors import (
     BadData,
     NotPermitted,
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.hub.push import push
-from curation.hub.session import patient_client
-from curation.progress import Quiet
+from curation.system.progress import Quiet
 from tests.fake_hub.troubles import cut, cut_body, rate_limited, silent, status
 from tests.publishing import (
     FILES,

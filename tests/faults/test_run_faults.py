@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from curation.faults import CannotCreate, TemporarilyUnavailable
-from curation.isolation import Ending, Pool, Program
-from curation.limits import Limits
-from curation.runs import Run, atomic_folder, fingerprint
+from curation.system.errors import CannotCreate, TemporarilyUnavailable
+from curation.workers.limits import Limits
+from curation.workers.pool import Ending, Pool, Program
+from curation.workers.run_folder import Run, atomic_folder, fingerprint
 
 ROOT = Path(__file__).parent.parent.parent
 KILL_POINTS = Path(__file__).with_name("kill_points.py")
@@ -86,8 +86,8 @@ def test_f37_two_runs_in_one_folder_are_one_too_many(tmp_path: Path) -> None:
     """Another process is turned away with exit code 75, and changes nothing."""
     code = (
         "import sys; from pathlib import Path\n"
-        "from curation.faults import Fault\n"
-        "from curation.runs import Run\n"
+        "from curation.system.errors import Fault\n"
+        "from curation.workers.run_folder import Run\n"
         "try:\n"
         "    with Run.open(Path(sys.argv[1]), 'f2'): print('in')\n"
         "except Fault as fault: print(fault.exit_code)\n"
@@ -116,8 +116,8 @@ def test_f38_whatever_changes_the_work_is_done_again(part: str, tmp_path: Path) 
 
 
 FINGERPRINT = """
-from curation.jsontext import digest, parse, write
-from curation.runs import code_digest, fingerprint, versions
+from curation.json.text import digest, parse, write
+from curation.workers.run_folder import code_digest, fingerprint, versions
 value = parse('{"b": 1.50, "\\u0131": [1e23, "I\\u0307"], "a": {}}'.encode())
 print(write(value).encode(), digest(value))
 print(fingerprint(code=code_digest(), versions=versions(), value={"b": 1, "a": 2}))

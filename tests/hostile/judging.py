@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation import worker
-from curation.documents import Origin, Provenance, RawDocument
-from curation.isolation import Ending, Outcome, Pool, Program
-from curation.limits import Limits
+from curation.core.documents import Origin, Provenance, RawDocument
+from curation.pipeline import document_worker
+from curation.workers.limits import Limits
+from curation.workers.pool import Ending, Outcome, Pool, Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 RULES = ("clean", "paper")
 #: Seconds for one schema on a busy machine; a hang takes for ever.
@@ -31,7 +31,7 @@ def _unit(name: str, content: bytes) -> Json:
     raw = RawDocument(
         config="Github", unique_id=name, provenance=provenance, content=content
     )
-    return worker.unit_of(raw, 0)
+    return document_worker.unit_of(raw, 0)
 
 
 def judged(
@@ -39,7 +39,7 @@ def judged(
 ) -> dict[str, Outcome]:
     """Return what the worker of a build makes of each document."""
     setup = {"rules": rules, "sys_path": [], "libraries": [{"files": "", "uris": {}}]}
-    program = Program(file=Path(worker.__file__), setup=setup)
+    program = Program(file=Path(document_worker.__file__), setup=setup)
     units = [_unit(name, content) for name, content in named.items()]
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]
     with Pool(program, jobs=2, limits=limits, attempts=1) as pool:

@@ -10,7 +10,7 @@ from tests.hostile.schemas import DRAFT_04, DRAFT_07, DRAFT_2020_12
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 _WORDS = (
     "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor",

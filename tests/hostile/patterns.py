@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 _PATTERNS: tuple[str, ...] = (
     "^(a+)+$",

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.documents import Document, Rejected
-from curation.rulesets import rule_set
-from tests.curation.stages.documents_made import CONTEXT, document
+from curation.core.documents import Document, Rejected
+from curation.rules.sets import rule_set
+from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 _RULES = rule_set("clean").rules
 _NAMES = [

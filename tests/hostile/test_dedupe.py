@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation import jsontext
-from curation.benchmark import split_of
-from curation.dialects import DRAFT_07
-from curation.skeleton import skeleton_digest
+from curation.core.benchmark import split_of
+from curation.json import text as jsontext
+from curation.schema.dialects import DRAFT_07
+from curation.schema.skeleton import skeleton_digest
 
 if TYPE_CHECKING:
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 SCHEMA = b'{"type": "number", "minimum": 10, "enum": [1]}'
 values = st.recursive(

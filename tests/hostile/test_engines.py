@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.engines.registry import find
-from evaluation.environments import Unavailable, interpreter
-from evaluation.lane import Bounds
-from evaluation.units import Instance, Result, Subject, Verdict
+from evaluation.core.cases import Instance, Result, Subject, Verdict
+from evaluation.execution.engine_worker import Bounds
+from evaluation.setup.engine_files import find
+from evaluation.setup.environments import Unavailable, interpreter
 from tests.evaluation.measuring import measured, plan_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.documents import Json
-    from evaluation.units import Row
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row
 
 _BOUNDS = Bounds(compile_seconds=3.0, run_seconds=3.0, memory_mb=1024)
 

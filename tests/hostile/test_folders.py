@@ -15,24 +15,24 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.build import Request, build
-from curation.ledger import CHANGES
-from curation.progress import Quiet
+from curation.dataset.ledger import CHANGES
+from curation.pipeline.build import Request, build
+from curation.system.progress import Quiet
 from curation.verification import verify
-from curation.verification.check_canary import CANARY
-from curation.verification.check_counts import COUNTS
-from curation.verification.check_credentials import CREDENTIALS
-from curation.verification.check_digests import DIGESTS
-from curation.verification.check_identity import IDENTITY
-from curation.verification.check_leakage import LEAKAGE
-from curation.verification.check_loading import LOADING
-from curation.verification.check_viewer import VIEWER
+from curation.verification.checks.canary import CANARY
+from curation.verification.checks.counts import COUNTS
+from curation.verification.checks.credentials import CREDENTIALS
+from curation.verification.checks.digests import DIGESTS
+from curation.verification.checks.identity import IDENTITY
+from curation.verification.checks.leakage import LEAKAGE
+from curation.verification.checks.loading import LOADING
+from curation.verification.checks.viewer import VIEWER
 from tests.curation.verification.spoiling import TABLE, edit_manifest, set_cell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 #: Those that need no child process.
 QUICK = (DIGESTS, COUNTS, IDENTITY, LEAKAGE, VIEWER, CANARY)

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.results import open_run
-from evaluation.showing import failures, failures_table
-from evaluation.table_forms import as_markdown
+from evaluation.analysis.run_report import failures, failures_table
+from evaluation.core.cases import Result
+from evaluation.reporting.table_rendering import as_markdown
+from evaluation.results.reader import open_run
 from evaluation.tasks.registry import task_named
-from evaluation.units import Result
 from tests.evaluation.made_runs import row, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 LABELS: list[dict[str, Json]] = [
     {},

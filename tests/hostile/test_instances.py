@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.subject import Subject
-from curation.instances.witnesses import witnesses
+from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.witnesses.search import witnesses
 
 if TYPE_CHECKING:
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 
 def _either(index: int) -> Json:

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from curation.documents import Json, Reason, Rejected
-from curation.jsontext import MAX_DEPTH, canonical, digest, parse, write
-from curation.limits import Limits, too_big, too_many
+from curation.core.documents import Json, Reason, Rejected
+from curation.json.text import MAX_DEPTH, canonical, digest, parse, write
+from curation.workers.limits import Limits, too_big, too_many
 
 #: Seconds that no text here may take; quadratic reading would take minutes.
 LINEAR = 10.0

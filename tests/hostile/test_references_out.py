@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation import compile_worker
-from curation.dialects import DIALECTS
-from curation.documents import Reason
-from curation.isolation import Ending, Pool, Program
-from curation.verdicts import of_jsonschema, of_jsonschema_rs
+from curation.core.documents import Reason
+from curation.schema.dialects import DIALECTS
+from curation.validation import fastjsonschema_worker
+from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs
+from curation.workers.pool import Ending, Pool, Program
 from tests.hostile import schemas
 from tests.hostile.judging import LIMITS, RULES, judged, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 
 @dataclass
@@ -141,7 +141,7 @@ def test_f23_no_validator_follows_a_reference_out(tmp_path: Path) -> None:
             for dialect in DIALECTS:
                 of_jsonschema(schema, dialect, thorough=True)
                 of_jsonschema_rs(schema, dialect)
-        program = Program(file=Path(compile_worker.__file__))
+        program = Program(file=Path(fastjsonschema_worker.__file__))
         with Pool(program, jobs=1, limits=LIMITS, attempts=1) as pool:
             texts = [json.dumps(each) for each in found]
             (result,) = pool.run_batches([texts])

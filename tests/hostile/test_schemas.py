@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation import compile_worker
-from curation.apply import LONGEST_DETAIL
-from curation.documents import Reason
-from curation.isolation import Ending, Outcome, Pool, Program
-from curation.jsontext import parse
-from curation.limits import Limits
+from curation.core.documents import Reason
+from curation.json.text import parse
+from curation.pipeline.process_document import LONGEST_DETAIL
+from curation.validation import fastjsonschema_worker
+from curation.workers.limits import Limits
+from curation.workers.pool import Ending, Outcome, Pool, Program
 from tests.hostile import jumble, schemas
 from tests.hostile.judging import LIMITS, RULES, judged, reason_of
 from tests.hostile.patterns import PATTERNS
@@ -22,7 +22,7 @@ from tests.hostile.patterns import PATTERNS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 #: What a rule may say of a pattern that is hostile or none.
 PATTERN_REASONS = {None, Reason.BAD_PATTERN, Reason.VALIDATORS_DISAGREE}
@@ -208,7 +208,7 @@ def test_f29_hostile_names_are_names() -> None:
 def test_f29_hostile_names_do_not_break_out_of_generated_code() -> None:
     """No name in the Python source that fastjsonschema writes is run as such."""
     texts = [json.dumps(each) for each in schemas.NAMES.values()]
-    program = Program(file=Path(compile_worker.__file__))
+    program = Program(file=Path(fastjsonschema_worker.__file__))
     with Pool(program, jobs=1, limits=LIMITS, attempts=1) as pool:
         (result,) = pool.run_batches([texts])
     assert {each.ending for each in result.outcomes} == {Ending.OK}

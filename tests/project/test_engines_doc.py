@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from evaluation.engines.registry import chosen, find
-from evaluation.units import Result, Verdict
+from evaluation.core.cases import Result, Verdict
+from evaluation.setup.engine_files import chosen, find
 from tests.evaluation.measuring import measured, plan_of, subject
 
 _DOC = Path(__file__).parents[2] / "docs" / "engines.md"

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.documents import Reason
-from curation.rulesets import rule_set
+from curation.core.documents import Reason
+from curation.rules.sets import rule_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable

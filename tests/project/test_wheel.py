@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.benchmark import CONFIGS
+from curation.core.benchmark import CONFIGS
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "sample-clean.json"

@@ -15,25 +15,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation import tables
-from curation.apply import UNDIVIDED, apply
-from curation.buckets import github_config
-from curation.documents import Rejected
-from curation.jsontext import canonical, parse, write
-from curation.measures import field_count
-from curation.origins import Acquired, FetchSettings, acquire
-from curation.packs import open_pack
-from curation.pins import load_pins
-from curation.resources import raw_folder
-from curation.rules import Context
-from curation.rulesets import PAPER, rule_set
+from curation.core.documents import Rejected
+from curation.core.github_subsets import github_config
+from curation.core.rule import Context
+from curation.dataset import paper_tables
+from curation.download.acquire import Acquired, FetchSettings, acquire
+from curation.download.packs import open_pack
+from curation.download.pins import load_pins
+from curation.json.text import canonical, parse, write
+from curation.pipeline.process_document import UNDIVIDED, apply
+from curation.rules.sets import PAPER, rule_set
+from curation.schema.measures import field_count
 from curation.sources.base import Reading
 from curation.sources.registry import source_named
+from curation.system.package_data import raw_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.documents import Json, RawDocument
+    from curation.core.documents import Json, RawDocument
 
 MIRROR = os.environ.get("CSBDATA_MIRROR")
 REFERENCE = os.environ.get("CSBDATA_REFERENCE")
@@ -206,10 +206,10 @@ def test_table_8_comes_out_of_the_raw_files() -> None:
             config = each.config
             if config == UNDIVIDED:
                 config = github_config(field_count(schema))
-            seen.append(tables.sight(config, schema))
-    table = tables.table_8(seen)
+            seen.append(paper_tables.sight(config, schema))
+    table = paper_tables.table_8(seen)
     for config, (sizes, *rest) in TABLE_8.items():
-        size, *others = (table[config][name] for name in tables.MEASURES)
+        size, *others = (table[config][name] for name in paper_tables.MEASURES)
         assert f"{size.median:.1f} {size.most:.1f}".startswith(sizes), config
         assert [(each.median, each.most) for each in others] == rest, config
 
@@ -225,7 +225,7 @@ TABLE_9 = {
 def test_table_9_comes_out_of_the_kept_records() -> None:
     """But for the eight records of these subsets that authors mended by hand."""
     rows = ((config, text) for (config, _), text in kept().items())
-    table = tables.table_9(tables.sights(rows))
+    table = paper_tables.table_9(paper_tables.sights(rows))
     off = 0
     for config, figures in TABLE_9.items():
         ours = tuple(table[config].values())

@@ -10,8 +10,8 @@ import typer
 from typer.testing import CliRunner
 
 from curation.commands.card import card
-from curation.faults import CannotCreate, NoInput
 from curation.packaging.manifest import write_facts
+from curation.system.errors import CannotCreate, NoInput
 from tests.builds import write_build
 from tests.made import summary
 

@@ -9,10 +9,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.checking import ACCEPTS, Examiner
 from curation.commands.check import check
-from curation.faults import NoInput
-from curation.isolation import Ending, Outcome, Worker
+from curation.pipeline.schema_check import ACCEPTS, Examiner
+from curation.system.errors import NoInput
+from curation.workers.pool import Ending, Outcome, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

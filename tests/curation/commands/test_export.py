@@ -9,12 +9,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.build import Request, build
 from curation.commands.export import export
 from curation.commands.instances import instances
-from curation.faults import CannotCreate, NoInput
-from curation.origins import FetchSettings
-from curation.progress import Quiet
+from curation.download.acquire import FetchSettings
+from curation.pipeline.build import Request, build
+from curation.system.errors import CannotCreate, NoInput
+from curation.system.progress import Quiet
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,22 +10,22 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-import curation.acquisition
-import curation.live
-import curation.origins
-from curation.acquisition import acquire_all
+import curation.download.acquire
+import curation.pipeline.archives
+import curation.sources.schemastore_live
 from curation.commands.fetch import fetch, sources
-from curation.documents import Origin
-from curation.faults import BadConfiguration
-from curation.live_lock import Failure, Lock, Locked
-from curation.origins import FetchSettings
+from curation.core.documents import Origin
+from curation.download.acquire import FetchSettings
+from curation.pipeline.archives import acquire_all
 from curation.sources.registry import sources as registered
+from curation.sources.schemastore_lock import Failure, Lock, Locked
+from curation.system.errors import BadConfiguration
 from tests.archives_made import FILES, github_pin, github_tarball, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 APP = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 APP.command()(fetch)
@@ -43,7 +43,9 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pin one made-up archive beside the real ones, which are not asked for."""
-    monkeypatch.setattr(curation.acquisition, "load_pins", lambda: {PIN.name: PIN})
+    monkeypatch.setattr(
+        curation.pipeline.archives, "load_pins", lambda: {PIN.name: PIN}
+    )
 
 
 def _run(*arguments: str) -> tuple[int, str, str]:
@@ -97,7 +99,7 @@ def test_a_source_is_missing_only_if_clean_has_nothing(
 ) -> None:
     """Kubernetes from the index is enough; the paper's archive is only listed."""
     known = acquired_only("kubernetes-validate")
-    monkeypatch.setattr(curation.acquisition, "acquire", known)
+    monkeypatch.setattr(curation.pipeline.archives, "acquire", known)
     settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
     got = acquire_all(["kubernetes"], settings, print)
     assert list(got.archives) == ["witness-generation", "kubernetes-validate"]
@@ -109,12 +111,12 @@ def test_a_source_is_missing_only_if_clean_has_nothing(
 def acquired_only(name: str) -> Callable[..., Json]:
     """Return an `acquire` that has one archive, and promises the others."""
 
-    def acquire(pin: curation.origins.ArchivePin, *_: object) -> Json:
+    def acquire(pin: curation.download.acquire.ArchivePin, *_: object) -> Json:
         if pin.name != name:
-            return curation.origins.Unavailable(
+            return curation.download.acquire.Unavailable(
                 archive=pin.name, why="later", exit_code=75
             )
-        return curation.origins.Acquired(
+        return curation.download.acquire.Acquired(
             archive=name,
             pack=Path("x"),
             origin=Origin.INDEX,
@@ -144,7 +146,9 @@ def test_fetch_live_lists_what_failed(
         Failure(url=f"https://a/{n}", why="answers 404") for n in range(12)
     )
     lock = Lock(commit="c", digest="d", schemas=(found,), failures=failures)
-    monkeypatch.setattr(curation.live, "fetch_live", lambda *_: lock)
+    monkeypatch.setattr(
+        curation.sources.schemastore_live, "fetch_live", lambda *_: lock
+    )
     arguments = ("fetch", PIN.name, "--live", "--mirror", str(tmp_path / "mirror"))
     code, out, err = _run(*arguments)
     assert code == 0

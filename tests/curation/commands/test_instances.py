@@ -9,16 +9,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.build import Request, build
 from curation.commands.instances import instances
-from curation.faults import BadData, NoInput
-from curation.origins import FetchSettings
-from curation.progress import Quiet
+from curation.download.acquire import FetchSettings
+from curation.pipeline.build import Request, build
+from curation.system.errors import BadData, NoInput
+from curation.system.progress import Quiet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 APP = typer.Typer()
 APP.command()(instances)

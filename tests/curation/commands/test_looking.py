@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from curation.commands.diff import diff
 from curation.commands.explain import explain
-from curation.faults import NoInput
+from curation.system.errors import NoInput
 from tests.builds import KEPT_ROWS, write_build
 from tests.made import record
 

@@ -9,8 +9,8 @@ import typer
 from typer.testing import CliRunner
 
 from curation.commands.rules import rules
-from curation.documents import Reason
-from curation.rulesets import NAMES, rule_set
+from curation.core.documents import Reason
+from curation.rules.sets import NAMES, rule_set
 
 
 def run(*arguments: str) -> tuple[int, str]:

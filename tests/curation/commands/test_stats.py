@@ -11,9 +11,9 @@ import typer
 from typer.testing import CliRunner
 
 from curation.commands.stats import stats
-from curation.faults import CannotCreate, NoInput
-from curation.ledger import write_ledger
-from curation.raw_figures import raw_figures
+from curation.dataset.ledger import write_ledger
+from curation.dataset.raw_figures import raw_figures
+from curation.system.errors import CannotCreate, NoInput
 from tests.builds import write_build
 from tests.made import entry, record
 

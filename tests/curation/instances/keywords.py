@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.dialects import DIALECTS, DRAFT_04
-from curation.metaschemas import is_valid
+from curation.schema.dialects import DIALECTS, DRAFT_04
+from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 _OBJECT = {"type": "object"}
 #: Keyword to schemas that can be met, in any draft that knows the keyword.

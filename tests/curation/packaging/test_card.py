@@ -8,26 +8,26 @@ from typing import TYPE_CHECKING
 import pytest
 from huggingface_hub import DatasetCard, DatasetCardData
 
-from curation.benchmark import SPLITS
-from curation.canary import canary
-from curation.documents import Origin, Reason
-from curation.ledger import write_ledger
-from curation.ledger_reader import open_ledger
+from curation.core.benchmark import SPLITS
+from curation.core.canary import canary
+from curation.core.documents import Origin, Reason
+from curation.dataset.ledger import write_ledger
+from curation.dataset.ledger_reader import open_ledger
+from curation.dataset.parquet import COLUMNS, write_config
+from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
 from curation.packaging.card import Contents, card, columns, metadata, write_card
-from curation.packaging.census import census
+from curation.packaging.card_figures import census
 from curation.packaging.hub_info import announced, dataset_info
 from curation.packaging.licences import FOLDER
-from curation.packaging.parquet import COLUMNS, write_config
-from curation.summary import NAME, PARTIAL_NAME, Pin
 from tests.made import change, entry, in_split, record, rejected, summary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from curation.documents import Json
-    from curation.ledger import Entry
-    from curation.records import Record
+    from curation.core.documents import Json
+    from curation.core.records import Record
+    from curation.dataset.ledger import Entry
 
 ROWS = [
     *(("Github_easy", in_split(split)) for split in SPLITS),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from curation.packaging.checksums import file_digest
+from curation.system.checksums import file_digest
 
 if TYPE_CHECKING:
     from pathlib import Path

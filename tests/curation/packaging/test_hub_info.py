@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from huggingface_hub import DatasetCard
 
-from curation.benchmark import SPLITS
+from curation.core.benchmark import SPLITS
+from curation.dataset.parquet import write_split
 from curation.packaging.hub_info import arrow_bytes
-from curation.packaging.parquet import write_split
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 datasets = pytest.importorskip("datasets")
 

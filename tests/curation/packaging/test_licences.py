@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.origins import load_pins
+from curation.download.acquire import load_pins
 from curation.packaging.licences import (
     OWN,
     identifiers,

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.benchmark import SPLITS
-from curation.ledger import write_ledger
-from curation.packaging.front import rebuild
+from curation.core.benchmark import SPLITS
+from curation.dataset.ledger import write_ledger
+from curation.dataset.parquet import COLUMNS, write_config
+from curation.packaging.derived_files import rebuild
 from curation.packaging.manifest import write_facts
-from curation.packaging.parquet import COLUMNS, write_config
 from tests.made import entry, in_split, record, summary
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.records import Record
+    from curation.core.records import Record
 
 datasets = pytest.importorskip("datasets")
 BUILD: dict[str, dict[str, list[Record]]] = {

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.canary import canary
-from curation.faults import BadData, NoInput
-from curation.packaging.checksums import Sum
+from curation.core.canary import canary
 from curation.packaging.manifest import (
     FILE,
     facts_of,
@@ -19,6 +17,8 @@ from curation.packaging.manifest import (
     write_facts,
     write_manifest,
 )
+from curation.system.checksums import Sum
+from curation.system.errors import BadData, NoInput
 from tests.builds import write_build
 from tests.made import entry, record, summary
 

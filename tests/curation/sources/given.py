@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.documents import Origin
+from curation.core.documents import Origin
 from curation.sources.base import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 EDITED = "artifacts/JSONAlgebra/JsonSchema_To_Algebra/expDataset"
 NOWHERE = Path("/nonexistent")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.documents import Origin
+from curation.core.documents import Origin
 from curation.sources import corpus, github, kubernetes, snowplow, washingtonpost
 from tests.curation.sources.given import EDITED, held, reading
 

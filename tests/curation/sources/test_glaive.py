@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation import jsontext
-from curation.faults import BadData
+from curation.json import text as jsontext
 from curation.sources import glaive
+from curation.system.errors import BadData
 from tests.curation.sources.given import Held, reading
 
 FILE = "glaive-function-calling-v2.json"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.faults import BadConfiguration, BadData
 from curation.sources import local
+from curation.system.errors import BadConfiguration, BadData
 from tests.curation.sources.given import Held, held, reading
 
 

@@ -10,19 +10,19 @@ from urllib.parse import urldefrag, urljoin
 import orjson
 import pytest
 
-from curation.documents import Origin
-from curation.origins import FetchSettings, Unavailable, acquire
-from curation.packs import Pack, open_pack
-from curation.pins import load_pins
-from curation.resources import raw_folder
+from curation.core.documents import Origin
+from curation.download.acquire import FetchSettings, Unavailable, acquire
+from curation.download.packs import Pack, open_pack
+from curation.download.pins import load_pins
 from curation.sources import schemastore
 from curation.sources.base import Reading
 from curation.sources.registry import source_named
+from curation.system.package_data import raw_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 pytestmark = pytest.mark.skipif(
     "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.benchmark import CONFIGS
+from curation.core.benchmark import CONFIGS
 from curation.sources import registry
 from curation.sources.registry import (
     DuplicateSourceError,

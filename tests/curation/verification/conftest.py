@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.build import Request, build
-from curation.progress import Quiet
+from curation.pipeline.build import Request, build
+from curation.system.progress import Quiet
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.columns import columns_of, parquet_writer
-from curation.records import Record
+from curation.core.records import Record
+from curation.system.parquet_columns import columns_of, parquet_writer
 from curation.verification import verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
     from curation.verification import Verification
-    from curation.verification.check import Check
+    from curation.verification.core.check import Check
 
 TABLE = "Github_easy/train-00000-of-00001.parquet"
 

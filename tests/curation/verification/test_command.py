@@ -9,9 +9,9 @@ import pytest
 from huggingface_hub import constants
 from typer.testing import CliRunner, Result
 
-from curation.benchmark import CONFIGS
 from curation.cli import app
-from curation.faults import (
+from curation.core.benchmark import CONFIGS
+from curation.system.errors import (
     BadConfiguration,
     Fault,
     NoInput,
@@ -31,7 +31,7 @@ def there(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Connection]:
     """A Hub that the library is turned to."""
-    monkeypatch.setattr("curation.hub.session.Patience", lambda: HASTY)
+    monkeypatch.setattr("curation.huggingface.session.Patience", lambda: HASTY)
     with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
         yield connection
 

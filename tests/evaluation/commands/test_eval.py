@@ -9,9 +9,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.faults import BadConfiguration, Unavailable
+from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.commands.eval import evaluate
-from evaluation.results import open_run
+from evaluation.results.reader import open_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from curation.faults import NoInput
+from curation.system.errors import NoInput
 from evaluation.commands.results import app
-from evaluation.units import Result
+from evaluation.core.cases import Result
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.documents import Json
+    from curation.core.documents import Json
 
 SCHEMA = (
     '{"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}'

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import BadData, CannotCreate, NoInput
-from curation.instances.maskbench import MaskFile, MaskTest, write_files
-from curation.isolation import Pool
-from curation.limits import Limits
-from curation.origins import FetchSettings
-from curation.progress import Quiet
+from curation.download.acquire import FetchSettings
+from curation.instances.dataset.maskbench import MaskFile, MaskTest, write_files
+from curation.system.errors import BadData, CannotCreate, NoInput
+from curation.system.progress import Quiet
+from curation.workers.limits import Limits
+from curation.workers.pool import Pool
 from evaluation.data import open_data
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from curation.documents import Json
-    from curation.isolation import BatchResult
+    from curation.core.documents import Json
+    from curation.workers.pool import BatchResult
+    from evaluation.core.cases import Subject
     from evaluation.data import Dataset
-    from evaluation.units import Subject
 
 SCHEMA = '{"type":"object","required":["a"],"properties":{"a":{"minimum":1.50}}}'
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import NoInput, NotPermitted, Unavailable
-from curation.origins import FetchSettings
-from curation.progress import Quiet
+from curation.download.acquire import FetchSettings
+from curation.system.errors import NoInput, NotPermitted, Unavailable
+from curation.system.progress import Quiet
 from evaluation.data import opening
 from evaluation.data.opening import open_data
 from evaluation.data.tables import Tables
@@ -105,7 +105,7 @@ def test_with_neither_the_sample_is_measured(
     def silent(_name: str, _revision: str | None) -> None:
         raise Unavailable("the Hub cannot be reached", "there")
 
-    monkeypatch.setattr("curation.snapshot.hub_snapshot", silent)
+    monkeypatch.setattr("curation.huggingface.snapshot.hub_snapshot", silent)
     monkeypatch.setattr(opening, "_sample", lambda *_: Tables.of(folder, "sample"))
     monkeypatch.chdir(tmp_path)
     told = _Told()

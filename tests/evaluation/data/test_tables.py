@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import BadConfiguration, BadData, NoInput
-from curation.origins import FetchSettings
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration, BadData, NoInput
+from evaluation.core.cases import Instance
 from evaluation.data import Choice, open_data
-from evaluation.units import Instance
 from tests.evaluation.data.made_tables import SCHEMA, write, write_tables
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.protocol import Matcher, Tokenizer
+    from evaluation.core.engine_protocol import Matcher, Tokenizer
 
 SCHEMA = json.dumps(
     {

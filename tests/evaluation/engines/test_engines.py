@@ -1,4 +1,4 @@
-"""Every engine that is installed here keeps the contract of `evaluation.protocol`."""
+"""Every engine that is installed here keeps the contract of `engine_protocol`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evaluation.engines.registry import chosen, find
-from evaluation.environments import install_line
+from evaluation.setup.engine_files import chosen, find
+from evaluation.setup.environments import install_line
 from tests.evaluation.engines.contract import TEXTS, examine
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evaluation.engines.registry import find
+from evaluation.setup.engine_files import find
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evaluation.engines.registry import chosen, find
+from evaluation.setup.engine_files import chosen, find
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

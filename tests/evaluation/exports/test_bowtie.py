@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import NoInput
+from curation.system.errors import NoInput
+from evaluation.core.cases import Result, Unit, Walk
 from evaluation.exports import bowtie
-from evaluation.results import open_run
-from evaluation.units import Result, Unit, Walk
+from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.results import Run
-    from evaluation.units import Row
+    from evaluation.core.cases import Row
+    from evaluation.results.reader import Run
 
 _UNIT = Unit(
     task="test-suite",

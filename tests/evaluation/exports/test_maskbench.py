@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.faults import NoInput
+from curation.system.errors import NoInput
+from evaluation.core.cases import Result
 from evaluation.exports.maskbench import fractions_left, result_of, write_maskbench
-from evaluation.results import open_run
-from evaluation.units import Result
+from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.documents import Json
-    from evaluation.units import Row
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row
 
 
 def _dead(result: Result, unit: str) -> Row:

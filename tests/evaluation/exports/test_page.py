@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from evaluation.core.cases import Result
 from evaluation.exports.frames import write_csv, write_parquet
-from evaluation.results import open_run
-from evaluation.units import Result
+from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, many, row, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.results import Run
+    from evaluation.results.reader import Run
 
 pytest.importorskip("matplotlib")
 
 from evaluation.exports.drawing import draw_all
 from evaluation.exports.page import page
-from evaluation.overview import overview
-from evaluation.tables import text_of
+from evaluation.reporting.tables import text_of
+from evaluation.results.overview import overview
 
 _EVIL = "<script>alert(1)</script>\"'\x1b[2J\u202e"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.origins import FetchSettings
+from curation.download.acquire import FetchSettings
 from evaluation.models.transformers import Loading, TransformersModel, load
 from evaluation.tokenizers import get
 from tests.evaluation.small_model import small_model

@@ -13,10 +13,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from curation.faults import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration, NoInput
 from evaluation.commands.eval import evaluate
 from evaluation.generation.record import text_of_row
-from evaluation.results import open_run
+from evaluation.results.reader import open_run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,18 +11,18 @@ import jsonschema_rs
 import pytest
 import torch
 
-from curation.isolation import Program
-from curation.limits import Limits
+from curation.workers.limits import Limits
+from curation.workers.pool import Program
+from evaluation.core.cases import Result
 from evaluation.generation.loop import generate
+from evaluation.generation.model import Ending, Options, Request
 from evaluation.generation.session import Session
-from evaluation.generation.values import Ending, Options, Request
 from evaluation.models.base import Message
-from evaluation.units import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.generation.values import Generation
+    from evaluation.generation.model import Generation
     from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
 

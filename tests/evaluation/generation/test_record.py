@@ -9,15 +9,15 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.generation.coverage_report import coverage, outcomes, outputs
-from evaluation.generation.efficiency_report import efficiency
-from evaluation.generation.judging import Judgement, Verdict
+from evaluation.core.cases import Result, Subject
+from evaluation.generation.generated_texts import on_the_same
+from evaluation.generation.judgement import Judgement, Verdict
+from evaluation.generation.model import Ending, Generation, Step
 from evaluation.generation.record import Text, row_of_generation, text_of_row
-from evaluation.generation.texts import on_the_same
-from evaluation.generation.values import Ending, Generation, Step
-from evaluation.row_lines import row_of
-from evaluation.tables import Missing, Rate
-from evaluation.units import Result, Subject
+from evaluation.reporting.tables import Missing, Rate
+from evaluation.results.row_parser import row_of
+from evaluation.tasks.coverage.report import coverage, outcomes, outputs
+from evaluation.tasks.efficiency.report import efficiency
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.faults import BadConfiguration, NoInput, Unavailable
-from curation.origins import FetchSettings
-from evaluation.generation.asked import Asked, as_paper, revision_of
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from evaluation.generation.model_options import Asked, as_paper, revision_of
 from evaluation.models.base import Message
 from evaluation.models.prefixes import shared_length
 from evaluation.models.smollm2 import NAME

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from werkzeug import Response
 
-from curation.faults import BadConfiguration, NotPermitted, Unavailable
+from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from evaluation.servers.client import (
     Asking,
     Client,

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
-from evaluation.generation.asked import Prices
-from evaluation.generation.asking import Asked
-from evaluation.generation.values import Ending
+from evaluation.core.cases import Result, Subject
+from evaluation.generation.model import Ending
+from evaluation.generation.model_options import Prices
+from evaluation.generation.requests import Asked
 from evaluation.models.base import Message
 from evaluation.servers.client import Asking, Client, Patience
-from evaluation.servers.writer import ServerWriter, entrants
-from evaluation.units import Result, Subject
+from evaluation.servers.server_writer import ServerWriter, entrants
 from tests.evaluation.servers.flaky_proxy import flaky_proxy
 from tests.evaluation.small_model import small_model
 

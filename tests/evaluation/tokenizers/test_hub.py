@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.faults import BadData, NoInput, NotPermitted
-from curation.origins import FetchSettings
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadData, NoInput, NotPermitted
 from evaluation.tokenizers import get
 from tests.evaluation.tokenizers import made
 from tests.publishing import connected

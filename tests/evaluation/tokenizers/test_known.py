@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from curation.faults import Unavailable
-from curation.origins import FetchSettings
+from curation.download.acquire import FetchSettings
+from curation.system.errors import Unavailable
 from evaluation.tokenizers import TokenizerFiles, get
 from evaluation.tokenizers.wheels import pinned_tokenizers
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from curation.origins import FetchSettings
+from curation.download.acquire import FetchSettings
 from evaluation.tokenizers import get
-from evaluation.tokenizers.byte_alphabet import to_bytes
+from evaluation.tokenizers.formats.byte_alphabet import to_bytes
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.cache import Cache
-from curation.faults import BadArchive, CannotCreate, Unavailable, WrongDigest
-from curation.origins import FetchSettings
+from curation.download.acquire import FetchSettings
+from curation.download.cache import Cache
+from curation.system.errors import BadArchive, CannotCreate, Unavailable, WrongDigest
 from evaluation.tokenizers import get, wheels
 from tests.evaluation.tokenizers import made
 

@@ -1,0 +1,57 @@
+"""A record: one row of the benchmark, with its columns in order.
+
+The row is what `curation.pipeline.make_record` computes of a kept document; packaging
+only writes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One kept schema. Field order is column order."""
+
+    #: The schema's text: key order and number spelling as its author wrote them.
+    json_schema: str
+    #: The record's name, unique within its config.
+    unique_id: str
+    #: The source that it was read from.
+    source: str
+    #: Path of the upstream file.
+    path: str
+    #: Commit, revision or version of the upstream archive.
+    commit: str
+    #: SPDX expression of the single file.
+    licence: str
+    #: `upstream`, `index`, `sample` or `local`.
+    origin: str
+    #: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`.
+    dialect: str
+    #: How the dialect was found.
+    dialect_found: str
+    #: The drafts under whose metaschema it is valid, oldest first.
+    valid_under: tuple[str, ...]
+    #: Keys of all nested objects, arrays not entered (Table 8).
+    field_count: int
+    #: Most keys of one object, those inside arrays included (Table 8).
+    max_fan_out: int
+    #: Nesting of objects, arrays not entered (Table 8).
+    depth: int
+    #: Bytes of the JSON text with Python's default separators.
+    size: int
+    #: Feature names as in the paper's Figure 4, sorted.
+    features: tuple[str, ...]
+    #: Values of `format` in keyword position, sorted.
+    formats: tuple[str, ...]
+    #: Lint codes, sorted, each once.
+    lints: tuple[str, ...]
+    #: Names of the rules that changed it, in order.
+    changes: tuple[str, ...]
+    #: sha256 of the canonical form.
+    sha256: str
+    #: sha256 of the canonical form of its skeleton; decides the split.
+    skeleton_sha256: str
+    #: `compiles`, or in which way fastjsonschema failed; null where it was not tried.
+    fastjsonschema: str | None = None

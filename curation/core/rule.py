@@ -1,0 +1,93 @@
+"""What a rule is: one named decision about one document, with its source.
+
+Each file of `curation.rules` holds one `RULE`. A rule says itself in which rule
+sets it stands and where, so that adding one touches no other file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curation.core.documents import Document, Json, Reason, Rejected
+
+
+class Library(Protocol):
+    """The other documents of a source, by absolute URI without fragment."""
+
+    def get(self, uri: str) -> Json | None:
+        """Return the parsed document, or None where the source has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What a rule may know beside its document."""
+
+    library: Library
+
+
+class Apply(Protocol):
+    """The decision: the document, changed or not, or its end."""
+
+    def __call__(self, document: Document, context: Context, /) -> Document | Rejected:
+        """Apply the rule; pure, and never on the network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule, as `csbdata rules` lists it."""
+
+    name: str
+    #: One sentence: what it does and to whom.
+    summary: str
+    #: The paper section, specification clause or measurement it follows.
+    source: str
+    #: Rule set name to position; the rules of a set apply in rising position.
+    positions: Mapping[str, int]
+    apply: Apply
+    #: The reasons with which it can reject.
+    reasons: tuple[Reason, ...] = ()
+    #: The lint codes that it can leave.
+    lints: Mapping[str, str] = field(default_factory=dict)
+
+
+class Judge(Protocol):
+    """The decision of a benchmark rule, over all kept records in order."""
+
+    def __call__(self, candidates: Sequence[Candidate], /) -> Mapping[int, Rejected]:
+        """Return which candidates end here, by their position in the sequence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What a benchmark rule may know of a record that has come this far."""
+
+    config: str
+    unique_id: str
+    #: sha256 of the canonical form.
+    sha256: str
+    field_count: int
+    #: Its source's own bounds (`curation.sources.base.Source`).
+    quota: int | None
+    least_fields: int
+    #: Outside the ten configs.
+    extra: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchmarkRule:
+    """A rule that needs to see all records at once, such as the removal of copies.
+
+    It runs after every document rule, in one process, on candidates in benchmark
+    order; it never sees or changes a schema.
+    """
+
+    name: str
+    summary: str
+    source: str
+    positions: Mapping[str, int]
+    judge: Judge
+    reasons: tuple[Reason, ...] = ()

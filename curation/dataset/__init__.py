@@ -1,0 +1,1 @@
+"""A built dataset, read back: rows, ledger, editions, the paper's tables."""

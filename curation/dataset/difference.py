@@ -1,0 +1,270 @@
+"""How two editions of the benchmark differ, record by record.
+
+Records are the same one if they have the same config and id; what is left over is
+matched by id alone (it moved), then by canonical form (it was renamed). Comparing
+an edition with itself finds nothing, and comparing in the other direction finds
+the same with the sides exchanged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
+
+from curation.core.benchmark import in_benchmark_order
+from curation.core.documents import Rejected
+from curation.json.text import canonical, parse
+from curation.schema.dialects import ANNOTATIONS, BY_NAME, Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+
+    from curation.core.documents import Json
+    from curation.dataset.editions import Edition
+
+
+class Difference(StrEnum):
+    """How far two texts of one record are apart."""
+
+    NONE = "none"
+    """The same text."""
+    TEXTUAL = "textual"
+    """Key order or number spelling; equal in canonical form."""
+    CANONICAL = "canonical"
+    """Different schemas."""
+
+
+class Row(NamedTuple):
+    """One record of one edition."""
+
+    config: str
+    split: str | None
+    unique_id: str
+    json_schema: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One record in both editions, or in one of them."""
+
+    before: Row | None
+    after: Row | None
+    difference: Difference = Difference.NONE
+    #: Keywords that came (`+`), went (`-`) or have another value (`~`), sorted.
+    keywords: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What happened to it; empty where nothing did."""
+        if self.before is None:
+            return ("added",)
+        if self.after is None:
+            return ("removed",)
+        before, after = self.before, self.after
+        known = before.split is not None and after.split is not None
+        found = {
+            "changed": self.difference is Difference.CANONICAL,
+            "textual": self.difference is Difference.TEXTUAL,
+            "moved_config": before.config != after.config,
+            "moved_split": known and before.split != after.split,
+            "renamed": before.unique_id != after.unique_id,
+        }
+        return tuple(kind for kind, is_so in found.items() if is_so)
+
+
+#: Every kind that `Pair.kinds` can name, in the order of the summary's columns.
+KINDS = (
+    "added",
+    "removed",
+    "changed",
+    "textual",
+    "moved_config",
+    "moved_split",
+    "renamed",
+)
+
+
+def compare(first: Edition, second: Edition) -> list[Pair]:
+    """Return every pair of records in which something differs."""
+    pairs: list[Pair] = []
+    left, right = _rows(first), _rows(second)
+    for key in (_by_place, _by_id, _by_content):
+        matched, left, right = _match(left, right, key)
+        pairs += (_compared(before, after) for before, after in matched)
+    pairs += (Pair(before=row, after=None) for row in left)
+    pairs += (Pair(before=None, after=row) for row in right)
+    return [pair for pair in pairs if pair.kinds]
+
+
+def _rows(edition: Edition) -> list[Row]:
+    return [Row(*each) for each in edition.rows.select(Row._fields).iter_rows()]
+
+
+def _by_place(row: Row) -> Hashable:
+    return row.config, row.unique_id
+
+
+def _by_id(row: Row) -> Hashable:
+    return row.unique_id
+
+
+def _by_content(row: Row) -> Hashable:
+    return _identity(row.json_schema)
+
+
+def _match(
+    left: list[Row], right: list[Row], key: Callable[[Row], Hashable]
+) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
+    """Pair rows of equal key, in the order in which they stand.
+
+    Returns the pairs and what is left of each side.
+    """
+    if not left or not right:
+        return [], left, right
+    waiting: defaultdict[Hashable, list[Row]] = defaultdict(list)
+    for row in reversed(right):
+        waiting[key(row)].append(row)
+    pairs, rest = [], []
+    for row in left:
+        partners = waiting.get(key(row))
+        if partners:
+            pairs.append((row, partners.pop()))
+        else:
+            rest.append(row)
+    unmatched = {id(row) for rows in waiting.values() for row in rows}
+    return pairs, rest, [row for row in right if id(row) in unmatched]
+
+
+def _identity(text: str) -> bytes:
+    """Return the canonical form, or of broken text the text itself."""
+    value = parse(text.encode())
+    return text.encode() if isinstance(value, Rejected) else canonical(value)
+
+
+def _compared(before: Row, after: Row) -> Pair:
+    if before.json_schema == after.json_schema:
+        return Pair(before=before, after=after)
+    one, other = (parse(row.json_schema.encode()) for row in (before, after))
+    if isinstance(one, Rejected) or isinstance(other, Rejected):
+        return Pair(before=before, after=after, difference=Difference.CANONICAL)
+    if canonical(one) == canonical(other):
+        return Pair(before=before, after=after, difference=Difference.TEXTUAL)
+    return Pair(
+        before=before,
+        after=after,
+        difference=Difference.CANONICAL,
+        keywords=tuple(sorted(set(changed_keywords(one, other)))),
+    )
+
+
+def config_counts(
+    first: Edition, second: Edition, pairs: Sequence[Pair]
+) -> dict[str, dict[str, int]]:
+    """Return rows in both editions and pairs of each kind, by config.
+
+    A record that moved counts where it was.
+    """
+    sizes = [Counter(each.rows["config"].to_list()) for each in (first, second)]
+    kinds: Counter[tuple[str, str]] = Counter()
+    for pair in pairs:
+        config = _somewhere(pair).config
+        kinds.update((config, kind) for kind in pair.kinds)
+    return {
+        config: {
+            "a": sizes[0][config],
+            "b": sizes[1][config],
+            **{kind: kinds[config, kind] for kind in KINDS},
+        }
+        for config in in_benchmark_order(sizes[0] | sizes[1])
+    }
+
+
+def _somewhere(pair: Pair) -> Row:
+    row = pair.before or pair.after
+    if row is None:
+        raise ValueError(pair)
+    return row
+
+
+_APPLICATORS = frozenset(
+    word for dialect in BY_NAME.values() for word in dialect.applicators
+)
+_MAPS = frozenset(
+    word
+    for dialect in BY_NAME.values()
+    for word, shape in dialect.applicators.items()
+    if shape in {Shape.MAP, Shape.DEPENDENCIES}
+)
+_KNOWN = ANNOTATIONS.union(*(dialect.effective for dialect in BY_NAME.values()))
+_NOTHING = object()
+
+
+def changed_keywords(before: Json, after: Json) -> Iterator[str]:
+    """Yield `+word`, `-word` or `~word` for each keyword that differs.
+
+    Both are schemas; the innermost keyword that holds the difference is named. A
+    property's name is no keyword: a property that came or went is `~properties`.
+    """
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        if not _equal(before, after):
+            yield "~schema"
+        return
+    for word in before.keys() | after.keys():
+        one, other = before.get(word, _NOTHING), after.get(word, _NOTHING)
+        if one is _NOTHING:
+            yield f"+{word}"
+        elif other is _NOTHING:
+            yield f"-{word}"
+        elif not _equal(one, other):
+            yield from _inside(word, one, other)
+
+
+def _inside(word: str, before: Json, after: Json) -> Iterator[str]:
+    if word not in _APPLICATORS:
+        yield f"~{word}"
+    elif word in _MAPS and _both(dict, before, after):
+        if before.keys() != after.keys():
+            yield f"~{word}"
+        for name in before.keys() & after.keys():
+            yield from _schema_or_value(word, before[name], after[name])
+    elif _both(list, before, after):
+        for one, other in zip_longest(before, after, fillvalue=_NOTHING):
+            if one is _NOTHING or other is _NOTHING:
+                yield f"~{word}"
+            else:
+                yield from _schema_or_value(word, one, other)
+    else:
+        yield from _schema_or_value(word, before, after)
+
+
+def _schema_or_value(word: str, before: Json, after: Json) -> Iterator[str]:
+    if _both(dict, before, after):
+        yield from changed_keywords(before, after)
+    elif not _equal(before, after):
+        yield f"~{word}"
+
+
+def _both(kind: type, before: Json, after: Json) -> bool:
+    return isinstance(before, kind) and isinstance(after, kind)
+
+
+def _equal(before: Json, after: Json) -> bool:
+    return canonical(before) == canonical(after)
+
+
+def keyword_counts(pairs: Iterable[Pair]) -> Counter[str]:
+    """Count in how many records each keyword differs.
+
+    Words that no draft knows are counted together, under their sign and `other`.
+    """
+    counts: Counter[str] = Counter()
+    for pair in pairs:
+        counts.update({_grouped(each) for each in pair.keywords})
+    return counts
+
+
+def _grouped(signed: str) -> str:
+    return signed if signed[1:].removeprefix("_") in _KNOWN else f"{signed[0]}other"

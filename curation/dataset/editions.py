@@ -1,0 +1,153 @@
+"""Opening an edition of the benchmark, wherever it stands, as one table of rows.
+
+An edition is a build folder, a folder of `<config>/*.parquet`, a folder of
+`<config>/*.json` with one schema a file, or a dataset on the Hub.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curation.core.benchmark import (
+    DEFAULT,
+    holds_instances,
+    in_benchmark_order,
+    natural_key,
+)
+from curation.core.documents import Rejected
+from curation.json.text import parse, write
+from curation.system.errors import BadConfiguration, BadData, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Columns that every edition has, in this order; a row without a known split has
+#: a null there.
+COLUMNS = ("config", "split", "unique_id", "json_schema")
+#: Where a build is if no folder is named.
+DEFAULT_BUILD = Path("build/JSONSchemaBench")
+# `data` is where the Hub keeps the files of a dataset's unnamed config, which
+# repeats the rows of the others.
+_NO_CONFIGS = frozenset({"ledger", "plots", "LICENSES", "data", DEFAULT})
+#: How a dataset on the Hub is named.
+HUB_NAME = re.compile(
+    r"(?:hf://datasets/)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
+)
+_SPLIT = re.compile(r"(?P<split>\w+(?:\.\w+)*?)(?:-\d+-of-\d+)?\.parquet", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edition:
+    """All rows of one edition."""
+
+    #: What the user called it.
+    name: str
+    #: Where its files are.
+    folder: Path
+    #: At least `COLUMNS`; in benchmark order. The rest is what the files have.
+    rows: pl.DataFrame
+
+
+def open_edition(where: str) -> Edition:
+    """Return the edition that a folder's path or a Hub dataset's name leads to.
+
+    A Hub dataset is `owner/name` or `owner/name@revision`; an existing folder of
+    that name comes first.
+
+    Raises:
+        NoInput: there is no such folder, or no rows in it.
+        BadData: a file in it cannot be read.
+        Fault: the Hub cannot be reached.
+    """
+    folder = Path(where)
+    if folder.is_dir():
+        return _opened(where, folder)
+    found = HUB_NAME.fullmatch(where)
+    if found and not folder.exists():
+        return _opened(where, _downloaded(found["name"], found["revision"]))
+    raise NoInput(
+        "no such folder", where, "csbdata build makes one; owner/name is on the Hub"
+    )
+
+
+def _downloaded(name: str, revision: str | None) -> Path:
+    from curation.huggingface.snapshot import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
+
+    return hub_snapshot(name, revision)
+
+
+def _opened(name: str, folder: Path) -> Edition:
+    frames = [
+        frame
+        for config in config_names(folder)
+        for frame in _frames(folder / config, config)
+    ]
+    if not frames:
+        raise NoInput("no <config>/*.parquet or <config>/*.json in it", str(folder))
+    rows = pl.concat(frames, how="diagonal_relaxed")
+    return Edition(name=name, folder=folder, rows=rows)
+
+
+def config_names(folder: Path) -> list[str]:
+    """Return the folders of an edition that hold schemas, in benchmark order."""
+    names = [
+        each.name
+        for each in folder.iterdir()
+        if each.is_dir()
+        and each.name not in _NO_CONFIGS
+        and each.name[0] != "."
+        and not holds_instances(each.name)
+    ]
+    return in_benchmark_order(names)
+
+
+def split_of_file(path: Path) -> str | None:
+    """Return the split that a parquet file is part of; None where it says none."""
+    found = _SPLIT.fullmatch(path.name)
+    return found["split"] if found else None
+
+
+def _frames(folder: Path, config: str) -> Iterator[pl.DataFrame]:
+    tables = sorted(folder.glob("*.parquet"))
+    for path in tables:
+        yield _table(path, config)
+    if not tables and (files := list(folder.glob("*.json"))):
+        yield _exploded(files, config)
+
+
+def _table(path: Path, config: str) -> pl.DataFrame:
+    split = split_of_file(path)
+    try:
+        rows = pl.read_parquet(path, glob=False)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise BadData(f"not readable as parquet ({error})", str(path)) from error
+    missing = [name for name in COLUMNS[2:] if name not in rows.columns]
+    if missing:
+        raise BadConfiguration(f"no column {', '.join(missing)}", str(path))
+    added = rows.with_columns(
+        config=pl.lit(config), split=pl.lit(split, dtype=pl.String)
+    )
+    return added.select(*COLUMNS, pl.exclude(COLUMNS))
+
+
+def _exploded(files: list[Path], config: str) -> pl.DataFrame:
+    files.sort(key=lambda path: natural_key(path.stem))
+    return pl.DataFrame(
+        [(config, None, path.stem, _schema_text(path)) for path in files],
+        schema=dict.fromkeys(COLUMNS, pl.String),
+        orient="row",
+    )
+
+
+def _schema_text(path: Path) -> str:
+    """Return the schema of a file as one line; broken text stays as it is."""
+    content = path.read_bytes()
+    value = parse(content)
+    if isinstance(value, Rejected):
+        return content.decode("utf-8", "replace")
+    return write(value)

@@ -1,0 +1,145 @@
+"""What happened to every raw document, and why: two tables in the build folder.
+
+`ledger/documents.parquet` has one row for each raw document, kept or not;
+`ledger/changes.parquet` one row for each edit of a rule, with what stood there
+before and after. A change points to its document by the document's row number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from curation.core.documents import ABSENT, Change, Origin
+from curation.system.parquet_columns import columns_of, parquet_writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    import pyarrow.parquet as pq
+
+#: The outcome of a document that is in the benchmark.
+KEPT = "kept"
+#: Paths inside a build folder.
+DOCUMENTS = "ledger/documents.parquet"
+CHANGES = "ledger/changes.parquet"
+# Rows, and characters of change text, held in memory before they are written.
+_BATCH_ROWS = 4_096
+_BATCH_LENGTH = 8_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """The story of one raw document."""
+
+    #: The config it was read for: `Github` where the subset comes later.
+    raw_config: str
+    #: The config it ended in, or would have; `raw_config` where nobody can say.
+    config: str
+    unique_id: str
+    source: str
+    path: str
+    commit: str
+    licence: str
+    origin: Origin
+    #: sha256 of the bytes as read.
+    raw_sha256: str
+    #: `kept`, or the value of a `Reason`.
+    outcome: str
+    #: The rule that rejected it; empty where reading or the whole benchmark did.
+    rule: str = ""
+    #: What exactly was seen; of a duplicate, `config/unique_id` of the first.
+    detail: str = ""
+    #: sha256 of the canonical form; empty where it is not known.
+    sha256: str = ""
+    #: Empty unless kept.
+    split: str = ""
+    #: Figures of the raw file (`curation.dataset.raw_figures`); null where nobody
+    #: asked.
+    raw_size: int | None = None
+    raw_field_count: int | None = None
+    raw_fan_out: int | None = None
+    raw_depth: int | None = None
+    raw_draft: str | None = None
+    changes: tuple[Change, ...] = ()
+
+
+_POSITION = pa.field("document", pa.int64())
+#: Columns of the table of documents.
+DOCUMENT_COLUMNS = pa.schema(
+    [_POSITION, *columns_of(Entry, without=frozenset({"changes"}))]
+)
+#: Columns of the table of changes; null in `before` or `after` is "nothing there".
+CHANGE_COLUMNS = pa.schema([_POSITION, *columns_of(Change)])
+_DISTINCT = frozenset(
+    {"document", "unique_id", "path", "raw_sha256", "sha256", "before", "after"}
+)
+
+
+def _batches(entries: Iterable[Entry]) -> Iterator[list[tuple[int, Entry]]]:
+    batch: list[tuple[int, Entry]] = []
+    length = 0
+    for numbered in enumerate(entries):
+        batch.append(numbered)
+        length += sum(len(each.before + each.after) for each in numbered[1].changes)
+        if len(batch) >= _BATCH_ROWS or length >= _BATCH_LENGTH:
+            yield batch
+            batch, length = [], 0
+    if batch:
+        yield batch
+
+
+def _cell(value: object) -> object:
+    return None if value == ABSENT else value
+
+
+def _printable(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _table(columns: pa.Schema, rows: list[tuple[int, Any]]) -> pa.Table:
+    values: dict[str, list[object]] = {
+        name: [_cell(getattr(row, name)) for _, row in rows]
+        for name in columns.names[1:]
+    }
+    values["document"] = [position for position, _ in rows]
+    try:
+        return pa.table(values, schema=columns)
+    except UnicodeEncodeError:
+        # A path in an archive can hold bytes that are no UTF-8 (PEP 383).
+        clean = {name: [_printable(each) for each in values[name]] for name in values}
+        return pa.table(clean, schema=columns)
+
+
+def _writer(path: Path, columns: pa.Schema) -> pq.ParquetWriter:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return parquet_writer(path, columns, distinct=_DISTINCT)
+
+
+def write_ledger(entries: Iterable[Entry], folder: Path) -> tuple[str, str]:
+    """Write both tables in the order given; returns their paths in the folder.
+
+    The entries may be an iterator: only some thousands are held at a time.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    with (
+        _writer(folder / DOCUMENTS, DOCUMENT_COLUMNS) as documents,
+        _writer(folder / CHANGES, CHANGE_COLUMNS) as changes,
+    ):
+        for batch in _batches(entries):
+            documents.write_table(_table(DOCUMENT_COLUMNS, batch))
+            edits = [
+                (position, change)
+                for position, entry in batch
+                for change in entry.changes
+            ]
+            if edits:
+                changes.write_table(_table(CHANGE_COLUMNS, edits))
+    return DOCUMENTS, CHANGES

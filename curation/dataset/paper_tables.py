@@ -1,0 +1,163 @@
+"""The paper's Tables 1, 8 and 9 and its Figure 2, for any set of schemas.
+
+The paper computed Table 8 on the raw files, before any rule: pass those, each
+under the config that its own field count gives it (`curation.core.github_subsets`).
+Tables 1 and 9 and Figure 2 are about the finished records, but Table 9's Kubernetes row
+counts the raw files, and its Snowplow row files of which some were dropped later.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from statistics import median_high
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Rejected
+from curation.json.text import Policy, parse
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.features import used
+from curation.schema.measures import (
+    fan_out_outside_arrays,
+    field_count,
+    schema_depth,
+    size_kb,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from curation.core.documents import Json
+
+#: Columns of Table 9, oldest draft first.
+DRAFTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12", "unknown")
+#: Columns of Table 8.
+MEASURES = ("size_kb", "field_count", "max_fan_out", "schema_depth")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What the tables want to know of one schema."""
+
+    config: str
+    #: By the names of `MEASURES`.
+    measures: Mapping[str, float]
+    #: One of `DRAFTS`.
+    draft: str
+    features: tuple[str, ...]
+    formats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How one measure is distributed in one config; every value occurs in it."""
+
+    least: float
+    lower_quartile: float
+    #: Of two middle values the higher, as in the paper.
+    median: float
+    upper_quartile: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure2:
+    """In how many schemas each feature and each format occurs, most first."""
+
+    features: tuple[tuple[str, int], ...]
+    formats: tuple[tuple[str, int], ...]
+
+
+def sight(config: str, schema: Json) -> Sight:
+    """Return what the tables want to know of a parsed schema."""
+    asked = used(schema, ANY_DIALECT)
+    return Sight(
+        config=config,
+        measures={
+            "size_kb": size_kb(schema),
+            "field_count": field_count(schema),
+            "max_fan_out": fan_out_outside_arrays(schema),
+            "schema_depth": schema_depth(schema),
+        },
+        draft=draft_of(schema),
+        features=asked.features,
+        formats=asked.formats,
+    )
+
+
+def sights(rows: Iterable[tuple[str, str]]) -> list[Sight]:
+    """Return the sight of each row of config and JSON text; others are left out."""
+    policy = Policy(last_key_counts=True)
+    found = []
+    for config, text in rows:
+        schema = parse(text.encode(), policy)
+        if not isinstance(schema, Rejected):
+            found.append(sight(config, schema))
+    return found
+
+
+def draft_of(schema: Json) -> str:
+    """Return the draft whose name stands in the root's `$schema`, else unknown."""
+    uri = schema.get("$schema") if isinstance(schema, dict) else None
+    if not isinstance(uri, str):
+        return DRAFTS[-1]
+    return next((each for each in DRAFTS[:-1] if each in uri), DRAFTS[-1])
+
+
+def table_1(seen: Sequence[Sight]) -> dict[str, int]:
+    """Return how many schemas each config has, in the order they come."""
+    return dict(Counter(each.config for each in seen))
+
+
+def table_8(seen: Sequence[Sight]) -> dict[str, dict[str, Spread]]:
+    """Return how each measure is distributed in each config."""
+    return {
+        config: {
+            name: _spread([one.measures[name] for one in own]) for name in MEASURES
+        }
+        for config, own in _by_config(seen).items()
+    }
+
+
+def table_9(seen: Sequence[Sight]) -> dict[str, dict[str, int]]:
+    """Return how many schemas of each config declare each draft."""
+    counted = {
+        config: Counter(each.draft for each in own)
+        for config, own in _by_config(seen).items()
+    }
+    return {
+        config: {draft: drafts[draft] for draft in DRAFTS}
+        for config, drafts in counted.items()
+    }
+
+
+def figure_2(seen: Sequence[Sight]) -> Figure2:
+    """Return in how many schemas each feature and each format occurs."""
+    return Figure2(
+        features=_ranked(name for each in seen for name in each.features),
+        formats=_ranked(name for each in seen for name in each.formats),
+    )
+
+
+def _by_config(seen: Sequence[Sight]) -> dict[str, list[Sight]]:
+    found: dict[str, list[Sight]] = {}
+    for each in seen:
+        found.setdefault(each.config, []).append(each)
+    return found
+
+
+def _spread(values: list[float]) -> Spread:
+    ordered = sorted(values)
+    count = len(ordered)
+    return Spread(
+        least=ordered[0],
+        lower_quartile=ordered[count // 4],
+        median=median_high(ordered),
+        upper_quartile=ordered[count * 3 // 4],
+        most=ordered[-1],
+    )
+
+
+def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    counted = Counter(names).items()
+    return tuple(sorted(counted, key=lambda each: (-each[1], each[0])))

@@ -1,0 +1,135 @@
+"""What `csbdata stats` and the card show of an edition: its tables and its plots."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Origin
+from curation.dataset.paper_tables import figure_2, sights, table_1, table_8, table_9
+from curation.dataset.raw_files import raw_sights
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from curation.core.documents import Json
+    from curation.dataset.editions import Edition
+    from curation.dataset.paper_tables import Sight, Spread
+
+#: The measures of Table 8 as they are titled.
+TITLES = {
+    "size_kb": "Size (KB)",
+    "field_count": "Field count",
+    "max_fan_out": "Max fan-out",
+    "schema_depth": "Schema depth",
+}
+#: File names of the plots, without their suffixes.
+PLOTS = ("figure-2", "table-8", "table-9")
+#: Bars of Figure 2.
+_BARS = 30
+#: The config that the paper's Table 9 counts before any rule.
+_RAW_IN_TABLE_9 = "Kubernetes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Views:
+    """What is counted: the records, and the raw files where they were measured."""
+
+    records: Sequence[Sight]
+    raw: Sequence[Sight]
+    #: Rows of the embedded sample that are left out, by config.
+    left_out: Mapping[str, int]
+
+    @property
+    def measured(self) -> Sequence[Sight]:
+        """What Table 8 is about: the raw files, if anything is known of them."""
+        return self.raw or self.records
+
+    @property
+    def declared(self) -> Sequence[Sight]:
+        """What Table 9 is about: the records, and the raw files of Kubernetes."""
+        raw = [each for each in self.raw if each.config == _RAW_IN_TABLE_9]
+        if not raw:
+            return self.records
+        by_config: dict[str, list[Sight]] = {}
+        for each in self.records:
+            by_config.setdefault(each.config, []).append(each)
+        by_config[_RAW_IN_TABLE_9] = raw
+        return [each for own in by_config.values() for each in own]
+
+
+def views_of(edition: Edition, records: Sequence[Sight] | None = None) -> Views:
+    """Return what there is to count; `records` are the sights of `texts_of`."""
+    _, aside = _parted(edition)
+    counts = aside.group_by("config").len().sort("config")
+    return Views(
+        records=sights(texts_of(edition)) if records is None else records,
+        raw=raw_sights(edition.folder),
+        left_out=dict(counts.iter_rows()),
+    )
+
+
+def texts_of(edition: Edition) -> list[tuple[str, str]]:
+    """Return config and text of each row; the sample's only if there are no others."""
+    counted, _ = _parted(edition)
+    return counted.select("config", "json_schema").rows()
+
+
+def _parted(edition: Edition) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the rows that count, and those of the sample that are left out."""
+    rows = edition.rows
+    if "origin" not in rows.columns:
+        return rows, rows.clear()
+    is_sample = rows["origin"].fill_null("") == Origin.SAMPLE.value
+    if is_sample.all():
+        return rows, rows.clear()
+    return rows.filter(~is_sample), rows.filter(is_sample)
+
+
+def as_json(views: Views) -> Json:
+    """Return all tables and figures as one JSON object."""
+    spreads = table_8(views.measured)
+    figure = figure_2(views.records)
+    return {
+        "table_1": table_1(views.records),
+        "table_8": {
+            config: {name: asdict(spread) for name, spread in measures.items()}
+            for config, measures in spreads.items()
+        },
+        "table_8_of": "raw files" if views.raw else "records",
+        "table_9": table_9(views.declared),
+        "figure_2": {
+            "features": dict(figure.features),
+            "formats": dict(figure.formats),
+        },
+    }
+
+
+def draw(views: Views, folder: Path) -> list[Path]:
+    """Draw all plots into a folder, as SVG and PNG; return their paths.
+
+    Raises:
+        OSError: the folder cannot be made, or a file in it not be written.
+    """
+    from curation.dataset import plots  # noqa: PLC0415 (matplotlib takes half a second)
+
+    folder.mkdir(parents=True, exist_ok=True)
+    found = figure_2(views.records)
+    stems = [folder / name for name in PLOTS]
+    return [
+        *plots.features(found.features[:_BARS], found.formats[:_BARS], stems[0]),
+        *plots.spreads(_by_measure(table_8(views.measured)), stems[1]),
+        *plots.drafts(table_9(views.declared), stems[2]),
+    ]
+
+
+def _by_measure(
+    spreads: Mapping[str, Mapping[str, Spread]],
+) -> dict[str, dict[str, Spread]]:
+    return {
+        title: {config: measures[name] for config, measures in spreads.items()}
+        for name, title in TITLES.items()
+    }

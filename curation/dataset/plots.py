@@ -1,0 +1,233 @@
+"""The plots of `csbdata stats`: for a page of a paper, and the same bytes each time.
+
+Text is drawn as outlines of matplotlib's own DejaVu Sans, so that neither the
+machine's fonts nor the day of the drawing show. The colours are Okabe and Ito's,
+which people with any common colour vision can tell apart, and every mark also has
+its name or its number beside it.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from curation.system.escaping import shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from curation.dataset.paper_tables import Spread
+
+#: Okabe and Ito, 2008, "Color Universal Design", black left for text.
+BLUE, ORANGE, GREEN = "#0072B2", "#E69F00", "#009E73"
+YELLOW, SKY = "#F0E442", "#56B4E9"
+_GREY = "#B3B3B3"
+_DRAFT_COLOURS = {
+    "draft-04": BLUE,
+    "draft-06": SKY,
+    "draft-07": GREEN,
+    "2019-09": YELLOW,
+    "2020-12": ORANGE,
+}
+_STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0,
+    "text.parse_math": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "csbdata",
+}
+#: Width of a text page, in inches.
+PAGE = 6.8
+_DPI = 220
+# Characters of a name beside a bar.
+_NAME = 28
+# A measure that stays below this is shown on a linear scale.
+_LINEAR_UP_TO = 60
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in our style, whatever the user's own matplotlibrc says."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield
+
+
+def _count(value: float, _position: int = 0) -> str:
+    return f"{value:,.0f}" if value >= 1 or value == 0 else f"{value:g}"
+
+
+def _label(name: str) -> str:
+    """Return a name that our font can draw on one line."""
+    return shortened(name.encode("ascii", "backslashreplace").decode(), _NAME)
+
+
+def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
+    """Write a figure as SVG and PNG, without a date or a name of the machine.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    svg, png = stem.with_suffix(".svg"), stem.with_suffix(".png")
+    # Laid out and cut to size once: each file would do both again.
+    figure.draw_without_rendering()
+    figure.set_layout_engine(None)
+    box: Any = figure.get_tightbbox().padded(mpl.rcParams["savefig.pad_inches"])
+    nothing: dict[str, Any] = {"Date": None, "Creator": None}
+    figure.savefig(svg, metadata=nothing, bbox_inches=box)
+    figure.savefig(png, metadata={"Software": None}, dpi=_DPI, bbox_inches=box)
+    return svg, png
+
+
+def _horizontal(
+    axes: Axes, counts: Sequence[tuple[str, int]], rows: int, colour: str
+) -> None:
+    names = [_label(name) for name, _ in counts]
+    values = [count for _, count in counts]
+    bars = axes.barh(range(len(counts)), values, color=colour, height=0.72)
+    axes.bar_label(bars, [f"{value:,}" for value in values], padding=2, fontsize=6.5)
+    axes.set_yticks(range(len(counts)), names, fontsize=7)
+    # Both panels have as many rows, so that bars are equally thick.
+    axes.set_ylim(rows - 0.4, -0.6)
+    axes.spines["left"].set_bounds(-0.6, len(counts) - 0.4)
+    axes.set_xlim(0, max(values, default=1) * 1.16)
+    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+    axes.xaxis.set_major_formatter(FuncFormatter(_count))
+    axes.set_xlabel("records")
+
+
+def features(
+    features: Sequence[tuple[str, int]], formats: Sequence[tuple[str, int]], stem: Path
+) -> tuple[Path, Path]:
+    """Draw Figure 2: in how many records each feature and each format occurs.
+
+    Both lists hold names and counts, most frequent first. Returns the paths of
+    the SVG and the PNG, which are `stem` with their suffixes.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    with style():
+        rows = max(len(features), len(formats), 1)
+        figure = Figure(figsize=(PAGE, 0.155 * rows + 0.9), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        _horizontal(left, features, rows, BLUE)
+        left.set_title("(a) Features")
+        _horizontal(right, formats, rows, ORANGE)
+        right.set_title("(b) Formats")
+        return save(figure, stem)
+
+
+def spreads(
+    panels: Mapping[str, Mapping[str, Spread]], stem: Path
+) -> tuple[Path, Path]:
+    """Draw Table 8: each measure's quartiles and extremes, by config.
+
+    `panels` maps the title of a measure to its spread in each config, in the
+    order in which they are shown; every panel has the same configs.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    with style():
+        rows = max((len(configs) for configs in panels.values()), default=1)
+        size = (PAGE, 0.2 * rows + 0.8)
+        figure = Figure(figsize=size, layout="constrained")
+        grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)
+        for axes, (title, configs) in zip(grid[0], panels.items(), strict=True):
+            _panel(axes, title, configs)
+        figure.supxlabel(
+            "dot: median; bar: quartiles; line: least to most", fontsize=6.5
+        )
+        return save(figure, stem)
+
+
+def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
+    for row, each in enumerate(configs.values()):
+        axes.plot([each.least, each.most], [row, row], color=_GREY, lw=0.9, zorder=1)
+        box = [each.lower_quartile, each.upper_quartile]
+        axes.plot(box, [row, row], color=SKY, lw=6, solid_capstyle="butt", zorder=2)
+        axes.plot([each.median], [row], "o", color=BLUE, ms=3.4, zorder=3)
+    most = max((each.most for each in configs.values()), default=1.0)
+    axes.set_xscale("log" if most > _LINEAR_UP_TO else "linear")
+    axes.xaxis.set_major_formatter(FuncFormatter(_count))
+    axes.minorticks_off()
+    axes.grid(axis="x", color="#E5E5E5", lw=0.5, zorder=0)
+    axes.set_yticks(range(len(configs)), list(map(_label, configs)), fontsize=7)
+    axes.set_ylim(len(configs) - 0.4, -0.6)
+    axes.tick_params(axis="x", labelsize=6.5)
+    axes.set_title(title, fontsize=8)
+
+
+def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, Path]:
+    """Draw Table 9: the share of each draft, by config.
+
+    `counts` maps a config to the number of records of each draft; every config
+    has the same drafts in the same order.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    with style():
+        figure = Figure(figsize=(PAGE, 0.24 * len(counts) + 1.0), layout="constrained")
+        axes = figure.subplots()
+        names = _occurring(counts)
+        left = [0.0] * len(counts)
+        for name, colour in zip(names, _draft_colours(names), strict=False):
+            shares = [_share(each, name) for each in counts.values()]
+            axes.barh(
+                range(len(counts)),
+                shares,
+                left=left,
+                color=colour,
+                label=name,
+                height=0.72,
+                edgecolor="white",
+                linewidth=0.4,
+            )
+            left = [start + share for start, share in zip(left, shares, strict=True)]
+        totals = [sum(each.values()) for each in counts.values()]
+        for row, total in enumerate(totals):
+            axes.text(101, row, f"{total:,}", va="center", fontsize=6.5)
+        axes.set_yticks(range(len(counts)), list(map(_label, counts)), fontsize=7)
+        axes.set_ylim(len(counts) - 0.4, -0.6)
+        axes.set_xlim(0, 100)
+        axes.set_xlabel("records, per cent (their number at the right)")
+        figure.legend(
+            loc="outside upper center",
+            ncols=6,
+            frameon=False,
+            fontsize=7,
+            handlelength=1.0,
+            columnspacing=1.2,
+        )
+        return save(figure, stem)
+
+
+def _occurring(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
+    names = dict.fromkeys(name for each in counts.values() for name in each)
+    return [name for name in names if any(each.get(name) for each in counts.values())]
+
+
+def _draft_colours(names: Sequence[str]) -> list[str]:
+    return [_DRAFT_COLOURS.get(name, _GREY) for name in names]
+
+
+def _share(counts: Mapping[str, int], name: str) -> float:
+    total = sum(counts.values())
+    return 100 * counts.get(name, 0) / total if total else 0.0

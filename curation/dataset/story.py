@@ -1,0 +1,130 @@
+"""One document's story: what a build's ledger and its rows say of an id."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curation.core.documents import Reason
+from curation.dataset.ledger import KEPT
+from curation.dataset.ledger_reader import open_ledger
+from curation.system.errors import BadData, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from curation.dataset.ledger import Entry
+
+_MANIFEST = "manifest.json"
+_SUGGESTIONS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """One raw document: what happened to it, and its row if it was kept."""
+
+    entry: Entry
+    #: The record's columns by name; None where the document was rejected.
+    record: Mapping[str, Json] | None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the document is in the benchmark."""
+        return self.entry.outcome == KEPT
+
+    @property
+    def explanation(self) -> str:
+        """The sentence of the rejection's reason; empty for a kept document."""
+        return "" if self.kept else Reason(self.entry.outcome).explanation
+
+
+def stories(folder: Path, wanted: str) -> list[Story]:
+    """Return the story of every document of an id, in the order of reading.
+
+    `wanted` is an id, or `config/id`.
+
+    Raises:
+        NoInput: the build knows no such id (the nearest are named), or the folder
+            is no build.
+        BadData: a table of the build cannot be read.
+    """
+    ledger = open_ledger(folder)
+    try:
+        entries = ledger.entries(unique_id=wanted)
+        config, slash, unique_id = wanted.partition("/")
+        if not entries and slash:
+            entries = ledger.entries(unique_id=unique_id, config=config)
+        if not entries:
+            known = ledger.documents().select("unique_id").unique().collect()
+            raise _unknown(wanted, known["unique_id"].to_list(), folder)
+        return [_story(folder, entry) for entry in entries]
+    except pl.exceptions.PolarsError as error:
+        raise BadData(f"a table of the build is damaged ({error})", str(folder)) from (
+            error
+        )
+
+
+def _story(folder: Path, entry: Entry) -> Story:
+    if entry.outcome != KEPT:
+        return Story(entry=entry, record=None)
+    files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))
+    # The folder's own name may look like a pattern.
+    tables = pl.scan_parquet(files, glob=False)
+    rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
+    return Story(entry=entry, record=rows[0] if rows else None)
+
+
+def _unknown(wanted: str, known: Sequence[str], folder: Path) -> NoInput:
+    near = nearest(wanted, known)
+    then = f"did you mean {', '.join(near)}?" if near else "csbdata stats lists configs"
+    return NoInput(f"no document is named {wanted!r}", str(folder), then)
+
+
+def nearest(wanted: str, known: Sequence[str]) -> list[str]:
+    """Return known names that the wanted one may be meant for, best first.
+
+    Case, a path in front and `.json` behind make no difference.
+    """
+    bare = wanted.rpartition("/")[2].lower().removesuffix(".json")
+    by_lower: dict[str, str] = {}
+    for name in sorted(known):
+        by_lower.setdefault(name.lower(), name)
+    if bare in by_lower:
+        return [by_lower[bare]]
+    found = difflib.get_close_matches(bare, by_lower, n=_SUGGESTIONS, cutoff=0.6)
+    return [by_lower[name] for name in found]
+
+
+def manifest_of(folder: Path) -> Mapping[str, Json]:
+    """Return a build's manifest.
+
+    Raises:
+        NoInput: the folder holds none.
+        BadData: it is not what `csbdata build` writes.
+    """
+    path = folder / _MANIFEST
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise NoInput("no such file", str(path), "csbdata build writes one") from error
+    except (ValueError, RecursionError, OSError) as error:
+        raise BadData(f"not readable as JSON ({error})", str(path)) from error
+    if not isinstance(found, dict):
+        raise BadData("not a manifest", str(path))
+    return found
+
+
+def rule_summaries(folder: Path) -> dict[str, str]:
+    """Return what each rule of the build does, by name.
+
+    Raises:
+        NoInput, BadData: as `manifest_of`.
+    """
+    listed = manifest_of(folder).get("rule_list", [])
+    return {each["name"]: each["summary"] for each in listed}

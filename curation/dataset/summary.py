@@ -1,0 +1,172 @@
+"""What a build came to: the figures that the card, the manifest and stdout share.
+
+Everything is counted from the ledger's entries, so that no two of them differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from curation.core.benchmark import SPLITS, in_benchmark_order
+from curation.core.canary import MAJOR
+from curation.core.documents import Origin, Reason
+from curation.dataset.ledger import KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from curation.dataset.ledger import Entry
+
+#: The dataset's name, and its name while a part of it is missing.
+NAME = "JSONSchemaBench"
+PARTIAL_NAME = "JSONSchemaBench-partial"
+#: The version of data that nobody has released yet.
+UNRELEASED = f"{MAJOR}.0.0-dev"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigSummary:
+    """The figures of one config."""
+
+    config: str
+    #: `upstream`, `index`, `sample` or `local`; a config never mixes the sample
+    #: with real rows. Several names are joined with `+`.
+    origin: str
+    #: Raw documents read.
+    raw: int
+    kept: int
+    #: Reason to the number of raw documents rejected for it.
+    rejected: Mapping[str, int]
+    #: Rule to the number of kept records that it changed.
+    changed: Mapping[str, int]
+    #: Split to kept records, in the order of the splits.
+    splits: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """One archive that the build read."""
+
+    source: str
+    archive: str
+    origin: Origin
+    #: Commit, revision or version.
+    commit: str
+    #: Digest over the selected files, path and content.
+    sha256: str
+    licence: str
+    #: SPDX terms aside, whom to name.
+    attribution: str = ""
+    #: Address of the upstream archive or package, without any host's credentials.
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleNote:
+    """One rule, as the card and the manifest list it."""
+
+    name: str
+    summary: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """One build."""
+
+    #: `clean` or `paper`.
+    rules: str
+    #: Semantic version of the data.
+    version: str = UNRELEASED
+    #: Day of its release, `YYYY-MM-DD`; empty before it.
+    released: str = ""
+    rule_notes: tuple[RuleNote, ...]
+    #: In benchmark order, then the extras by name.
+    configs: tuple[ConfigSummary, ...]
+    #: Configs outside the ten and outside `default`.
+    extras: frozenset[str] = frozenset()
+    pins: tuple[Pin, ...] = ()
+    #: Config to split to instances; empty where none were made.
+    instances: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: One plain sentence for each reason why the build is partial.
+    partial: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The dataset's name, which says so when it is partial."""
+        return PARTIAL_NAME if self.partial else NAME
+
+    def of(self, config: str) -> ConfigSummary:
+        """Return one config's figures; KeyError where the build has none."""
+        for each in self.configs:
+            if each.config == config:
+                return each
+        raise KeyError(config)
+
+
+def summarise(entries: Iterable[Entry]) -> tuple[ConfigSummary, ...]:
+    """Count the entries of a ledger by config, in benchmark order."""
+    tallies: dict[str, _Tally] = {}
+    for entry in entries:
+        tally = tallies.get(entry.config)
+        if tally is None:
+            tally = tallies[entry.config] = _Tally()
+        tally.count(entry)
+    return tuple(tallies[name].done(name) for name in in_benchmark_order(tallies))
+
+
+def total_of(configs: Iterable[ConfigSummary], name: str) -> ConfigSummary:
+    """Return the sum of several configs' figures, under a name of its own."""
+    listed = list(configs)
+    origins = {each.origin for each in listed}
+    return ConfigSummary(
+        config=name,
+        origin="+".join(each for each in Origin if each in origins),
+        raw=sum(each.raw for each in listed),
+        kept=sum(each.kept for each in listed),
+        rejected=_added(each.rejected for each in listed),
+        changed=_added(each.changed for each in listed),
+        splits=_added(each.splits for each in listed),
+    )
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return total
+
+
+class _Tally:
+    def __init__(self) -> None:
+        self._raw = 0
+        self._origins: set[str] = set()
+        self._rejected: Counter[str] = Counter()
+        self._changed: Counter[str] = Counter()
+        self._splits: Counter[str] = Counter()
+
+    def count(self, entry: Entry) -> None:
+        self._raw += 1
+        self._origins.add(str(entry.origin))
+        if entry.outcome == KEPT:
+            self._splits[entry.split] += 1
+            self._changed.update({change.rule for change in entry.changes})
+        else:
+            self._rejected[entry.outcome] += 1
+
+    def done(self, config: str) -> ConfigSummary:
+        return ConfigSummary(
+            config=config,
+            origin="+".join(each for each in Origin if each in self._origins),
+            raw=self._raw,
+            kept=self._splits.total(),
+            rejected={
+                each.value: self._rejected[each]
+                for each in Reason
+                if self._rejected[each]
+            },
+            changed=dict(sorted(self._changed.items())),
+            splits={split: self._splits[split] for split in SPLITS},
+        )

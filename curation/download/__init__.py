@@ -1,0 +1,1 @@
+"""Pinned bytes: where they are asked for, and how they are verified."""

@@ -1,0 +1,175 @@
+"""Getting an archive's files: from a mirror, the cache, or those who publish it.
+
+Whatever the way, what comes out is the same pack, verified against the pin. A
+content that differs is refused and named; no other way is tried then, because
+someone must look at it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import platformdirs
+
+from curation.core.documents import Origin
+from curation.download.cache import Cache
+from curation.download.http import Network
+from curation.download.packs import SUFFIX
+from curation.download.pinned_archive import unpack
+from curation.download.pins import ArchivePin, Kind, load_pins
+from curation.download.publishers import fetched
+from curation.system.errors import NoInput, TemporarilyUnavailable
+from curation.system.errors import Unavailable as UnavailableFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "Acquired",
+    "ArchivePin",
+    "FetchSettings",
+    "Kind",
+    "Unavailable",
+    "acquire",
+    "at_hand",
+    "load_pins",
+    "mirrored_file",
+]
+
+
+def _mirror() -> Path | None:
+    named = os.environ.get("CSBDATA_MIRROR")
+    return Path(named) if named else None
+
+
+def _cache() -> Path:
+    named = os.environ.get("CSBDATA_CACHE")
+    return Path(named or platformdirs.user_cache_dir("csbdata", appauthor=False))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchSettings:
+    """Where to look, and whether to ask the network at all."""
+
+    #: A folder of archives, asked first; `CSBDATA_MIRROR` by default.
+    mirror: Path | None = field(default_factory=_mirror)
+    #: `CSBDATA_CACHE` by default, else the user's cache folder.
+    cache: Path = field(default_factory=_cache)
+    #: Only the mirror and the cache.
+    offline: bool = False
+    #: Remembers hosts that do not answer: share it between calls.
+    network: Network = field(default_factory=Network)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acquired:
+    """An archive whose files are at hand and are those of the pin."""
+
+    archive: str
+    #: The pack's file (`curation.download.packs.open_pack`).
+    pack: Path
+    origin: Origin
+    #: How the bytes came here: mirror, cache, upstream or index.
+    route: str
+    #: Commit, revision or version.
+    commit: str
+    digest: str
+    #: SPDX expression of the single files.
+    licence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailable:
+    """An archive that cannot be had here and now, and why."""
+
+    archive: str
+    why: str
+    #: 75 if the same command may succeed later, else 69.
+    exit_code: int = 69
+
+
+def acquire(
+    pin: ArchivePin,
+    settings: FetchSettings,
+    say: Callable[[str], None] = lambda _message: None,
+) -> Acquired | Unavailable:
+    """Return the files of an archive by the best way, or why there is none.
+
+    The ways in order: mirror, cache, upstream or index. `say` is told what takes
+    time. Raises `WrongDigest` or `BadArchive` (exit 65) for content that is not
+    what the pin says, `NoInput` (66) if the mirror is no folder, `CannotCreate`
+    (73) where the cache cannot be written.
+    """
+    cache = Cache(settings.cache)
+    mirrored = mirrored_file(pin, settings.mirror)
+    ready = _ready(pin, cache, mirrored)
+    if ready and not cache.is_littered(pin.name):
+        return ready
+    if not ready and mirrored is None and settings.offline:
+        why = f"{pin.name}: neither mirrored nor cached, and the network is not asked"
+        return Unavailable(archive=pin.name, why=why)
+    with cache.lock(pin.name, say):
+        # Another process may have been faster.
+        ready = _ready(pin, cache, mirrored)
+        if ready:
+            return ready
+        if mirrored is not None:
+            say(f"{pin.name}: reading {mirrored}")
+            pack = unpack(pin, mirrored, cache)
+            cache.note(mirrored, pin.digest)
+            return _acquired(pin, pack, "mirror")
+        try:
+            pack = fetched(pin, settings.network, cache, say)
+        except (UnavailableFault, TemporarilyUnavailable) as fault:
+            why = f"{pin.name}: {fault}"
+            return Unavailable(archive=pin.name, why=why, exit_code=fault.exit_code)
+        return _acquired(pin, pack, "index" if pin.kind.is_package else "upstream")
+
+
+def at_hand(pin: ArchivePin, settings: FetchSettings) -> str | None:
+    """Return where an archive is, without reading it: mirror, cache or None."""
+    if mirrored_file(pin, settings.mirror) is not None:
+        return "mirror"
+    known = Cache(settings.cache).packs / f"{pin.digest}{SUFFIX}"
+    return "cache" if known.is_file() else None
+
+
+def _ready(pin: ArchivePin, cache: Cache, mirrored: Path | None) -> Acquired | None:
+    """Return the cached pack, if it is what the best way would give."""
+    pack = cache.pack(pin.digest)
+    if pack is None:
+        return None
+    if mirrored is None:
+        return _acquired(pin, pack, "cache")
+    if cache.has_seen(mirrored, pin.digest):
+        return _acquired(pin, pack, "mirror")
+    return None
+
+
+def mirrored_file(pin: ArchivePin, mirror: Path | None) -> Path | None:
+    """Return the archive's file in the mirror, or one folder below it."""
+    if mirror is None:
+        return None
+    if not mirror.is_dir():
+        raise NoInput("there is no such folder of archives", str(mirror))
+    for name in pin.file_names:
+        for file in (mirror / name, *sorted(mirror.glob(f"*/{name}"))):
+            if file.is_file():
+                return file
+    return None
+
+
+def _acquired(pin: ArchivePin, pack: Path, route: str) -> Acquired:
+    origin = Origin.INDEX if pin.kind.is_package else Origin.UPSTREAM
+    return Acquired(
+        archive=pin.name,
+        pack=pack,
+        origin=origin,
+        route=route,
+        commit=pin.commit,
+        digest=pin.digest,
+        licence=pin.file_licence,
+    )

@@ -1,0 +1,151 @@
+"""Which addresses may be asked, and which never, whoever points at them.
+
+A server's redirect is a stranger's word. Each hop is checked on its own: its
+scheme, its host against the list of the source, and the machine that the name
+stands for, so that no archive and no catalogue can make csbdata ask a router, a
+cloud's metadata service or the neighbour in the rack.
+"""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin, urlsplit
+
+from requests.utils import get_environ_proxies, select_proxy
+
+from curation.system.errors import Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from urllib.parse import SplitResult
+
+    Resolve = Callable[[str, int], Iterable[str]]
+
+_PORTS: Final = {"https": 443, "http": 80}
+#: Where clouds answer questions about the machine and its credentials, apart
+#: from link-local addresses.
+_METADATA: Final = frozenset({"100.100.100.200", "fd00:ec2::254"})
+
+
+def resolve(host: str, port: int) -> list[str]:
+    """Return the addresses that a name stands for; OSError where none."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(each[4][0]) for each in found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The hosts of one source."""
+
+    #: Names; one that begins with a dot stands for all hosts below it.
+    hosts: frozenset[str]
+    #: The address that the user has set in place of the usual one, or none. Its
+    #: host may be a private machine; a loopback one may do without TLS.
+    base: str = ""
+
+    def check(self, url: str, resolve: Resolve = resolve) -> None:
+        """Raise `Unavailable` if this address must not be asked.
+
+        OSError where the name cannot be resolved.
+        """
+        parts = _split(url)
+        chosen = bool(self.base) and _place(parts) == _place(_split(self.base))
+        why = _forbidden(parts, chosen=chosen) or self._foreign(parts, chosen=chosen)
+        if why:
+            raise Unavailable(f"not asked: {why}", shown(url))
+        if _proxied(url):
+            # The proxy resolves the name, and its rules hold.
+            return
+        for address in resolve(parts.hostname or "", _place(parts)[1]):
+            why = _out_of_bounds(address, chosen=chosen)
+            if why:
+                raise Unavailable(f"not asked: {why}", shown(url))
+
+    def _foreign(self, parts: SplitResult, *, chosen: bool) -> str:
+        host = parts.hostname or ""
+        listed = host in self.hosts or any(
+            each.startswith(".") and host.endswith(each) for each in self.hosts
+        )
+        usual = _place(parts)[1] == _PORTS.get(parts.scheme)
+        if chosen or (listed and usual):
+            return ""
+        return "this host is not one of the source's"
+
+
+def shown(url: str) -> str:
+    """Return an address for people: without credentials, query and fragment."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "a malformed address"
+    place = parts.netloc.rpartition("@")[2]
+    return f"{parts.scheme}://{place}{parts.path}"
+
+
+def host_of(url: str) -> str:
+    """Return the host and the port of an address."""
+    return ":".join(map(str, _place(_split(url))))
+
+
+def joined(url: str, target: str) -> str:
+    """Return where a redirect leads; `Unavailable` if it is no address."""
+    try:
+        return urljoin(url, target)
+    except ValueError as error:
+        raise Unavailable("redirects to what is no address", shown(url)) from error
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        _place(parts)
+    except ValueError as error:
+        raise Unavailable("not asked: this is no address", shown(url)) from error
+    return parts
+
+
+def _place(parts: SplitResult) -> tuple[str, int]:
+    return parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
+
+
+def _forbidden(parts: SplitResult, *, chosen: bool) -> str:
+    if parts.username is not None or parts.password is not None:
+        return "the address holds credentials"
+    if parts.scheme == "https":
+        return ""
+    if parts.scheme == "http" and chosen and _is_loopback(parts.hostname or ""):
+        return ""
+    return f"{parts.scheme or 'no scheme'} is not https"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _out_of_bounds(address: str, *, chosen: bool) -> str:
+    place = _unmapped(address)
+    if place.is_link_local or str(place) in _METADATA:
+        return f"{address} belongs to the local link or a metadata service"
+    if place.is_multicast or place.is_unspecified:
+        return f"{address} is no host's"
+    if not chosen and not place.is_global:
+        return f"{address} is a private address"
+    return ""
+
+
+def _unmapped(address: str) -> IPv4Address | IPv6Address:
+    """Return the IPv4 address inside an IPv6 one, if there is one."""
+    place = ip_address(address.partition("%")[0])
+    if isinstance(place, IPv6Address):
+        return place.ipv4_mapped or place.sixtofour or place
+    return place
+
+
+def _proxied(url: str) -> bool:
+    return select_proxy(url, get_environ_proxies(url)) is not None

@@ -1,0 +1,198 @@
+"""Reading an archive that anyone may have made, without unpacking it.
+
+Nothing is written to the disk under a name that an archive chose, so its names
+can collide, shout or point wherever they like: they are keys of a table. What
+no honest archive holds is refused nevertheless, and everything is counted
+against limits while it is read, never after.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+import stat
+import tarfile
+import zipfile
+import zlib
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, Final, cast
+
+from curation.download.decompression import Meter, Metered, Unxz
+from curation.system.errors import BadArchive, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from curation.download.path_patterns import Selection
+
+#: Tar headers that carry a text for the next member: no honest one is longer.
+_LONGEST_HEADER: Final = 1 << 20
+_TEXT_HEADERS: Final = frozenset(
+    {
+        tarfile.XHDTYPE,
+        tarfile.XGLTYPE,
+        tarfile.SOLARIS_XHDTYPE,
+        tarfile.GNUTYPE_LONGNAME,
+        tarfile.GNUTYPE_LONGLINK,
+    }
+)
+_PLAIN_FILES: Final = frozenset({tarfile.REGTYPE, tarfile.AREGTYPE})
+#: Parts of a path that is absolute, or leads up, or can be written otherwise.
+_ODD_PARTS: Final = frozenset({"", ".", ".."})
+_WINDOWS_ROOT: Final = re.compile(r"[A-Za-z]:|\\|\.\.\\")
+#: What the standard library raises on broken archives of one kind or another.
+_BROKEN: Final = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    gzip.BadGzipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    ValueError,
+    NotImplementedError,
+    RuntimeError,
+    OverflowError,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchiveLimits:
+    """What an archive may cost. Whole upstream archives must fit."""
+
+    #: Members of any kind.
+    members: int = 300_000
+    #: Bytes of one selected file.
+    file_bytes: int = 64 << 20
+    #: Bytes after decompression, selected or not.
+    total_bytes: int = 6 << 30
+    #: Decompressed bytes for one byte of archive; asked beyond 64 MiB.
+    ratio: int = 250
+
+
+def read_archive(
+    archive: Path,
+    selection: Selection,
+    *,
+    strip: bool,
+    limits: ArchiveLimits | None = None,
+) -> Iterator[tuple[str, bytes]]:
+    """Yield path and content of the selected regular files, in archive order.
+
+    The kind is told from the name: `.tar.gz`, `.tgz`, `.tar.xz`, `.zip` or
+    `.whl`. `strip` takes the first folder (`<repo>-<commit>/`) off every path.
+    Links, devices and the like are passed over, permission bits ignored. Raises
+    `BadArchive` for paths that lead out of the archive, for broken archives, and
+    beyond the limits; `NoInput` where the file cannot be read.
+    """
+    limits = limits or ArchiveLimits()
+    members = _zipped if archive.suffix in {".zip", ".whl"} else _tarred
+    try:
+        yield from members(archive, limits, _Wanted(selection, strip))
+    except gzip.BadGzipFile as error:
+        raise _broken(archive, error) from error
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise NoInput(f"cannot be read ({why})", str(archive)) from error
+    except _BROKEN as error:
+        raise _broken(archive, error) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Turns a member's name into the path that is wanted, or None."""
+
+    selection: Selection
+    strip: bool
+
+    def path(self, name: str, archive: Path) -> str | None:
+        """Refuse names that lead out of the archive; strip; select."""
+        parts = name.rstrip("/").split("/")
+        if not _ODD_PARTS.isdisjoint(parts) or _WINDOWS_ROOT.match(name):
+            what = f"a member is called {name[:80]!r}, which leads out of it"
+            raise BadArchive(what, str(archive), "refused")
+        path = "/".join(parts[1:] if self.strip else parts)
+        return path if path in self.selection else None
+
+
+class _CarefulHeader(tarfile.TarInfo):
+    """A header that refuses a text of gigabytes before `tarfile` reads it."""
+
+    @classmethod
+    def frombuf(
+        cls, buf: bytes | bytearray, encoding: str, errors: str
+    ) -> _CarefulHeader:
+        """Read one block as a header."""
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _TEXT_HEADERS and header.size > _LONGEST_HEADER:
+            raise tarfile.ReadError("a header of more than 1 MiB")
+        return header
+
+
+def _tarred(
+    archive: Path, limits: ArchiveLimits, wanted: _Wanted
+) -> Iterator[tuple[str, bytes]]:
+    meter = Meter(archive, limits.total_bytes, limits.ratio)
+    with archive.open("rb") as packed:
+        stream = cast("IO[bytes]", Metered(_inflated(archive, packed), meter))
+        with tarfile.open(
+            fileobj=stream, mode="r|", tarinfo=_CarefulHeader, encoding="utf-8"
+        ) as tar:
+            for count, member in enumerate(iter(tar.next, None)):
+                _check_count(archive, count, limits)
+                # The list of members only grows: a stream has no way back.
+                tar.members = []  # type: ignore[attr-defined] # not in typeshed
+                path = wanted.path(member.name, archive)
+                if path is None or member.type not in _PLAIN_FILES:
+                    continue
+                _check_size(archive, path, member.size, limits)
+                content = cast("IO[bytes]", tar.extractfile(member)).read()
+                yield path, content
+
+
+def _inflated(archive: Path, packed: IO[bytes]) -> IO[bytes] | Unxz:
+    if archive.name.endswith((".tar.gz", ".tgz")):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=packed, mode="rb"))
+    if archive.name.endswith(".tar.xz"):
+        return Unxz(packed)
+    raise BadArchive("neither .tar.gz, .tar.xz, .zip nor .whl", str(archive))
+
+
+def _zipped(
+    archive: Path, limits: ArchiveLimits, wanted: _Wanted
+) -> Iterator[tuple[str, bytes]]:
+    meter = Meter(archive, limits.total_bytes, limits.ratio)
+    with zipfile.ZipFile(archive) as unzipped:
+        members = unzipped.infolist()
+        _check_count(archive, len(members), limits)
+        for member in members:
+            path = wanted.path(member.filename, archive)
+            if path is None or not _is_regular(member):
+                continue
+            _check_size(archive, path, member.file_size, limits)
+            meter.add(member.file_size)
+            with unzipped.open(member) as content:
+                yield path, content.read()
+
+
+def _is_regular(member: zipfile.ZipInfo) -> bool:
+    kind = stat.S_IFMT(member.external_attr >> 16)
+    return not member.is_dir() and kind in {0, stat.S_IFREG}
+
+
+def _check_count(archive: Path, count: int, limits: ArchiveLimits) -> None:
+    if count > limits.members:
+        what = f"holds more than {limits.members:,} members"
+        raise BadArchive(what, str(archive), "refused")
+
+
+def _check_size(archive: Path, path: str, size: int, limits: ArchiveLimits) -> None:
+    if size > limits.file_bytes:
+        what = f"{path[:120]!r} is larger than {limits.file_bytes:,} bytes"
+        raise BadArchive(what, str(archive), "refused")
+
+
+def _broken(archive: Path, error: Exception) -> BadArchive:
+    why = str(error) or type(error).__name__
+    return BadArchive(f"a broken archive ({why})", str(archive), "get it again")

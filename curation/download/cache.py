@@ -1,0 +1,146 @@
+"""The local cache: packs named after their content, and evidence of refusals.
+
+packs/<digest>.arrow    unpacked archives
+seen/<name>.json        which file of a mirror had which digest
+refused/                what was refused, for a person to look at
+locks/                  one lock an archive
+.downloads/             bytes on their way
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from filelock import FileLock, Timeout
+
+from curation.download.packs import SUFFIX, open_pack
+from curation.system.atomic_files import (
+    UNFINISHED,
+    cannot_write,
+    publish,
+    sweep,
+    write_whole,
+)
+from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+#: How long to wait for another process that fetches the same archive, seconds.
+_PATIENCE: Final = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A folder that csbdata may fill, and that anyone may delete."""
+
+    folder: Path
+
+    @property
+    def packs(self) -> Path:
+        """Where packs are."""
+        return self.folder / "packs"
+
+    @property
+    def downloads(self) -> Path:
+        """Where bytes are that have not been verified yet."""
+        return self.folder / ".downloads"
+
+    def pack(self, digest: str) -> Path | None:
+        """Return the pack of this digest, or None if it is missing or damaged.
+
+        Only the table of contents is checked here; a content is checked when it
+        is read.
+        """
+        path = self.packs / (digest + SUFFIX)
+        try:
+            whole = open_pack(path).digest == digest
+        except (NoInput, BadData):
+            return None
+        return path if whole else None
+
+    def has_seen(self, file: Path, digest: str) -> bool:
+        """Say whether this very file was found to have this digest before."""
+        try:
+            seen = json.loads(self._note(file).read_bytes())
+            return bool(seen == _identity(file, digest))
+        except (OSError, ValueError):
+            return False
+
+    def note(self, file: Path, digest: str) -> None:
+        """Remember that this very file has this digest; the caller has the lock."""
+        note = self._note(file)
+        sweep(note.parent, note.name)
+        write_whole(note, json.dumps(_identity(file, digest), indent=1).encode())
+
+    def refuse(self, path: Path, name: str) -> Path:
+        """Move a file to the evidence; return where it is now."""
+        evidence = self.folder / "refused" / f"{name}.refused"
+        try:
+            evidence.parent.mkdir(parents=True, exist_ok=True)
+            publish(path, evidence)
+        except OSError as error:
+            raise cannot_write(evidence, error) from error
+        return evidence
+
+    def is_littered(self, name: str) -> bool:
+        """Say whether a killed process left something of an archive."""
+        unfinished = self.packs.glob(f".{name}.*{UNFINISHED}")
+        return (self.downloads / name).exists() or any(unfinished)
+
+    def clear_downloads(self, name: str) -> None:
+        """Remove what has been downloaded of an archive; the caller has its lock."""
+        shutil.rmtree(self.downloads / name, ignore_errors=True)
+
+    @contextmanager
+    def lock(self, name: str, say: Callable[[str], None]) -> Iterator[None]:
+        """Be the only process that fetches this archive.
+
+        Waits for another one. Removes what a killed one left. Raises
+        `TemporarilyUnavailable` after half an hour.
+        """
+        path = self.folder / "locks" / f"{name}.lock"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(path)
+            _take(lock, name, say)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        try:
+            self.clear_downloads(name)
+            sweep(self.packs, name)
+            yield
+        finally:
+            lock.release()
+
+    def _note(self, file: Path) -> Path:
+        name = hashlib.sha256(str(file.resolve()).encode()).hexdigest()
+        return self.folder / "seen" / f"{name[:32]}.json"
+
+
+def _take(lock: FileLock, name: str, say: Callable[[str], None]) -> None:
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        say(f"{name}: waiting for another csbdata that fetches it")
+        try:
+            lock.acquire(timeout=_PATIENCE)
+        except Timeout as error:
+            what = "another csbdata has been fetching it for half an hour"
+            raise TemporarilyUnavailable(what, name, "try again later") from error
+
+
+def _identity(file: Path, digest: str) -> dict[str, str | int]:
+    found = file.stat()
+    return {
+        "file": str(file.resolve()),
+        "bytes": found.st_size,
+        "modified_ns": found.st_mtime_ns,
+        "digest": digest,
+    }

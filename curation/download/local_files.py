@@ -1,0 +1,101 @@
+"""A folder read as an archive: the embedded sample's, or a user's own."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from curation.download.packs import Pack, digest_of, open_pack
+from curation.system.errors import NoInput
+
+
+class FolderFiles:
+    """The regular files below a folder, by their paths relative to it.
+
+    Links that lead out of the folder are left out, so that an archive unpacked
+    by someone else cannot make csbdata read its way through the machine.
+    """
+
+    __slots__ = ("_known", "path", "paths")
+
+    def __init__(self, root: Path) -> None:
+        """List the files once; `NoInput` where there is no such folder."""
+        if not root.is_dir():
+            raise NoInput("there is no such folder", str(root))
+        #: The folder itself.
+        self.path = root
+        #: Paths with `/` relative to the folder, sorted by code point.
+        self.paths: tuple[str, ...] = tuple(sorted(_listed(root.resolve())))
+        self._known = frozenset(self.paths)
+
+    def read(self, path: str) -> bytes:
+        """Return one file's bytes; KeyError where the folder had none at first."""
+        if path not in self._known:
+            raise KeyError(path)
+        file = self.path / path
+        try:
+            return file.read_bytes()
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise NoInput(f"cannot be read ({why})", str(file)) from error
+
+    def sha256(self, path: str) -> str:
+        """Return one file's sha256 in hexadecimal; KeyError where there is none."""
+        return hashlib.sha256(self.read(path)).hexdigest()
+
+    @property
+    def digest(self) -> str:
+        """The digest over all files (`curation.download.packs.digest_of`)."""
+        return digest_of((path, self.sha256(path)) for path in self.paths)
+
+    def __len__(self) -> int:
+        """Return the number of files."""
+        return len(self.paths)
+
+    def __reduce__(self) -> tuple[type[FolderFiles], tuple[Path]]:
+        """Travel to another process as the path of the folder."""
+        return FolderFiles, (self.path,)
+
+
+class SingleFile:
+    """One file read as an archive that holds only it."""
+
+    __slots__ = ("_content", "paths")
+
+    def __init__(self, file: Path) -> None:
+        """Read the file; `NoInput` where that cannot be done."""
+        try:
+            self._content = file.read_bytes()
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise NoInput(f"cannot be read ({why})", str(file)) from error
+        #: The file's name alone.
+        self.paths: tuple[str, ...] = (file.name,)
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes; KeyError for any other path."""
+        if path not in self.paths:
+            raise KeyError(path)
+        return self._content
+
+    @property
+    def digest(self) -> str:
+        """The digest over the one file (`curation.download.packs.digest_of`)."""
+        checksum = hashlib.sha256(self._content).hexdigest()
+        return digest_of([(self.paths[0], checksum)])
+
+
+def open_files(path: Path) -> Pack | FolderFiles:
+    """Open a pack or a folder, whichever the path is: what workers call."""
+    return FolderFiles(path) if path.is_dir() else open_pack(path)
+
+
+def _listed(root: Path) -> list[str]:
+    found = []
+    for folder, _folders, names in os.walk(root):
+        for name in names:
+            file = Path(folder, name)
+            if file.is_file() and file.resolve().is_relative_to(root):
+                found.append(file.relative_to(root).as_posix())
+    return found

@@ -1,0 +1,139 @@
+"""The pins of `raw/sources.toml`: what is fetched, and what it must contain."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from curation.download.path_patterns import Selection
+from curation.system.errors import BadConfiguration, NoInput
+from curation.system.package_data import raw_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from curation.core.documents import Json
+
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+#: The forms in which a mirror may hold a repository's archive.
+_TARBALLS: Final = (".tar.gz", ".tar.xz", ".zip")
+
+
+class Kind(StrEnum):
+    """How an archive is had from those who publish it."""
+
+    GITHUB = "github"
+    """A repository's tarball at a commit."""
+    HUB = "hub"
+    """One file of a dataset on the Hub, at a revision."""
+    WHEEL = "wheel"
+    """A package's wheel from the user's package index, by exact version."""
+    SDIST = "sdist"
+    """A package's source archive from the same index, by exact version."""
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is a package's file, named by package and version."""
+        return self in {Kind.WHEEL, Kind.SDIST}
+
+    @property
+    def has_outer_folder(self) -> bool:
+        """Whether all its members stand in one folder named after the version."""
+        return self in {Kind.GITHUB, Kind.SDIST}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivePin:
+    """One archive: where it is published, and what exactly is read of it."""
+
+    #: What sources call it, and the embedded sample's folder.
+    name: str
+    kind: Kind
+    #: `owner/name`; for a package's file the name of the package.
+    repository: str
+    #: Commit or revision; for a package's file the version.
+    commit: str
+    #: The published file's name; empty for a tarball.
+    file: str = ""
+    #: The files that sources read.
+    paths: Selection
+    #: Over the selected files (`curation.download.packs.digest_of`).
+    digest: str
+    #: Of the published file itself, where it has fixed bytes.
+    sha256: str = ""
+    #: SPDX expression of the collection.
+    licence: str
+    #: SPDX expression of the single files.
+    file_licence: str
+    attribution: str
+    citation: str
+    homepage: str
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """What the archive's file may be called in a mirror, best first."""
+        if self.kind is not Kind.GITHUB:
+            return (self.file,)
+        repository = self.repository.rpartition("/")[2]
+        return tuple(f"{repository}-{self.commit}{form}" for form in _TARBALLS)
+
+    def described(self) -> dict[str, str]:
+        """Return what a person wants to know of the archive, as text."""
+        return {
+            "archive": self.name,
+            "kind": self.kind.value,
+            "repository": self.repository,
+            "commit": self.commit,
+            "digest": self.digest,
+            "licence": self.licence,
+            "file_licence": self.file_licence,
+            "attribution": self.attribution,
+            "citation": self.citation,
+            "homepage": self.homepage,
+        }
+
+
+def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
+    """Return the pins by name, in the order of the file.
+
+    Without a path those that ship with csbdata. Raises `NoInput` where there is
+    no file, `BadConfiguration` where it is not what it must be.
+    """
+    path = path or raw_folder() / "sources.toml"
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise NoInput("cannot be read", str(path)) from error
+    except ValueError as error:
+        raise BadConfiguration(f"not TOML: {error}", str(path)) from error
+    pins = {
+        name: _pin(name, table, path)
+        for name, table in tables.get("archive", {}).items()
+    }
+    return MappingProxyType(pins)
+
+
+def _pin(name: str, table: Json, path: Path) -> ArchivePin:
+    values = dict(table)
+    if values.get("kind") in {Kind.WHEEL, Kind.SDIST}:
+        values["repository"] = values.pop("package", None)
+        values["commit"] = values.pop("version", None)
+    known = {each.name for each in fields(ArchivePin)} - {"name"}
+    wanted = known - {"file", "sha256"}
+    wrong = sorted((values.keys() - known) | (wanted - values.keys()))
+    wrong += [key for key in ("digest", "sha256") if not _is_sum(values.get(key))]
+    if wrong:
+        what = f"[archive.{name}] has missing or wrong keys: {', '.join(wrong)}"
+        raise BadConfiguration(what, str(path))
+    values["kind"] = Kind(values["kind"])
+    values["paths"] = Selection(tuple(values["paths"]))
+    return ArchivePin(name=name, **values)
+
+
+def _is_sum(value: Json) -> bool:
+    return value is None or bool(_SHA256.fullmatch(str(value)))

@@ -1,0 +1,124 @@
+"""A package's file from the package index, through the user's own pip and settings."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from shutil import which
+from typing import TYPE_CHECKING, Final
+
+from curation.download.pins import Kind
+from curation.system.checksums import file_digest
+from curation.system.errors import TemporarilyUnavailable, Unavailable, WrongDigest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.download.cache import Cache
+    from curation.download.http import Network
+    from curation.download.pins import ArchivePin
+
+#: Seconds for one file; the largest has 93 MB.
+DEADLINE: Final = 600.0
+_SERVICE: Final = "the package index"
+#: pip's own words when nobody answers.
+_SILENT: Final = re.compile(r"connection broken by|Failed to establish|ConnectTimeout")
+#: pip's own words when a file has not the sha256 that it was told.
+_REFUSED: Final = "DO NOT MATCH THE HASHES"
+#: No business of pip's, whose settings stay as they are otherwise.
+_SECRETS: Final = frozenset(
+    {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
+)
+_OPTIONS: Final = (
+    "download",
+    "--no-deps",
+    "--no-input",
+    "--disable-pip-version-check",
+    "--quiet",
+    "--timeout=10",
+    "--retries=1",
+)
+
+
+def download_package(
+    pin: ArchivePin, folder: Path, network: Network, cache: Cache
+) -> Path:
+    """Return a wheel or a source archive, which has the sha256 of its pin.
+
+    pip asks a source archive for its metadata, which runs its build backend: it is
+    told the sha256, so that nothing else is ever run. Raises `Unavailable` or
+    `TemporarilyUnavailable` where pip cannot get it, and `WrongDigest` (the file is
+    kept as evidence) where the index gives another.
+    """
+    if _SERVICE in network.silent:
+        raise Unavailable("did not answer before", _SERVICE)
+    request = f"{pin.repository}=={pin.commit}"
+    error = _run_pip([*_pip(), *_OPTIONS, *_asked(pin, request, folder)], folder)
+    files = sorted(folder.glob("*.whl" if pin.kind is Kind.WHEEL else "*.tar.gz"))
+    if _REFUSED in error:
+        what = f"pip refuses {request}, which has not the sha256 {pin.sha256}"
+        raise WrongDigest(what, _SERVICE, "see which index pip is told to ask")
+    if not files:
+        if _SILENT.search(error):
+            network.silent.add(_SERVICE)
+        what = f"pip cannot get {request} ({_last_words(error)})"
+        raise Unavailable(what, _SERVICE)
+    found = file_digest(files[0])
+    if pin.sha256 and found != pin.sha256:
+        evidence = cache.refuse(files[0], f"{found[:16]}-{files[0].name}")
+        what = f"{request} has sha256 {found}, the pin says {pin.sha256}"
+        raise WrongDigest(what, _SERVICE, f"refused, kept as {evidence}")
+    return files[0]
+
+
+def _asked(pin: ArchivePin, request: str, folder: Path) -> tuple[str, ...]:
+    """Return what pip is asked for, and where to put it."""
+    to = f"--dest={folder}"
+    if pin.kind is Kind.WHEEL:
+        return "--only-binary=:all:", to, request
+    wanted = folder / "wanted.txt"
+    wanted.write_text(f"{request} --hash=sha256:{pin.sha256}\n", encoding="utf-8")
+    source = f"--no-binary={pin.repository}"
+    return source, "--require-hashes", to, f"--requirement={wanted}"
+
+
+def _pip() -> list[str]:
+    if find_spec("pip"):
+        return [sys.executable, "-m", "pip"]
+    program = which("pip") or which("pip3")
+    if program is None:
+        raise Unavailable("there is no pip here", _SERVICE, "python -m ensurepip")
+    return [program]
+
+
+def _run_pip(command: list[str], folder: Path) -> str:
+    """Run pip to its end or its deadline; return what it says on stderr."""
+    variables = {key: os.environ[key] for key in os.environ.keys() - _SECRETS}
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as child:
+        try:
+            return child.communicate(timeout=DEADLINE)[1]
+        except BaseException as error:
+            os.killpg(child.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                what = f"pip did not end within {DEADLINE:g} seconds"
+                raise TemporarilyUnavailable(what, _SERVICE) from error
+            raise
+
+
+def _last_words(error: str) -> str:
+    lines = [each.strip() for each in error.splitlines() if "ERROR:" in each]
+    return lines[-1].removeprefix("ERROR: ")[:200] if lines else "it says nothing"

@@ -1,0 +1,92 @@
+"""Asking those who publish an archive."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from curation.download.allowed_hosts import Gate
+from curation.download.pinned_archive import unpack
+from curation.download.pins import ArchivePin, Kind
+from curation.download.pip import download_package
+from curation.system.atomic_files import cannot_write
+from curation.system.errors import BadArchive, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from curation.download.cache import Cache
+    from curation.download.http import Network
+
+_GITHUB: Final = "https://codeload.github.com"
+_GITHUB_HOSTS: Final = frozenset({"codeload.github.com", "github.com"})
+_HUB: Final = "https://huggingface.co"
+#: The Hub's own, and those that it keeps large files on.
+_HUB_HOSTS: Final = frozenset({"huggingface.co", ".huggingface.co", ".hf.co"})
+#: A tarball that arrives cut or damaged is asked for this many times.
+_ATTEMPTS: Final = 2
+
+
+def address(pin: ArchivePin) -> tuple[str, Gate]:
+    """Return where an archive is published, and the hosts that may be asked.
+
+    `CSBDATA_GITHUB_BASE` and the Hub's own `HF_ENDPOINT` put another address in
+    place of the usual one.
+    """
+    if pin.kind is Kind.GITHUB:
+        base = os.environ.get("CSBDATA_GITHUB_BASE", "").rstrip("/")
+        url = f"{base or _GITHUB}/{pin.repository}/tar.gz/{pin.commit}"
+        return url, Gate(hosts=_GITHUB_HOSTS, base=base)
+    base = os.environ.get("HF_ENDPOINT", "").rstrip("/")
+    path = f"datasets/{pin.repository}/resolve/{pin.commit}/{quote(pin.file)}"
+    return f"{base or _HUB}/{path}", Gate(hosts=_HUB_HOSTS, base=base)
+
+
+def fetched(
+    pin: ArchivePin, network: Network, cache: Cache, say: Callable[[str], None]
+) -> Path:
+    """Return the pack of an archive as its publisher gives it.
+
+    The caller holds the archive's lock. Raises `Unavailable` or
+    `TemporarilyUnavailable` where it cannot be had; `WrongDigest` or
+    `BadArchive`, with the evidence kept, where it is not what is pinned.
+    """
+    folder = cache.downloads / pin.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    try:
+        for attempt in range(1, _ATTEMPTS + 1):
+            file = _download(pin, folder, network, cache, say)
+            try:
+                return unpack(pin, file, cache)
+            except BadArchive as error:
+                if attempt == _ATTEMPTS:
+                    evidence = cache.refuse(file, file.name)
+                    then = f"refused, kept as {evidence}"
+                    raise BadArchive(error.what, pin.name, then) from error
+                say(f"{pin.name}: {error.what}; asking once more")
+    finally:
+        cache.clear_downloads(pin.name)
+    raise AssertionError  # the loop returns or raises
+
+
+def _download(
+    pin: ArchivePin,
+    folder: Path,
+    network: Network,
+    cache: Cache,
+    say: Callable[[str], None],
+) -> Path:
+    say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
+    if pin.kind.is_package:
+        return download_package(pin, folder, network, cache)
+    if pin.kind is Kind.HUB and os.environ.get("HF_HUB_OFFLINE", "") not in {"", "0"}:
+        raise Unavailable("HF_HUB_OFFLINE is set", pin.name, "unset it")
+    url, gate = address(pin)
+    file = folder / pin.file_names[0]
+    network.download(url, file, gate, say)
+    return file

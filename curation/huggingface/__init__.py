@@ -1,0 +1,1 @@
+"""The Hugging Face Hub's client: sessions, retries, errors, snapshots."""

@@ -1,0 +1,161 @@
+"""One conversation with the Hub: how long we wait, and what is asked again.
+
+`huggingface_hub` makes every request, reads its own environment (`HF_ENDPOINT`,
+`HF_TOKEN`, `HF_HOME`, `HF_HUB_OFFLINE` and the rest) and repeats some requests by
+itself. What it leaves open is set here: no wait is without an end, and rate limits cost
+a bounded time.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeVar
+
+import httpx2
+import huggingface_hub
+from huggingface_hub.utils.tqdm import disable_progress_bars
+
+from curation.huggingface.errors import LIMITED, fault_of, may_pass, response_of
+from curation.system.errors import TemporarilyUnavailable
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Iterator
+
+_T = TypeVar("_T")
+_RESET = re.compile(r";\s*t\s*=\s*(\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long we wait for what; seconds."""
+
+    connect: float = 15.0
+    #: Without a byte from the other side.
+    silence: float = 180.0
+    #: In all, because of rate limits: three of the Hub's windows.
+    limited: float = 900.0
+    #: Tries of a request that is safe to repeat.
+    attempts: int = 4
+    #: Before the second try; doubled for each further one.
+    pause: float = 1.0
+
+
+class Waits:
+    """What is left of the patience with rate limits."""
+
+    def __init__(self, patience: Patience) -> None:
+        """Start with all of it."""
+        self._left = patience.limited
+        self._lock = threading.Lock()
+
+    def watch(self, response: httpx2.Response) -> None:
+        """Take the wait that a 429 asks for off what is left.
+
+        Raises:
+            TemporarilyUnavailable: it asks for more (exit 75).
+        """
+        if response.status_code != LIMITED:
+            return
+        wait = asked_wait(response)
+        with self._lock:
+            if wait > self._left:
+                raise TemporarilyUnavailable(
+                    f"the Hub limits our rate for another {wait:.0f} s",
+                    str(response.request.url.copy_with(query=None)),
+                    "the same command later goes on from here",
+                )
+            self._left -= wait
+
+
+def asked_wait(response: httpx2.Response) -> float:
+    """Return the seconds that an answer asks us to wait, plus one for rounding.
+
+    `RateLimit: "api";r=0;t=55` says it (IETF draft ratelimit-headers-09), or
+    `Retry-After`.
+    """
+    found = _RESET.search(response.headers.get("RateLimit", ""))
+    text = found[1] if found else response.headers.get("Retry-After", "").strip()
+    return float(text) + 1 if text.isdecimal() else 1.0
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return the trusted certificates, read once: that takes longer than asking."""
+    return httpx2.create_ssl_context()
+
+
+@contextmanager
+def patient_client(patience: Patience, *, bars: bool = False) -> Iterator[None]:
+    """Let every request of huggingface_hub wait as we want, inside the block.
+
+    Its progress bars are drawn only if `bars`, and its own environment allows it.
+    """
+    if not bars:
+        disable_progress_bars()
+    own_hooks = huggingface_hub.get_session().event_hooks["request"]
+    waits = Waits(patience)
+
+    def ours() -> httpx2.Client:
+        return httpx2.Client(
+            verify=_certificates(),
+            event_hooks={"request": own_hooks, "response": [waits.watch]},
+            follow_redirects=True,
+            timeout=httpx2.Timeout(patience.silence, connect=patience.connect),
+        )
+
+    def theirs() -> httpx2.Client:
+        return httpx2.Client(
+            verify=_certificates(),
+            event_hooks={"request": own_hooks},
+            follow_redirects=True,
+            timeout=None,
+        )
+
+    huggingface_hub.set_client_factory(ours)
+    try:
+        yield
+    finally:
+        huggingface_hub.set_client_factory(theirs)
+
+
+def repeated(ask: Callable[[], _T], where: str, patience: Patience) -> _T:
+    """Ask something that may be asked twice, until there is an answer.
+
+    Raises:
+        Fault: there is none; `fault_of` says which.
+    """
+    for wait in waits_between(patience):
+        try:
+            return ask()
+        except Exception as error:  # noqa: BLE001 (each is raised again, as a fault)
+            wait(error, where)
+    raise ValueError(patience.attempts)
+
+
+def waits_between(patience: Patience) -> Iterator[Callable[[Exception, str], None]]:
+    """Yield, for each try, what waits after its failure or raises the fault of it."""
+    pause = patience.pause
+    for left in reversed(range(patience.attempts)):
+        yield partial(_wait, last=not left, pause=pause)
+        pause *= 2
+
+
+def _wait(error: Exception, where: str, *, last: bool, pause: float) -> None:
+    seconds = _wait_before_next(error, pause)
+    if seconds is None or last:
+        raise fault_of(error, where) from error
+    time.sleep(seconds)
+
+
+def _wait_before_next(error: Exception, pause: float) -> float | None:
+    """Return for how long to wait before asking again; None if that is no use."""
+    response = response_of(error)
+    if response is not None and response.status_code == LIMITED:
+        return asked_wait(response)
+    return pause if may_pass(error) else None

@@ -1,0 +1,1 @@
+"""What a value at one place of a schema must meet."""

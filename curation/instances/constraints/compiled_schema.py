@@ -1,0 +1,318 @@
+"""A schema as the maker of instances sees it: places, references, verdicts.
+
+The verdicts are jsonschema-rs's under the record's dialect, with formats on unless
+said otherwise. Nothing here fetches.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import quote
+
+import jsonschema_rs
+
+from curation.json.text import plain
+from curation.references.metaschema_documents import standard_document
+from curation.references.resolution import SchemaDocument, base_of, join, member
+from curation.schema.dialects import BY_NAME, Dialect
+from curation.schema.subschemas import Tokens, pointer
+from curation.validation.metaschema_2020_12 import refuse
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+_VALIDATORS = {
+    "draft-04": jsonschema_rs.Draft4Validator,
+    "draft-06": jsonschema_rs.Draft6Validator,
+    "draft-07": jsonschema_rs.Draft7Validator,
+    "2019-09": jsonschema_rs.Draft201909Validator,
+    "2020-12": jsonschema_rs.Draft202012Validator,
+}
+_DRAFTS = {
+    "draft-04": jsonschema_rs.Draft4,
+    "draft-06": jsonschema_rs.Draft6,
+    "draft-07": jsonschema_rs.Draft7,
+    "2019-09": jsonschema_rs.Draft201909,
+    "2020-12": jsonschema_rs.Draft202012,
+}
+#: Where the record stands in the registry from which single places are compiled.
+_HERE = "json-schema:///record"
+#: Keywords of an evaluation path that lead to another place.
+_JUMPS = ("$ref", "$dynamicRef", "$recursiveRef")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A place of the record; one object per place and subject, compared by `is`."""
+
+    schema: Json
+    tokens: Tokens
+    #: The base URI in force around it, its own identifier not considered.
+    base: str
+    #: Empty for the record, else the URI of a standard document.
+    document: str
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer inside its document."""
+        return pointer(self.tokens)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Error:
+    """One failed assertion, as jsonschema-rs reports it."""
+
+    keyword: str
+    #: Where the keyword stands in the record, references followed.
+    schema_pointer: str
+    instance_pointer: str
+    #: The keywords passed through, references not followed, from the root.
+    evaluation_path: Tokens = ()
+    #: Whether a name is refused, not a value; jsonschema-rs loses the path to
+    #: `propertyNames` where that refers.
+    of_name: bool = False
+    #: The errors of each branch of an `anyOf` or `oneOf` that failed.
+    inner: tuple[tuple[Error, ...], ...] = ()
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Compiled:
+    """What is compiled once per subject."""
+
+    places: dict[Node, Any] = field(default_factory=dict)
+    targets: dict[tuple[Node, str], Node | None] = field(default_factory=dict)
+    nodes: dict[tuple[str, Tokens], Node] = field(default_factory=dict)
+    documents: dict[str, SchemaDocument] = field(default_factory=dict)
+
+
+class Subject:
+    """A schema with its dialect."""
+
+    def __init__(self, schema: Json, dialect: Dialect) -> None:
+        """Take a schema whose numbers are ordinary floats."""
+        self.schema = schema
+        self.dialect = dialect
+        self._own = SchemaDocument(schema=schema, dialect=dialect, uri="")
+        self._cache = _Compiled()
+        self.root = self._node("", (), schema, "")
+        #: What `shapes`, `denial` and `heights` remember of it.
+        self.shapes: dict[Any, Any] = {}
+        self.denials: dict[Node, Any] = {}
+        self.heights: dict[Node, float] = {}
+
+    @classmethod
+    def of(cls, schema: Json, dialect_name: str) -> Self:
+        """Return the subject of a schema under a dialect of the benchmark."""
+        return cls(plain(schema), BY_NAME[dialect_name])
+
+    def _node(self, document: str, tokens: Tokens, schema: Json, base: str) -> Node:
+        key = (document, tokens)
+        found = self._cache.nodes.get(key)
+        if found is None:
+            found = self._cache.nodes[key] = Node(schema, tokens, base, document)
+        return found
+
+    def node(self, tokens: Tokens) -> Node:
+        """Return the place of the record at these tokens.
+
+        Raises:
+            LookupError: nothing stands there.
+        """
+        return self.child(self.root, tokens)
+
+    def child(self, node: Node, tokens: Tokens) -> Node:
+        """Return the place that relative tokens lead to.
+
+        Raises:
+            LookupError: nothing stands there.
+        """
+        found = self._cache.nodes.get((node.document, node.tokens + tokens))
+        if found is not None:
+            return found
+        value, base = node.schema, node.base
+        for token in tokens:
+            base = base_of(value, self.dialect, base)
+            value = member(value, token)
+        return self._node(node.document, node.tokens + tokens, value, base)
+
+    def target(self, node: Node, keyword: str = "$ref") -> Node | None:
+        """Return where a reference of a place leads, or None if nowhere."""
+        key = (node, keyword)
+        if key not in self._cache.targets:
+            self._cache.targets[key] = self._find(node, node.schema.get(keyword))
+        return self._cache.targets[key]
+
+    def resolve(self, node: Node, reference: str) -> tuple[str, Json] | None:
+        """Return pointer and schema of what a reference at a place leads to."""
+        found = self._find(node, reference)
+        return None if found is None else (found.pointer, found.schema)
+
+    def _find(self, node: Node, reference: Json) -> Node | None:
+        if not isinstance(reference, str):
+            return None
+        inside = base_of(node.schema, self.dialect, node.base)
+        try:
+            uri, fragment = join(inside, reference)
+            spot = self._document(node.document).find(uri, fragment)
+            document = node.document
+            if spot is None:
+                document = uri
+                spot = self._document(uri).find(uri, fragment)
+        except (LookupError, ValueError):
+            return None
+        if spot is None:
+            return None
+        return self._node(document, spot.tokens, spot.value, spot.outer)
+
+    def _document(self, uri: str) -> SchemaDocument:
+        """Return a document to search; an unknown one is a fault of the data.
+
+        Raises:
+            LookupError: there is no standard document of that URI.
+        """
+        if not uri:
+            return self._own
+        found = self._cache.documents.get(uri)
+        if found is None:
+            schema = standard_document(uri)
+            if schema is None:
+                raise LookupError(uri)
+            found = SchemaDocument(schema=schema, dialect=self.dialect, uri=uri)
+            self._cache.documents[uri] = found
+        return found
+
+    @cached_property
+    def rs(self) -> Any:  # noqa: ANN401 - jsonschema-rs has no common base to name
+        """The compiled validator with formats on.
+
+        Raises:
+            ValueError: jsonschema-rs cannot use the schema.
+        """
+        return self._compile(formats=True)
+
+    @cached_property
+    def rs_plain(self) -> Any:  # noqa: ANN401 - jsonschema-rs has no common base
+        """The compiled validator with formats off.
+
+        Raises:
+            ValueError: jsonschema-rs cannot use the schema.
+        """
+        return self._compile(formats=False)
+
+    def _compile(self, *, formats: bool) -> Any:  # noqa: ANN401 - as above
+        validator = _VALIDATORS[self.dialect.name]
+        try:
+            return validator(self.schema, validate_formats=formats, retriever=refuse)
+        except jsonschema_rs.ReferencingError as error:
+            raise ValueError(str(error)) from error
+
+    def is_valid(self, value: Json) -> bool:
+        """Tell whether the schema accepts a value, formats on."""
+        return bool(self.rs.is_valid(value))
+
+    def errors(self, value: Json) -> list[Error]:
+        """Return what the schema holds against a value, formats on."""
+        return [self._error(each) for each in self.rs.iter_errors(value)]
+
+    def _error(self, error: Any) -> Error:  # noqa: ANN401 - a type without a stub
+        branches = getattr(error.kind, "context", None) or ()
+        return Error(
+            keyword=str(error.evaluation_path[-1]) if error.evaluation_path else "",
+            schema_pointer=pointer(self._location(error)),
+            instance_pointer=pointer(tuple(map(str, error.instance_path))),
+            evaluation_path=tuple(map(str, error.evaluation_path)),
+            of_name=type(error.kind).__name__.endswith("PropertyNames"),
+            inner=tuple(tuple(map(self._error, branch)) for branch in branches),
+        )
+
+    def _location(self, error: Any) -> Tokens:  # noqa: ANN401 - as above
+        """Return the tokens of a failed keyword inside the record.
+
+        jsonschema-rs counts from the embedded resource, if there is one.
+        """
+        if not self._own.scanned.inner_resources:
+            return tuple(map(str, error.schema_path))
+        node, rest = self.root, list(map(str, error.evaluation_path))
+        tokens: Tokens = ()
+        for each in rest:
+            if each in _JUMPS and isinstance(node.schema, dict) and not tokens:
+                target = self.target(node, each)
+                if target is None:
+                    break
+                node = target
+                continue
+            tokens = (*tokens, each)
+            node, tokens = self._step(node, tokens)
+        return node.tokens + tokens
+
+    def _step(self, node: Node, tokens: Tokens) -> tuple[Node, Tokens]:
+        """Move to the place that the tokens lead to, if they do lead to one."""
+        try:
+            child = self.child(node, tokens)
+        except LookupError:
+            return node, tokens
+        named = tokens[0] in self.dialect.applicators and not (
+            len(tokens) == 1 and self._holds_many(tokens[0], child.schema)
+        )
+        return (child, ()) if named else (node, tokens)
+
+    def _holds_many(self, keyword: str, value: Json) -> bool:
+        shape = self.dialect.applicators[keyword]
+        return isinstance(value, list) or "object" in shape.value
+
+    def accepts(self, node: Node, value: Json) -> bool:
+        """Tell whether the schema of one place accepts a value, formats on.
+
+        A place that jsonschema-rs cannot compile by itself is taken to accept.
+        """
+        if isinstance(node.schema, bool):
+            return node.schema
+        if node not in self._cache.places:
+            self._cache.places[node] = self._compile_place(node)
+        compiled = self._cache.places[node]
+        return compiled is None or bool(compiled.is_valid(value))
+
+    @cached_property
+    def _registries(self) -> list[tuple[str, jsonschema_rs.Registry]]:
+        """Return the record under a URI of ours or its own, to refer into it.
+
+        First under its own identifier; that fails where it is relative, or that
+        of a metaschema, and then the identifier is left out.
+        """
+        draft, keyword = _DRAFTS[self.dialect.name], self.dialect.id_keyword
+        variants = [(self._own.base or _HERE, self.schema)]
+        if self._own.base:
+            bare = {name: each for name, each in self.schema.items() if name != keyword}
+            variants.append((_HERE, bare))
+        found = []
+        for uri, schema in variants:
+            with suppress(ValueError):
+                resources = [(uri, schema)]
+                registry = jsonschema_rs.Registry(
+                    resources, draft=draft, retriever=refuse
+                )
+                found.append((uri, registry))
+        return found
+
+    def _compile_place(self, node: Node) -> Any:  # noqa: ANN401 - as above
+        if node is self.root:
+            return self.rs
+        validator = _VALIDATORS[self.dialect.name]
+        for uri, registry in self._registries:
+            target = (node.document or uri) + "#" + _fragment(node.tokens)
+            with suppress(ValueError, jsonschema_rs.ReferencingError):
+                return validator(
+                    {"$ref": target},
+                    registry=registry,
+                    validate_formats=True,
+                    retriever=refuse,
+                )
+        return None
+
+
+def _fragment(tokens: Tokens) -> str:
+    """Return the pointer as a URI fragment (RFC 6901 section 6)."""
+    return quote(pointer(tokens), safe="/~!$&'()*+,;=:@-._")

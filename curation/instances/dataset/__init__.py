@@ -1,0 +1,1 @@
+"""Instances of a whole build: the step that makes them, their tables and files."""

@@ -1,0 +1,134 @@
+"""The records of a build, found by id, as what instances are made from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curation.core.benchmark import SPLITS, in_benchmark_order, instances_config
+from curation.dataset.editions import open_edition
+from curation.dataset.parquet import file_name
+from curation.dataset.story import nearest
+from curation.instances.dataset.build_step import Task
+from curation.instances.dataset.maskbench import MaskFile, MaskTest
+from curation.system.errors import BadConfiguration, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from curation.core.documents import Json
+
+
+@dataclass(slots=True)
+class Records:
+    """The records of a build; nothing is read before the first is asked for."""
+
+    folder: Path
+    _rows: pl.DataFrame | None = None
+
+    def rows(self) -> pl.DataFrame:
+        """Return all records.
+
+        Raises:
+            NoInput: the folder is no build.
+            BadConfiguration: its records do not say their dialect.
+        """
+        if self._rows is None:
+            rows = open_edition(str(self.folder)).rows
+            if "dialect" not in rows.columns:
+                raise BadConfiguration("no column dialect", str(self.folder))
+            self._rows = rows
+        return self._rows
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield the task of every record, in the order of the build."""
+        columns = ("config", "unique_id", "split", "json_schema", "dialect")
+        for row in self.rows().select(columns).iter_rows():
+            yield _task(row)
+
+    def one(self, wanted: str) -> Task:
+        """Return the record of an id, or of `config/id`.
+
+        Raises:
+            NoInput: there is none, or several have that id.
+        """
+        rows = self.rows()
+        found = rows.filter(pl.col("unique_id") == wanted)
+        config, slash, unique_id = wanted.partition("/")
+        if found.is_empty() and slash:
+            found = rows.filter(config=config, unique_id=unique_id)
+        if found.is_empty():
+            near = nearest(wanted, rows["unique_id"].to_list())
+            then = f"did you mean {', '.join(near)}?" if near else ""
+            raise NoInput(f"no record is named {wanted!r}", str(self.folder), then)
+        if len(found) > 1:
+            names = ", ".join(f"{each}/{wanted}" for each in found["config"])
+            raise NoInput(f"several records are named {wanted!r}", "", names)
+        columns = ("config", "unique_id", "split", "json_schema", "dialect")
+        return _task(found.select(columns).row(0))
+
+
+def _task(row: tuple[str, ...]) -> Task:
+    config, unique_id, split, schema, dialect = row
+    return Task(
+        config=config,
+        unique_id=unique_id,
+        split=split or SPLITS[-1],
+        schema=schema,
+        dialect=dialect,
+    )
+
+
+def maskbench_files(
+    records: Records, configs: Collection[str] = (), splits: Collection[str] = ()
+) -> Iterator[MaskFile]:
+    """Yield MaskBench's file of every record, with the instances of the build.
+
+    A record without instances has a file without tests, as MaskBench has it too.
+    `configs` and `splits` choose; none of them means all.
+
+    Raises:
+        NoInput: the build was made without instances, or has no such config.
+    """
+    rows = records.rows()
+    unknown = set(configs) - set(rows["config"])
+    if unknown:
+        known = ", ".join(in_benchmark_order(set(rows["config"])))
+        name = ", ".join(sorted(unknown))
+        raise NoInput(f"no config {name}", str(records.folder), f"there are {known}")
+    for name, wanted in (("config", configs), ("split", splits)):
+        if wanted:
+            rows = rows.filter(pl.col(name).is_in(list(wanted)))
+    for (config, split), chosen in rows.group_by(
+        ["config", "split"], maintain_order=True
+    ):
+        made = _instances(records.folder, str(config), str(split))
+        for unique_id, text in chosen.select("unique_id", "json_schema").iter_rows():
+            yield MaskFile(
+                split=str(config),
+                unique_id=unique_id,
+                description=f"{config}/{unique_id}",
+                schema=json.loads(text),
+                tests=tuple(_test(each) for each in made.get(unique_id, ())),
+            )
+
+
+def _instances(folder: Path, config: str, split: str) -> dict[str, list[Json]]:
+    path = folder / file_name(instances_config(config), split)
+    if not path.is_file():
+        raise NoInput("no instances here", str(path), "csbdata build --instances")
+    found: dict[str, list[Json]] = {}
+    for row in pl.read_parquet(path, glob=False).iter_rows(named=True):
+        found.setdefault(row["unique_id"], []).append(row)
+    return found
+
+
+def _test(row: Json) -> MaskTest:
+    what = row["kind"]
+    if row["keyword"]:
+        what += f": {row['keyword']} at {row['schema_pointer']}"
+    return MaskTest(description=what, valid=row["valid"], data=json.loads(row["text"]))

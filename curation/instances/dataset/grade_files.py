@@ -1,0 +1,259 @@
+"""Grading files of instances: reading them, asking the workers, counting.
+
+A file is MaskBench's (or a folder of them), or JSON Lines: `unique_id` (with
+`config` where two configs share it) or `json_schema`, then `text` or `data`, and
+`valid` if it is known. Rows written by `csbdata build --instances` are such lines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from curation.instances.dataset.build_step import limits, program
+from curation.instances.dataset.make_instances import text_of
+from curation.instances.dataset.maskbench import paths_of, read_file
+from curation.instances.judging.grading import Grade, Graded
+from curation.system.errors import BadData, NoInput
+from curation.workers.pool import Ending, Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from curation.instances.dataset.build_records import Records
+    from curation.workers.pool import Outcome
+
+#: Schemas asked at a time.
+_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """One instance that somebody made, with what they say of it."""
+
+    text: str
+    #: None where nothing is said.
+    valid: bool | None
+    description: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Questions:
+    """One schema and the instances given for it."""
+
+    config: str
+    unique_id: str
+    schema: str
+    #: Empty: to be decided.
+    dialect: str = ""
+    given: list[Given] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """One schema's instances with their grades."""
+
+    asked: Questions
+    graded: Graded
+
+    def differing(self) -> Iterator[tuple[Given, Grade]]:
+        """Yield the instances that jsonschema-rs judges otherwise than labelled."""
+        for given, grade in zip(self.asked.given, self.graded.grades, strict=False):
+            known = grade.jsonschema_rs
+            if None not in (given.valid, known) and given.valid != known:
+                yield given, grade
+
+
+def read_questions(path: Path, records: Records) -> list[Questions]:
+    """Return what a file or a folder asks, schema by schema.
+
+    Raises:
+        NoInput: it cannot be read, or names a record that the build does not have.
+        BadData: it is neither of the formats.
+    """
+    if path.is_dir() or _is_maskbench(path):
+        return [_of_maskbench(each) for each in paths_of(path)]
+    return list(_of_lines(path, records))
+
+
+def _is_maskbench(path: Path) -> bool:
+    """Tell whether a file is one JSON object with tests."""
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError as error:
+        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
+    except ValueError:
+        return False
+    return isinstance(found, dict) and "tests" in found
+
+
+def _of_maskbench(path: Path) -> Questions:
+    file = read_file(path)
+    return Questions(
+        config=file.split,
+        unique_id=file.unique_id,
+        schema=json.dumps(file.schema),
+        given=[
+            Given(
+                text=text_of(each.data), valid=each.valid, description=each.description
+            )
+            for each in file.tests
+        ],
+    )
+
+
+def _of_lines(path: Path, records: Records) -> Iterator[Questions]:
+    found: dict[tuple[str, str], Questions] = {}
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                place = f"{path}:{number}"
+                row = _row(line, place)
+                key = (str(row.get("config", "")), _name_of(row, place))
+                if key not in found:
+                    found[key] = _questions(row, *key, records)
+                found[key].given.append(_given(row, place))
+    yield from found.values()
+
+
+def _row(line: bytes, place: str) -> dict[str, Json]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise BadData(f"not JSON ({error})", place, "one JSON object a line") from error
+    if not isinstance(row, dict):
+        raise BadData("not a JSON object", place)
+    return row
+
+
+def _name_of(row: dict[str, Json], place: str) -> str:
+    for name in ("unique_id", "json_schema"):
+        if name in row:
+            value = row[name]
+            return value if isinstance(value, str) else json.dumps(value)
+    raise BadData("neither unique_id nor json_schema", place)
+
+
+def _given(row: dict[str, Json], place: str) -> Given:
+    valid = row.get("valid")
+    if valid is not None and not isinstance(valid, bool):
+        raise BadData("valid is neither true nor false", place)
+    if "text" in row:
+        return Given(text=str(row["text"]), valid=valid)
+    if "data" in row:
+        return Given(text=json.dumps(row["data"]), valid=valid)
+    raise BadData("neither text nor data", place)
+
+
+def _questions(
+    row: dict[str, Json], config: str, name: str, records: Records
+) -> Questions:
+    if "json_schema" in row:
+        value = row["json_schema"]
+        schema = value if isinstance(value, str) else json.dumps(value)
+        unique_id = str(row.get("unique_id", ""))
+        return Questions(config=config, unique_id=unique_id, schema=schema)
+    record = records.one(f"{config}/{name}" if config else name)
+    return Questions(
+        config=record.config,
+        unique_id=record.unique_id,
+        schema=record.schema,
+        dialect=record.dialect,
+    )
+
+
+def graded(
+    questions: Sequence[Questions],
+    *,
+    jobs: int,
+    progress: Callable[[int], None] = lambda _done: None,
+) -> list[Answers]:
+    """Return the grades of all instances, schema by schema, in the given order."""
+    starts = range(0, len(questions), _BATCH)
+    batches = [questions[start : start + _BATCH] for start in starts]
+    answers: dict[int, list[Answers]] = {}
+    with Pool(program(), jobs=jobs, limits=limits()) as pool:
+        for result in pool.run_batches([_unit(q) for q in each] for each in batches):
+            answers[result.index] = [
+                Answers(asked=asked, graded=_graded(outcome))
+                for asked, outcome in zip(
+                    batches[result.index], result.outcomes, strict=True
+                )
+            ]
+            progress(len(result.outcomes))
+    return [each for index in sorted(answers) for each in answers[index]]
+
+
+def _unit(asked: Questions) -> Json:
+    return {
+        "schema": asked.schema,
+        "dialect": asked.dialect,
+        "instances": [each.text for each in asked.given],
+    }
+
+
+def _graded(outcome: Outcome) -> Graded:
+    if outcome.ending is Ending.OK:
+        return Graded.from_json(outcome.answer)
+    return Graded(error=f"{outcome.ending}: {outcome.detail}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """The figures of a check; each rate has its denominator beside it."""
+
+    schemas: int
+    #: Schemas that cannot be read in any dialect, or not judged in time.
+    unusable: int
+    instances: int
+    #: Instances that carry a label and got a verdict of jsonschema-rs.
+    labelled: int
+    agreeing: int
+    #: Instances that both validators judged, formats on, and where they differ.
+    judged_by_both: int
+    disputed: int
+    #: Schemas with an instance that both validators accept.
+    with_valid: int
+    #: Refused instances, and those that fail one keyword alone.
+    refused: int
+    single: int
+
+    @property
+    def agreement(self) -> float | None:
+        """The share of labels that the verdict agrees with."""
+        return self.agreeing / self.labelled if self.labelled else None
+
+
+def tally(answers: Sequence[Answers]) -> Tally:
+    """Count what was graded."""
+    count: Counter[str] = Counter()
+    for each in answers:
+        count["unusable"] += bool(each.graded.error)
+        grades = each.graded.grades
+        count["with_valid"] += any(
+            grade.jsonschema_rs and grade.jsonschema is not False for grade in grades
+        )
+        for given, grade in zip(each.asked.given, grades, strict=False):
+            known = grade.jsonschema_rs
+            count["labelled"] += None not in (given.valid, known)
+            count["agreeing"] += known is not None and given.valid == known
+            count["both"] += None not in (known, grade.jsonschema)
+            count["disputed"] += grade.disputed
+            count["refused"] += known is False
+            count["single"] += known is False and grade.keyword != "mixed"
+    return Tally(
+        schemas=len(answers),
+        unusable=count["unusable"],
+        instances=sum(len(each.asked.given) for each in answers),
+        labelled=count["labelled"],
+        agreeing=count["agreeing"],
+        judged_by_both=count["both"],
+        disputed=count["disputed"],
+        with_valid=count["with_valid"],
+        refused=count["refused"],
+        single=count["single"],
+    )

@@ -1,0 +1,243 @@
+"""MaskBench's test format: one file a schema, with instances to accept or refuse.
+
+`{description, meta{full_size, stripped_size, features, raw_features}, schema,
+tests[{description, valid, data}]}`, in a file `{Split}---{file}.json`, where a
+split is what a config is here (specification: guidance-ai/jsonschemabench,
+maskbench). Its runner reads only `schema` and `tests`; the rest is for people.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, KNOWN_WORDS
+from curation.schema.features import used
+from curation.schema.subschemas import subschemas
+from curation.system.atomic_files import cannot_write
+from curation.system.errors import BadData, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from curation.core.documents import Json
+
+_MARK = "---"
+# What a file's name can hold as it is, beside letters, digits and `_.-~`.
+_KEPT = " ()+,;=@[]!$&"
+#: Names of ours that the format does not know, or calls raw.
+_NOT_FEATURES = frozenset({"required", "@recursiveSchemas"})
+#: Words that are raw features under their own name.
+_RAW = frozenset(
+    {
+        "$schema", "$id", "id", "type", "properties", "required", "definitions",
+        "$defs", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+        "minLength", "maxLength", "minItems", "maxItems", "minProperties",
+        "maxProperties", "minContains", "maxContains",
+    }
+)  # fmt: skip
+_COMBINING = ("allOf", "anyOf", "oneOf")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskTest:
+    """One instance, and whether an engine has to accept it."""
+
+    description: str
+    valid: bool
+    data: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaskFile:
+    """One schema with its tests."""
+
+    #: The config, and the schema's id in it.
+    split: str
+    unique_id: str
+    description: str
+    schema: Json
+    tests: tuple[MaskTest, ...]
+
+    @property
+    def name(self) -> str:
+        """The file's name; what a name cannot hold is percent-encoded."""
+        return f"{quote(self.split, _KEPT)}{_MARK}{quote(self.unique_id, _KEPT)}.json"
+
+
+def measures(schema: Json) -> dict[str, Json]:
+    """Return the `meta` of a schema: sizes in bytes, features as the format counts.
+
+    `stripped_size` is without annotations and unknown words. Keywords count in the
+    places that some dialect reads as a schema.
+    """
+    asked = used(schema, ANY_DIALECT)
+    features = set(asked.features) - _NOT_FEATURES
+    features.update(f"format:{name}" for name in asked.formats)
+    raw: set[str] = set()
+    for each in subschemas(schema, ANY_DIALECT):
+        raw.update(_raw(each))
+        if "multipleOf" in each:
+            features.add(f"multipleOf:{json.dumps(each['multipleOf'])}")
+    return {
+        "full_size": _size(schema),
+        "stripped_size": _size(_stripped(schema)),
+        "features": sorted(features),
+        "raw_features": sorted(raw),
+    }
+
+
+def _raw(schema: dict[str, Json]) -> Iterator[str]:
+    yield from _RAW.intersection(schema)
+    stated = schema.get("type")
+    if isinstance(stated, list):
+        yield "type:[]"
+    for each in stated if isinstance(stated, list) else [stated]:
+        if isinstance(each, str):
+            yield f"type:{each}"
+    if schema.get("required") == []:
+        yield "_requiredEmpty"
+    for word in _COMBINING:
+        if isinstance(schema.get(word), list) and len(schema[word]) == 1:
+            yield f"{word}:trivial"
+    if any(isinstance(each, bool) for each in _members(schema)):
+        yield "_boolSchema"
+
+
+def _members(schema: dict[str, Json]) -> Iterator[Json]:
+    """Yield the values of keywords that may hold a schema, and schemas in them."""
+    for word, value in schema.items():
+        shape = ANY_DIALECT.applicators.get(word)
+        if shape is None:
+            continue
+        if isinstance(value, list):
+            yield from value
+        elif isinstance(value, dict) and "object" in shape.value:
+            yield from value.values()
+        else:
+            yield value
+
+
+def _size(value: Json) -> int:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def _stripped(schema: Json) -> Json:
+    """Return a schema without annotations and unknown words."""
+    if not isinstance(schema, dict):
+        return schema
+    kept: dict[str, Json] = {}
+    for word, value in schema.items():
+        if word not in KNOWN_WORDS or word in ANNOTATIONS - {"format", "$schema"}:
+            continue
+        shape = ANY_DIALECT.applicators.get(word)
+        if shape is None:
+            kept[word] = value
+        elif isinstance(value, list):
+            kept[word] = [_stripped(each) for each in value]
+        elif isinstance(value, dict) and "object" in shape.value:
+            kept[word] = {name: _stripped(each) for name, each in value.items()}
+        else:
+            kept[word] = _stripped(value)
+    return kept
+
+
+def text_of(file: MaskFile) -> str:
+    """Return the text of a file; keys and numbers are as in schema and instances."""
+    return json.dumps(
+        {
+            "description": file.description,
+            "meta": measures(file.schema),
+            "schema": file.schema,
+            "tests": [
+                {
+                    "description": each.description,
+                    "valid": each.valid,
+                    "data": each.data,
+                }
+                for each in file.tests
+            ],
+        },
+        indent=2,
+        ensure_ascii=True,
+    )
+
+
+def write_files(
+    files: Iterable[MaskFile],
+    folder: Path,
+    progress: Callable[[int], None] = lambda _done: None,
+) -> int:
+    """Write files into a folder; returns how many. `progress` is told of each.
+
+    Raises:
+        CannotCreate: a file cannot be written.
+    """
+    count = 0
+    for each in files:
+        path = folder / each.name
+        try:
+            path.write_text(text_of(each) + "\n", encoding="ascii", newline="\n")
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        count += 1
+        progress(1)
+    return count
+
+
+def read_file(path: Path) -> MaskFile:
+    """Read one file.
+
+    Raises:
+        NoInput: it cannot be read.
+        BadData: it is not of this format.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise NoInput(error.strerror or type(error).__name__, str(path)) from error
+    try:
+        given = json.loads(content)
+        split, unique_id = name_of(path)
+        return MaskFile(
+            split=split,
+            unique_id=unique_id,
+            description=str(given.get("description", "")),
+            schema=given["schema"],
+            tests=tuple(map(_test, given["tests"])),
+        )
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise BadData(f"not MaskBench's format ({error!r})", str(path)) from error
+
+
+def name_of(path: Path) -> tuple[str, str]:
+    """Return a file's split (empty where its name has none) and its schema's id."""
+    split, _, unique_id = path.stem.partition(_MARK)
+    return (unquote(split), unquote(unique_id)) if unique_id else ("", unquote(split))
+
+
+def _test(given: dict[str, Any]) -> MaskTest:
+    valid = given["valid"]
+    if not isinstance(valid, bool):
+        raise TypeError(valid)
+    return MaskTest(
+        description=str(given.get("description", "")), valid=valid, data=given["data"]
+    )
+
+
+def paths_of(path: Path) -> Sequence[Path]:
+    """Return the file itself, or a folder's `*.json` in order.
+
+    Raises:
+        NoInput: there is none.
+    """
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.glob("*.json"))
+    if not found:
+        raise NoInput("no *.json in it", str(path))
+    return found

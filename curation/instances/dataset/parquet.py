@@ -1,0 +1,247 @@
+"""Instances as parquet: one config beside each config of schemas, and what is odd.
+
+`<config>_instances` has the splits of its schemas: a record's instances stand
+where the record stands. `ledger/instances.parquet` says of every record what came
+of it; `ledger/missing_near_misses.parquet` holds each keyword that no near miss
+fails, and `ledger/disagreements.parquet` each instance on which the two validators
+differ.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Self
+
+from curation.core.benchmark import SPLITS, instances_config
+from curation.dataset.parquet import file_name
+from curation.instances.model import Instance, Kind
+from curation.system.parquet_columns import columns_of, parquet_writer, table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from curation.instances.dataset.build_step import Product
+
+#: Paths inside a build folder.
+STANDINGS = "ledger/instances.parquet"
+DISAGREEMENTS = "ledger/disagreements.parquet"
+MISSING = "ledger/missing_near_misses.parquet"
+#: Characters of instance text, and rows, after which a row group ends.
+ROW_GROUP_LENGTH = 1_500_000
+ROW_GROUP_ROWS = 4_000
+#: The columns of every config of instances.
+COLUMNS = columns_of(Instance)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What came of one record. Field order is column order."""
+
+    config: str
+    unique_id: str
+    split: str
+    #: `satisfiable`, `unsatisfiable` or `unknown`.
+    answer: str
+    #: Why there is no witness; empty where there is one.
+    reason: str
+    detail: str
+    witnesses: int
+    #: Witnesses that both validators accept with formats on.
+    agreed: int
+    near_misses: int
+    #: Instances that both validators judged, and those on which they differ.
+    judged_by_both: int
+    disputed: int
+    #: Pairs of a place and an assertion keyword that some instance can meet; those
+    #: with a near miss that fails that keyword alone; those with a proof that the
+    #: keyword cannot fail alone; those that the cap on near misses lets be covered.
+    #: Null where no near misses were made.
+    pairs: int | None
+    pairs_covered: int | None
+    pairs_implied: int | None
+    pairs_possible: int | None
+    #: The same, a keyword counting once for the whole schema.
+    keywords: int | None
+    keywords_covered: int | None
+    keywords_implied: int | None
+    #: JSON text: name of the proof to pairs that it shows to be implied.
+    proofs: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingPair:
+    """A place and a keyword without near miss and proof. Columns in field order."""
+
+    config: str
+    unique_id: str
+    keyword: str
+    #: Where the keyword stands in the record.
+    schema_pointer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """One instance on which the validators differ. Field order is column order."""
+
+    config: str
+    unique_id: str
+    #: The instance's number among the record's.
+    number: int
+    dialect: str
+    kind: str
+    text: str
+    #: What jsonschema-rs says with formats on, and what jsonschema does.
+    jsonschema_rs: bool
+    jsonschema: bool
+    #: What both say without formats, as in the instance's row.
+    verdicts: str
+
+
+def standing(product: Product) -> Standing:
+    """Return the row of a record."""
+    task, made = product.task, product.made
+    witnesses = [each for each in made.instances if each.kind != Kind.NEAR_MISS]
+    judged = [each for each in made.instances if _other(each) is not None]
+    covered = made.coverage
+    return Standing(
+        config=task.config,
+        unique_id=task.unique_id,
+        split=task.split,
+        answer=made.answer.value,
+        reason=made.reason,
+        detail=made.detail,
+        witnesses=len(witnesses),
+        agreed=sum(each.valid and _other(each) is True for each in witnesses),
+        near_misses=len(made.instances) - len(witnesses),
+        judged_by_both=len(judged),
+        disputed=sum(_other(each) != each.valid for each in judged),
+        pairs=None if covered is None else covered.pairs,
+        pairs_covered=None if covered is None else covered.covered,
+        pairs_implied=None if covered is None else covered.implied,
+        pairs_possible=None if covered is None else covered.possible,
+        keywords=None if covered is None else covered.keywords,
+        keywords_covered=None if covered is None else covered.keywords_covered,
+        keywords_implied=None if covered is None else covered.keywords_implied,
+        proofs=None if covered is None else json.dumps(dict(covered.proofs)),
+    )
+
+
+def _other(instance: Instance) -> bool | None:
+    """Return jsonschema's verdict with formats on; None where it has none."""
+    said: bool | None = json.loads(instance.verdicts)["jsonschema"][0]
+    return said
+
+
+def disagreements(product: Product) -> Iterator[Disagreement]:
+    """Yield the record's instances on which the two validators differ."""
+    task = product.task
+    for each in product.made.instances:
+        other = _other(each)
+        if other not in (None, each.valid):
+            yield Disagreement(
+                config=task.config,
+                unique_id=task.unique_id,
+                number=each.number,
+                dialect=task.dialect,
+                kind=each.kind,
+                text=each.text,
+                jsonschema_rs=each.valid,
+                jsonschema=bool(other),
+                verdicts=each.verdicts,
+            )
+
+
+def missing_pairs(product: Product) -> Iterator[MissingPair]:
+    """Yield the record's pairs that have neither a near miss nor a proof."""
+    covered = product.made.coverage
+    for keyword, where in () if covered is None else covered.missing:
+        yield MissingPair(
+            config=product.task.config,
+            unique_id=product.task.unique_id,
+            keyword=keyword,
+            schema_pointer=where,
+        )
+
+
+def write_instances(folder: Path, products: Iterable[Product]) -> None:
+    """Write the configs of instances and the reports into a build folder.
+
+    The products come config by config, in the order of the build.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    (folder / "ledger").mkdir(parents=True, exist_ok=True)
+    standings: list[Standing] = []
+    differing: list[Disagreement] = []
+    missing: list[MissingPair] = []
+    for config, members in groupby(products, key=lambda each: each.task.config):
+        with _Files(folder, instances_config(config)) as files:
+            for product in members:
+                standings.append(standing(product))
+                differing.extend(disagreements(product))
+                missing.extend(missing_pairs(product))
+                files.add(product)
+    _write(folder / STANDINGS, Standing, standings)
+    _write(folder / DISAGREEMENTS, Disagreement, differing)
+    _write(folder / MISSING, MissingPair, missing)
+
+
+def _write(path: Path, row_type: type, rows: Iterable[object]) -> None:
+    columns = columns_of(row_type)
+    distinct = frozenset({"unique_id", "text"})
+    with parquet_writer(path, columns, distinct=distinct) as writer:
+        writer.write_table(table_of(rows, columns))
+
+
+class _Files:
+    """The files of one config, filled record by record."""
+
+    def __init__(self, folder: Path, config: str) -> None:
+        self._paths = {each: folder / file_name(config, each) for each in SPLITS}
+
+    def __enter__(self) -> Self:
+        next(iter(self._paths.values())).parent.mkdir(parents=True, exist_ok=True)
+        self._files = {name: _File(path) for name, path in self._paths.items()}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._files.values():
+            each.close()
+
+    def add(self, product: Product) -> None:
+        self._files[product.task.split].add(
+            replace(each, unique_id=product.task.unique_id)
+            for each in product.made.instances
+        )
+
+
+class _File:
+    """One parquet file whose row groups stay small."""
+
+    def __init__(self, path: Path) -> None:
+        distinct = frozenset({"text"})
+        self._writer = parquet_writer(path, COLUMNS, distinct=distinct)
+        self._rows: list[Instance] = []
+        self._length = 0
+
+    def add(self, rows: Iterable[Instance]) -> None:
+        for each in rows:
+            full = self._length + len(each.text) > ROW_GROUP_LENGTH
+            if full or len(self._rows) >= ROW_GROUP_ROWS:
+                self._flush()
+            self._rows.append(each)
+            self._length += len(each.text)
+
+    def _flush(self) -> None:
+        if self._rows:
+            table = table_of(self._rows, COLUMNS)
+            self._writer.write_table(table, row_group_size=len(self._rows))
+        self._rows, self._length = [], 0
+
+    def close(self) -> None:
+        self._flush()
+        self._writer.close()

@@ -1,0 +1,244 @@
+"""A grammar of JSON Schemas, dialect by dialect, as Hypothesis strategies.
+
+Every schema drawn is valid under its metaschema by construction; whether anything
+satisfies it is not decided here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from curation.schema.dialects import (
+    DRAFT_04,
+    DRAFT_06,
+    DRAFT_07,
+    DRAFT_2019_09,
+    DRAFT_2020_12,
+    Dialect,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curation.core.documents import Json
+
+_NAMES = ("a", "b", "name", "id", "naïve key", "x-1")
+#: ECMA-262 patterns, the last two beyond what Python's `re` reads the same way.
+_PATTERNS = (
+    "^[a-z]+$",
+    "^(?:yes|no)$",
+    "[0-9]{2,4}",
+    "^x-",
+    "^[^\\s]{1,8}$",
+    "^\\d{3}$",
+    "^\\p{Lu}",
+)
+_FORMATS = ("date", "date-time", "email", "ipv4", "ipv6", "uri", "hostname")
+_ENUMERATED: tuple[Json, ...] = (
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1.5,
+    "",
+    "a",
+    "b",
+    [],
+    {},
+    [1],
+    {"a": "b"},
+)
+_TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+
+
+class SchemaGrammar:
+    """The strategies of one dialect."""
+
+    def __init__(self, strategies: Any, dialect: Dialect) -> None:  # noqa: ANN401 - a module
+        """Take Hypothesis's module of strategies, and a dialect."""
+        self._st = strategies
+        self._dialect = dialect
+        self._holder = (
+            "$defs" if dialect.order >= DRAFT_2019_09.order else "definitions"
+        )
+
+    def _since(self, dialect: Dialect) -> bool:
+        return self._dialect.order >= dialect.order
+
+    def documents(self, leaves: int) -> Any:  # noqa: ANN401 - a strategy
+        """Draw whole schemas: `$schema`, sometimes definitions, and the rest."""
+        st = self._st
+        inner = st.recursive(self._leaves(), self._branches, max_leaves=leaves)
+
+        def document(body: Json, shared: Json) -> Json:
+            if isinstance(body, bool):
+                body = {} if body else {"not": {}}
+            head: dict[str, Json] = {"$schema": self._dialect.uri, **body}
+            if _refers(body) or shared is not None:
+                head[self._holder] = {"shared": {} if shared is None else shared}
+            return head
+
+        return st.builds(document, inner, st.none() | inner)
+
+    def _leaves(self) -> Any:  # noqa: ANN401 - a strategy
+        st = self._st
+        plain = st.sampled_from([{"type": each} for each in _TYPES])
+        several = st.lists(
+            st.sampled_from(_TYPES), min_size=1, max_size=3, unique=True
+        ).map(lambda types: {"type": types})
+        values = st.lists(
+            st.sampled_from(_ENUMERATED), min_size=1, max_size=4, unique_by=repr
+        ).map(lambda listed: {"enum": listed})
+        reference = st.just({"$ref": f"#/{self._holder}/shared"})
+        own = [plain, self._numbers(), self._strings(), values, several, reference]
+        if self._since(DRAFT_06):
+            own.append(st.sampled_from(_ENUMERATED).map(lambda each: {"const": each}))
+            own.append(st.booleans())
+        return st.one_of(own)
+
+    def _numbers(self) -> Any:  # noqa: ANN401 - a strategy
+        st = self._st
+
+        def build(kind: str, least: int, span: int, words: set[str]) -> Json:
+            found: dict[str, Json] = {"type": kind}
+            if "least" in words:
+                found["minimum"] = least
+            if "most" in words:
+                found["maximum"] = least + span
+            if "strict" in words and "least" in words:
+                if self._dialect is DRAFT_04:
+                    found["exclusiveMinimum"] = True
+                else:
+                    found["exclusiveMinimum"] = found.pop("minimum")
+            if "multiple" in words:
+                found["multipleOf"] = 5 if kind == "integer" else 0.5
+            return found
+
+        return st.builds(
+            build,
+            st.sampled_from(("integer", "number")),
+            st.integers(-100, 100),
+            st.integers(5, 50),
+            st.sets(st.sampled_from(("least", "most", "strict", "multiple"))),
+        )
+
+    def _strings(self) -> Any:  # noqa: ANN401 - a strategy
+        st = self._st
+        lengths = st.tuples(st.integers(0, 5), st.integers(0, 8)).map(
+            lambda pair: {
+                "type": "string",
+                "minLength": pair[0],
+                "maxLength": pair[0] + pair[1],
+            }
+        )
+        patterns = st.sampled_from(_PATTERNS).map(
+            lambda each: {"type": "string", "pattern": each}
+        )
+        formats = st.sampled_from(_FORMATS).map(
+            lambda each: {"type": "string", "format": each}
+        )
+        return lengths | patterns | formats
+
+    def _branches(self, inner: Any) -> Any:  # noqa: ANN401 - strategies
+        st = self._st
+        several = st.lists(inner, min_size=1, max_size=3)
+        own = [self._objects(inner), self._arrays(inner)]
+        own += [_keyed(several, each) for each in ("anyOf", "oneOf", "allOf")]
+        own.append(_keyed(inner, "not"))
+        if self._since(DRAFT_07):
+            own.append(
+                st.fixed_dictionaries(
+                    {"if": inner}, optional={"then": inner, "else": inner}
+                )
+            )
+        return st.one_of(own)
+
+    def _objects(self, inner: Any) -> Any:  # noqa: ANN401 - strategies
+        st = self._st
+        names = st.sampled_from(_NAMES)
+        if self._dialect is DRAFT_04:
+            required = st.lists(names, min_size=1, max_size=3, unique=True)
+        else:
+            required = st.lists(names, max_size=3, unique=True)
+        optional = {
+            "properties": st.dictionaries(names, inner, max_size=4),
+            "required": required,
+            "additionalProperties": inner | st.booleans(),
+            "patternProperties": st.dictionaries(
+                st.sampled_from(_PATTERNS), inner, max_size=1
+            ),
+            "minProperties": st.integers(0, 3),
+            "maxProperties": st.integers(2, 6),
+        }
+        if self._since(DRAFT_06):
+            optional["propertyNames"] = self._strings()
+        optional |= self._dependencies(inner)
+        if self._since(DRAFT_2019_09):
+            optional["unevaluatedProperties"] = inner
+        return self._some({"type": st.just("object")}, optional)
+
+    def _dependencies(self, inner: Any) -> dict[str, Any]:  # noqa: ANN401 - strategies
+        st = self._st
+        names = st.sampled_from(_NAMES)
+        listed = st.lists(names, min_size=1, max_size=2, unique=True)
+        if not self._since(DRAFT_2019_09):
+            schema = inner.filter(lambda each: isinstance(each, dict))
+            return {"dependencies": st.dictionaries(names, listed | schema, max_size=2)}
+        return {
+            "dependentRequired": st.dictionaries(names, listed, max_size=2),
+            "dependentSchemas": st.dictionaries(names, inner, max_size=2),
+        }
+
+    def _arrays(self, inner: Any) -> Any:  # noqa: ANN401 - strategies
+        st = self._st
+        tuples = st.lists(inner, min_size=1, max_size=3)
+        optional = {
+            "minItems": st.integers(0, 2),
+            "maxItems": st.integers(2, 6),
+            "uniqueItems": st.booleans(),
+        }
+        if self._since(DRAFT_2020_12):
+            optional |= {"items": inner, "prefixItems": tuples}
+        else:
+            optional |= {
+                "items": inner | tuples,
+                "additionalItems": inner | st.booleans(),
+            }
+        if self._since(DRAFT_06):
+            optional["contains"] = inner
+        if self._since(DRAFT_2019_09):
+            optional["minContains"] = st.integers(0, 2)
+            optional["maxContains"] = st.integers(2, 3)
+            optional["unevaluatedItems"] = inner
+        return self._some({"type": st.just("array")}, optional)
+
+    def _some(self, always: dict[str, Any], optional: dict[str, Any]) -> Any:  # noqa: ANN401 - a strategy
+        """Draw a schema with a few of the optional keywords."""
+        st = self._st
+
+        def choose(words: list[str]) -> Any:  # noqa: ANN401 - a strategy
+            chosen = {word: optional[word] for word in words}
+            return st.fixed_dictionaries({**always, **chosen})
+
+        words = st.lists(st.sampled_from(sorted(optional)), max_size=4, unique=True)
+        return words.flatmap(choose)
+
+
+def _keyed(strategy: Any, keyword: str) -> Any:  # noqa: ANN401 - strategies
+    wrap: Callable[[Json], Json] = lambda value: {keyword: value}  # noqa: E731 - typed
+    return strategy.map(wrap)
+
+
+def _refers(schema: Json) -> bool:
+    """Tell whether a reference stands anywhere in a schema drawn here."""
+    stack = [schema]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, dict):
+            if "$ref" in each:
+                return True
+            stack.extend(each.values())
+        elif isinstance(each, list):
+            stack.extend(each)
+    return False

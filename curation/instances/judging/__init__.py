@@ -1,0 +1,1 @@
+"""What two validators say of a value."""

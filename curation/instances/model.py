@@ -1,0 +1,91 @@
+"""The nouns of instances: witnesses, near misses, and why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Explained
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+
+class Kind(StrEnum):
+    """How an instance was made."""
+
+    MINIMAL = "minimal"
+    """Only what the schema requires."""
+    FULL = "full"
+    """Every optional property, to a sensible depth."""
+    RANDOM = "random"
+    """Drawn with the seed."""
+    NEAR_MISS = "near_miss"
+    """A witness with one place edited, so that it is refused."""
+
+
+class Obstacle(Explained):
+    """Why no witness of a schema was found. None of these is a proof."""
+
+    UNUSABLE = ("unusable", "jsonschema-rs does not compile the schema")
+    CONTRADICTION = ("contradiction", "every choice searched contradicts itself")
+    ENDLESS = ("endless", "what is required nests without end")
+    TOO_LARGE = ("too_large", "the smallest instance is larger than the limit")
+    PATTERN = ("pattern", "no string is known for a pattern, a format and its lengths")
+    EXHAUSTED = ("exhausted", "the search ended at its budget of steps")
+    REFUSED = ("refused", "jsonschema-rs refuses every value that was made")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witness:
+    """A value that the schema accepts, as jsonschema-rs judges it."""
+
+    kind: Kind
+    value: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Witnesses:
+    """What the search for witnesses ended with."""
+
+    found: tuple[Witness, ...]
+    #: Why nothing was found; None where something was.
+    obstacle: Obstacle | None = None
+    #: What exactly stood in the way, for people.
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearMiss:
+    """A value that the schema refuses, and for what, as the validator says."""
+
+    value: Json
+    #: The keyword that fails, or `mixed`.
+    keyword: str
+    #: Where the keyword's schema stands in the record.
+    schema_pointer: str
+    #: Where the value that it refuses stands in the instance.
+    instance_pointer: str
+    #: Every (keyword, schema pointer, instance pointer) that fails, if several do.
+    keywords: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """One packaged row. Field order is column order."""
+
+    unique_id: str
+    #: Position among the record's instances, from 0.
+    number: int
+    #: JSON text with Python's default separators.
+    text: str
+    valid: bool
+    #: A value of `Kind`.
+    kind: str
+    #: Empty for witnesses.
+    keyword: str
+    schema_pointer: str
+    instance_pointer: str
+    #: JSON text of what each validator said; null where it was not asked.
+    verdicts: str

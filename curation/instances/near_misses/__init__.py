@@ -1,0 +1,1 @@
+"""Values that fail exactly one keyword."""

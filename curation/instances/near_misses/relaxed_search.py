@@ -1,0 +1,86 @@
+"""A value that fails one keyword and meets all the rest: found by a search.
+
+The keyword is taken out of its schema and kept beside it under a word that means
+nothing; a value is then made that the looser schema accepts, and the keyword alone
+refuses.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.constraints.compiled_schema import Node, Subject
+from curation.instances.constraints.goals import Goals, Negation
+from curation.instances.model import Kind
+from curation.instances.witnesses.builder import (
+    NOTHING,
+    ExhaustedError,
+    Frame,
+    Maker,
+    Nothing,
+)
+from curation.schema.subschemas import replaced
+
+if TYPE_CHECKING:
+    import random
+
+    from curation.core.documents import Json
+    from curation.instances.constraints.reachable_keywords import Pair
+
+#: The word under which the keyword is kept.
+_ASIDE: Final = "csbdata:aside"
+#: What a keyword needs beside it to mean what it did.
+_COMPANIONS: Final[dict[str, tuple[str, ...]]] = {
+    "additionalProperties": ("properties", "patternProperties"),
+    "additionalItems": ("items",),
+    "items": ("prefixItems",),
+    "exclusiveMinimum": ("minimum",),
+    "exclusiveMaximum": ("maximum",),
+    "minContains": ("contains",),
+    "maxContains": ("contains", "minContains"),
+    "if": ("then", "else"),
+}
+#: Companions that mean nothing without it.
+_DEPENDANTS: Final[dict[str, tuple[str, ...]]] = {
+    "exclusiveMinimum": ("minimum",),
+    "exclusiveMaximum": ("maximum",),
+    "contains": ("minContains", "maxContains"),
+    "if": ("then", "else"),
+}
+
+
+class Loosened:
+    """A subject without one keyword."""
+
+    def __init__(self, subject: Subject, pair: Pair) -> None:
+        """Take the keyword out; the record itself is left as it is."""
+        node, keyword = pair.node, pair.keyword
+        aside = {
+            word: node.schema[word]
+            for word in (keyword, *_COMPANIONS.get(keyword, ()))
+            if word in node.schema
+        }
+        gone = {keyword, *_DEPENDANTS.get(keyword, ())}
+        kept = {word: each for word, each in node.schema.items() if word not in gone}
+        kept[_ASIDE] = aside
+        schema = replaced(subject.schema, node.tokens, kept)
+        self.subject = Subject(schema, subject.dialect)
+        self._denied = Negation(self.subject.node((*node.tokens, _ASIDE)))
+
+    def value(self, goals: Goals, rng: random.Random, steps: int) -> Json | Nothing:
+        """Return a value for the goals of a site that fails the keyword alone."""
+        maker = Maker(subject=self.subject, rng=rng, kind=Kind.MINIMAL, steps=steps)
+        try:
+            return maker.value((*self._same(goals), self._denied), Frame())
+        except (ExhaustedError, RecursionError):
+            return NOTHING
+
+    def _same(self, goals: Goals) -> list[Node]:
+        """Return the places of a site, but for those inside the keyword."""
+        found = []
+        for each in goals:
+            if isinstance(each, Node) and not each.document:
+                with suppress(LookupError):
+                    found.append(self.subject.node(each.tokens))
+        return found

@@ -1,0 +1,150 @@
+"""Edits of strings: too short, too long, unlike the pattern or the format."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from curation.validation.fast_import import jsonschema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.documents import Json
+    from curation.instances.near_misses.edits import Spot
+
+#: Longer strings than this are not made to cross a bound.
+LONGEST: Final = 70_000
+_ODD: Final = ("", "!", " ", "~", "#", "0", "a", "A", "-", "\u00e4", "\n")
+#: Texts that look like a format, but are none.
+_MALFORMED: Final[dict[str, tuple[str, ...]]] = {
+    "date-time": ("2024-13-01T00:00:00Z", "2024-01-01 25:00", "2024-01-01"),
+    "date": ("2024-02-30", "2024-13-01", "01/02/2024"),
+    "time": ("25:00:00Z", "noon", "12:60:00Z"),
+    "duration": ("1 day", "P", "PD1"),
+    "email": ("name.example.com", "@"),
+    "idn-email": ("name.example.com", "@"),
+    "hostname": ("-example-.com", "a b", "exa_mple..com"),
+    "idn-hostname": ("-example-.com", "a b", "\u3002"),
+    "ipv4": ("256.256.256.256", "192.0.2", "192.0.2.1.1"),
+    "ipv6": ("2001:db8:::1", "12345::", "g::1"),
+    "uri": ("example com", "//a b", "\\\\host\\share", "a", "/a"),
+    "uri-reference": ("a b", "\\\\host\\share", "%"),
+    "iri": ("example com", "//a b", "a", "\\\\host\\share"),
+    "iri-reference": ("a b", "\\\\host\\share"),
+    "uuid": ("123e4567-e89b-12d3-a456-42661417400", "not-a-uuid"),
+    "uri-template": ("https://example.com/{a", "{"),
+    "json-pointer": ("a", "/~2"),
+    "relative-json-pointer": ("/a", "-1", "a"),
+    "regex": ("(", "[", "a{2,1}"),
+}
+
+
+def altered(text: str) -> Iterator[str]:
+    """Yield texts a little unlike the given one."""
+    if text:
+        yield text[:-1]
+        yield text + text[-1]
+    yield text + "x"
+    if text.swapcase() != text:
+        yield text.swapcase()
+    yield "other"
+    yield from _ODD
+
+
+def shorter(spot: Spot) -> Iterator[Json]:
+    """Yield texts one character too short, then shorter ones."""
+    least = int(spot.operand)
+    text = spot.value if isinstance(spot.value, str) else "x" * min(least, LONGEST)
+    yield text[: least - 1]
+    yield text[len(text) - least + 1 :]
+    if len(text) > least > 1:
+        yield text[: least // 2] + text[len(text) - (least - 1 - least // 2) :]
+    for each in ("a", "0", "A"):
+        yield each * min(least - 1, LONGEST)
+    yield text[: least // 2]
+    yield ""
+
+
+def longer(spot: Spot) -> Iterator[Json]:
+    """Yield texts one character too long."""
+    most = int(spot.operand)
+    if most >= LONGEST:
+        return
+    text = spot.value if isinstance(spot.value, str) else "x"
+    for each in _stretched(text, most + 1):
+        yield each
+    for each in ("a", "0", "A", "x", "1"):
+        yield each * (most + 1)
+
+
+def _stretched(text: str, length: int) -> Iterator[str]:
+    """Yield texts of a length, grown by repeating what is inside."""
+    missing = length - len(text)
+    if missing <= 0 or not text:
+        return
+    yield text + text[-1] * missing
+    if "." in text:
+        dot = text.rindex(".")
+        yield text[:dot] + "x" * missing + text[dot:]
+        dot = text.index(".")
+        yield text[:dot] + text[max(dot - 1, 0)] * missing + text[dot:]
+    middle = len(text) // 2
+    yield text[:middle] + text[middle] * missing + text[middle:]
+    yield text[0] * missing + text
+    yield (text * (missing // len(text) + 2))[:length]
+
+
+def unmatched(spot: Spot) -> Iterator[Json]:
+    """Yield texts that a pattern may refuse, within the lengths."""
+    shape = spot.shape
+    text = spot.value if isinstance(spot.value, str) else "text"
+    most = LONGEST if shape.max_length is None else int(shape.max_length)
+    least = min(int(shape.min_length), LONGEST)
+    for each in _unlike(text):
+        filled = each * (least // len(each) + 1) if each and len(each) < least else each
+        yield filled[: max(least, min(most, len(each)))]
+
+
+def _unlike(text: str) -> Iterator[str]:
+    if text:
+        yield text[:-1] + "!"
+        yield "!" + text[1:]
+    yield text + "!"
+    yield text[:-1]
+    yield text + text
+    yield text.swapcase()
+    yield text[1:]
+    middle = len(text) // 2
+    yield text[:middle] + "~" + text[middle + 1 :]
+    yield text[:middle] + " " + text[middle:]
+    yield from ("!", " ", *_ODD)
+
+
+def malformed(spot: Spot) -> Iterator[Json]:
+    """Yield texts that both validators take for no instance of the format."""
+    text = spot.value if isinstance(spot.value, str) else ""
+    name, order = spot.operand, spot.shape.subject.dialect.name
+    candidates = [*_MALFORMED.get(name, ()), "not a " + name]
+    candidates += [each for each in (text[:-1], text + "!", " " + text) if each != text]
+    candidates += _ODD
+    most, least = spot.shape.max_length, spot.shape.min_length
+    for each in candidates:
+        fits = least <= len(each) and (most is None or len(each) <= most)
+        if fits and is_malformed(order, name, each):
+            yield each
+
+
+@lru_cache(maxsize=4096)
+def is_malformed(dialect_name: str, name: str, text: str) -> bool:
+    """Tell whether jsonschema's checker refuses a text as a format."""
+    return not _CHECKERS[dialect_name].conforms(text, name)
+
+
+_CHECKERS: Final[dict[str, Any]] = {
+    "draft-04": jsonschema.Draft4Validator.FORMAT_CHECKER,
+    "draft-06": jsonschema.Draft6Validator.FORMAT_CHECKER,
+    "draft-07": jsonschema.Draft7Validator.FORMAT_CHECKER,
+    "2019-09": jsonschema.Draft201909Validator.FORMAT_CHECKER,
+    "2020-12": jsonschema.Draft202012Validator.FORMAT_CHECKER,
+}

@@ -1,0 +1,1 @@
+"""Proofs that a keyword can never be the only one to fail."""

@@ -1,0 +1,44 @@
+"""The question that each proof of `implied` answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.documents import Json
+    from curation.instances.constraints.compiled_schema import Node
+    from curation.instances.constraints.conjunction import Shape
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Does every value of a type that fails a keyword fail another one too?"""
+
+    #: Everything that applies there.
+    shape: Shape
+    node: Node
+    keyword: str
+    #: One of `merging.ALL_TYPES`.
+    kind: str
+    #: The other keywords that assert something there, and the places they are of.
+    others: tuple[tuple[Node, str], ...]
+
+    @property
+    def schema(self) -> dict[str, Json]:
+        """The schema that holds the keyword."""
+        schema: dict[str, Json] = self.node.schema
+        return schema
+
+    @property
+    def operand(self) -> Any:  # noqa: ANN401 - whatever the keyword holds
+        """The keyword's value."""
+        return self.schema[self.keyword]
+
+    def values(self, *keywords: str) -> Iterator[Json]:
+        """Yield the values of other keywords of these names."""
+        for part, word in self.others:
+            if word in keywords:
+                yield part.schema[word]

@@ -1,0 +1,1 @@
+"""Regular expressions of ECMA-262: parsed, intersected, sampled."""

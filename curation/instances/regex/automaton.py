@@ -1,0 +1,262 @@
+r"""Several patterns at once, as one automaton that is built while it is walked.
+
+A state is what the rest of the text must meet: a Boolean formula over what is left
+of the patterns (derivatives), so that patterns, patterns that must not match,
+look-ahead and its negation are all one thing. Look-behind runs along as a formula
+about the text so far. Back-references are taken for the group's pattern again, which
+is too much: what comes out must be verified then (`exact` is false).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.regex import character_sets, parser
+from curation.instances.regex import syntax_tree as trees
+from curation.instances.regex.character_sets import CharSet, minterms
+from curation.instances.regex.derivatives import Place, Term, Terms
+
+if TYPE_CHECKING:
+    import random
+
+#: States kept in memory; then all are forgotten and made anew.
+_MOST_STATES: Final = 3_000
+#: Repetitions at will in patterns for which no automaton is built: what is left of
+#: them grows with the cube of their number.
+_MOST_REPETITIONS: Final = 200
+#: Terms likewise.
+_MOST_TERMS: Final = 40_000
+#: Weights of characters that no pattern names, and of those that one does.
+_OPEN_WEIGHT = 2.0
+_STOP = 0.3
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class State:
+    """What the rest of the text must meet."""
+
+    term: Term
+    place: Place
+    monitors: tuple[Term, ...]
+    accepting: bool
+    #: Classes of characters that lead somewhere, or None if not looked at.
+    classes: list[CharSet] | None = None
+    after: dict[int, State] = field(default_factory=dict)
+    characters: dict[str, State] = field(default_factory=dict)
+
+
+class Automaton:
+    """All texts that every one of `patterns` and none of `refused` matches."""
+
+    def __init__(
+        self, patterns: tuple[trees.Pattern, ...], refused: tuple[trees.Pattern, ...]
+    ) -> None:
+        """Take patterns that were read; nothing is built yet."""
+        self._patterns = patterns
+        self._refused = refused
+        self._reset()
+
+    def _reset(self) -> None:
+        groups = {
+            number: body
+            for pattern in (*self._patterns, *self._refused)
+            for number, body in enumerate(pattern.groups, 1)
+        }
+        single = len(self._patterns) + len(self._refused) == 1
+        self._terms = terms = Terms(groups if single else {})
+        self._states: dict[tuple[int, Place, tuple[int, ...]], State] = {}
+        wanted = [terms.search(each.root) for each in self._patterns]
+        unwanted = [terms.negation(terms.search(each.root)) for each in self._refused]
+        self.exact = terms.exact
+        monitors = tuple(terms.behind(each) for each in terms.behinds)
+        self._start = self._state(terms.both([*wanted, *unwanted]), 0, monitors)
+
+    def _state(self, term: Term, previous: int, monitors: tuple[Term, ...]) -> State:
+        terms = self._terms
+        if not terms.minds_previous and previous:
+            previous = 1
+        truths: tuple[bool, ...] = ()
+        for each in monitors:
+            truths = (*truths, terms.at_end(each, Place(previous, truths)))
+        place = Place(previous, truths)
+        key = (term.number, place, tuple(each.number for each in monitors))
+        found = self._states.get(key)
+        if found is None:
+            accepting = terms.at_end(term, place)
+            found = State(
+                term=term, place=place, monitors=monitors, accepting=accepting
+            )
+            self._states[key] = found
+        return found
+
+    def _next(self, state: State, code: int) -> State:
+        terms = self._terms
+        monitors = tuple(
+            terms.after(each, code, Place(state.place.previous, state.place.truths[:i]))
+            for i, each in enumerate(state.monitors)
+        )
+        previous = 2 if code in character_sets.WORDS else 1
+        return self._state(
+            terms.after(state.term, code, state.place), previous, monitors
+        )
+
+    def _classes(self, state: State) -> list[CharSet]:
+        if state.classes is None:
+            heads = self._terms.heads(state.term, state.place)
+            for index, each in enumerate(state.monitors):
+                truths = state.place.truths[:index]
+                heads |= self._terms.heads(each, Place(state.place.previous, truths))
+            if self._terms.minds_previous:
+                heads[character_sets.WORDS] = None
+            state.classes = minterms(list(heads))
+        return state.classes
+
+    def _successors(self, state: State) -> list[tuple[CharSet, State]]:
+        found = []
+        for chars in self._classes(state):
+            code = chars.ranges[0][0]
+            if code not in state.after:
+                state.after[code] = self._next(state, code)
+            successor = state.after[code]
+            if successor.term is not self._terms.false:
+                found.append((chars, successor))
+        return found
+
+    def _tidy(self) -> None:
+        """Forget the states when they are many; nothing else depends on them."""
+        if len(self._states) > _MOST_STATES or self._terms.count > _MOST_TERMS:
+            self._reset()
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether a text is one of them."""
+        self._tidy()
+        state = self._start
+        for character in text:
+            successor = state.characters.get(character)
+            if successor is None:
+                successor = self._next(state, ord(character))
+                state.characters[character] = successor
+                if len(self._states) > 2 * _MOST_STATES:
+                    return self._accepts_slowly(text)
+            state = successor
+            if state.term is self._terms.false:
+                return False
+        return state.accepting
+
+    def _accepts_slowly(self, text: str) -> bool:
+        """Walk without remembering states."""
+        self._reset()
+        state = self._start
+        for character in text:
+            state = self._next(state, ord(character))
+            if len(self._states) > _MOST_STATES:
+                self._states.clear()
+        return state.accepting
+
+    def sample(
+        self, rng: random.Random, least: int, most: int | None, steps: int
+    ) -> str | None:
+        """Return one of those texts with that many characters, or None.
+
+        None means that the steps are used up or that there is none.
+        """
+        self._tidy()
+        return _Walk(self, rng, least, most, steps).result()
+
+
+class _Walk:
+    """A search, depth first, for one text."""
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        rng: random.Random,
+        least: int,
+        most: int | None,
+        steps: int,
+    ) -> None:
+        self._automaton = automaton
+        self._rng = rng
+        self._least = least
+        self._most = most if most is not None else least + 4_000
+        self._steps = steps
+        self._wanted = min(self._most, least + int(rng.random() * 8))
+
+    def result(self) -> str | None:
+        automaton, text = self._automaton, list[str]()
+        state = automaton._start  # noqa: SLF001 - one thing in two classes
+        path = [(state, self._ordered(state, 0))]
+        failed: set[tuple[int, int]] = set()
+        while path:
+            state, successors = path[-1]
+            if self._may_stop(state, len(text), stuck=not successors):
+                return "".join(text)
+            if not successors:
+                path.pop()
+                failed.add((id(state), len(text)))
+                if text:
+                    text.pop()
+                continue
+            chars, successor = successors.pop()
+            if (id(successor), len(text) + 1) in failed:
+                continue
+            text.append(chars.draw(self._rng, 1))
+            path.append((successor, self._ordered(successor, len(text))))
+            # What is large takes longer; caches must not decide how far one comes.
+            self._steps -= 1 + successor.term.size // 2
+            if self._steps < 0:
+                return None
+        return None
+
+    def _may_stop(self, state: State, length: int, *, stuck: bool) -> bool:
+        if not state.accepting or length < self._least:
+            return False
+        return stuck or length >= self._wanted or self._rng.random() < _STOP
+
+    def _ordered(self, state: State, length: int) -> list[tuple[CharSet, State]]:
+        """Return where to go, the best last."""
+        found = [
+            (self._rank(chars, successor, length), index, chars, successor)
+            for index, (chars, successor) in enumerate(
+                self._automaton._successors(state)  # noqa: SLF001 - as above
+            )
+            if length + 1 + successor.term.low <= self._most
+        ]
+        found.sort(key=lambda each: each[:2])
+        return [(chars, successor) for _, _, chars, successor in found]
+
+    def _rank(self, chars: CharSet, successor: State, length: int) -> tuple[int, float]:
+        weight = _OPEN_WEIGHT if chars.open else min(len(chars.palette), 40)
+        chance = self._rng.random() ** (1 / weight)
+        if length + successor.term.low < self._wanted:
+            return 0, chance
+        return -successor.term.low, chance
+
+
+@lru_cache(maxsize=512)
+def single(pattern: str) -> Automaton | None:
+    """Return the automaton of one pattern, or None if it cannot be read."""
+    return _made((pattern,), ())
+
+
+@lru_cache(maxsize=96)
+def automaton(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
+    """Return the automaton of patterns, or None if one of them cannot be read."""
+    return _made(patterns, refused)
+
+
+def _made(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
+    read = [parser.parse(each) for each in patterns]
+    unwanted = [parser.parse(each) for each in refused]
+    known = tuple(each for each in read if each is not None)
+    refusing = tuple(each for each in unwanted if each is not None)
+    if len(known) < len(read) or len(refusing) < len(unwanted):
+        return None
+    if sum(each.repetitions for each in (*known, *refusing)) > _MOST_REPETITIONS:
+        return None
+    try:
+        return Automaton(known, refusing)
+    except RecursionError:
+        return None

@@ -1,0 +1,317 @@
+r"""ECMA-262 regular expressions in Unicode mode as trees.
+
+`parse` reads what `regress` accepts under the flag `u`; what it accepts without the
+flag only is put in the strict grammar first, if that is possible. Modifiers such as
+`(?i:a)` are not read. A pattern that nests deeper than `_DEEPEST` is not read
+either.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from curation.instances.regex import character_sets
+from curation.instances.regex.character_sets import CharSet
+from curation.instances.regex.syntax_tree import (
+    EMPTY,
+    MOST,
+    Anchor,
+    Chars,
+    Group,
+    Look,
+    Node,
+    Pattern,
+    Reference,
+    Sequence,
+    alternatives,
+    anchored,
+    is_sure,
+    repeat,
+    repetitions,
+    safe_length,
+    sequence,
+)
+from curation.validation.regex_repair import LONGEST, is_ecma, mended
+
+#: Groups within groups.
+_DEEPEST = 60
+_CONTROLS = {"f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+_CLASSES = {
+    "d": character_sets.DIGITS,
+    "D": character_sets.DIGITS.inverse(),
+    "w": character_sets.WORDS,
+    "W": character_sets.WORDS.inverse(),
+    "s": character_sets.SPACES,
+    "S": character_sets.SPACES.inverse(),
+}
+_QUANTIFIER = re.compile(r"(?:\{(\d+)(?:(,)(\d*))?\}|([*+?]))\??")
+_HIGH, _LOW = (0xD800, 0xDBFF), (0xDC00, 0xDFFF)
+
+
+class _UnreadableError(Exception):
+    """The text is no pattern, or one that is not read here."""
+
+
+@lru_cache(maxsize=4096)
+def parse(pattern: str) -> Pattern | None:
+    """Return the tree of a pattern, or None if it cannot be read."""
+    strict = strict_text(pattern)
+    if strict is None:
+        return None
+    reading = _Reading(strict)
+    try:
+        root = reading.disjunction()
+        if reading.index < len(strict):
+            return None
+    except (_UnreadableError, RecursionError):
+        return None
+    root = _without_behind(root)
+    groups = tuple(reading.groups[each] for each in sorted(reading.groups))
+    starts, ends = anchored(root, "^"), anchored(root, "$")
+    return Pattern(
+        root=root,
+        groups=groups,
+        starts=starts,
+        ends=ends,
+        sure=is_sure(root),
+        safe=safe_length(root, starts=starts),
+        repetitions=repetitions(root),
+    )
+
+
+def _without_behind(root: Node) -> Node:
+    """Return what matches somewhere in the same texts, if it begins looking back."""
+    first = root.parts[0] if isinstance(root, Sequence) and root.parts else root
+    if not isinstance(first, Look) or first.ahead or first.negative:
+        return root
+    rest = root.parts[1:] if isinstance(root, Sequence) else ()
+    return sequence([first.body, *rest])
+
+
+def strict_text(pattern: str) -> str | None:
+    """Return a pattern of the same meaning that is valid under the flag `u`."""
+    if len(pattern) > LONGEST:
+        return None
+    return pattern if is_ecma(pattern) else mended(pattern)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over a text in the strict grammar."""
+
+    text: str
+    index: int = 0
+    depth: int = 0
+    groups: dict[int, Node] = field(default_factory=dict)
+    opened: int = 0
+    names: dict[str, tuple[int, ...]] | None = None
+
+    def disjunction(self) -> Node:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise _UnreadableError
+        options = [self._alternative()]
+        while self._take("|"):
+            options.append(self._alternative())
+        self.depth -= 1
+        return alternatives(options)
+
+    def _take(self, token: str) -> bool:
+        found = self.text.startswith(token, self.index)
+        if found:
+            self.index += len(token)
+        return found
+
+    def _alternative(self) -> Node:
+        parts: list[Node] = []
+        while self.index < len(self.text) and self.text[self.index] not in "|)":
+            atom = self._atom()
+            quantifier = _QUANTIFIER.match(self.text, self.index)
+            if quantifier:
+                self.index = quantifier.end()
+                atom = _repeated(atom, quantifier)
+            parts.append(atom)
+        return sequence(parts) if parts else EMPTY
+
+    def _atom(self) -> Node:
+        character = self.text[self.index]
+        if character == "(":
+            return self._group()
+        self.index += 1
+        if character in "^$":
+            return Anchor(kind=character, plain=False)
+        if character == "[":
+            return _chars(self._class())
+        if character == ".":
+            return _chars(character_sets.DOT)
+        if character == "\\":
+            return self._escape()
+        return _chars(character_sets.of(character))
+
+    def _group(self) -> Node:
+        for opening, ahead, negative in _LOOKS:
+            if self._take(opening):
+                return Look(
+                    body=self._closed(), ahead=ahead, negative=negative, plain=False
+                )
+        if self._take("(?:"):
+            return self._closed()
+        if self._take("(?<"):
+            self.index = self.text.index(">", self.index) + 1
+        elif self._take("(?"):
+            raise _UnreadableError
+        else:
+            self.index += 1
+        self.opened += 1
+        number = self.opened
+        body = self._closed()
+        self.groups[number] = body
+        return Group(
+            body=body, number=number, low=body.low, high=body.high, plain=body.plain
+        )
+
+    def _closed(self) -> Node:
+        body = self.disjunction()
+        if not self._take(")"):
+            raise _UnreadableError
+        return body
+
+    def _escape(self) -> Node:
+        letter = self.text[self.index]
+        if letter in "bB":
+            self.index += 1
+            return Anchor(kind=letter, plain=False)
+        if letter in "123456789":
+            found = re.compile(r"\d+").match(self.text, self.index)
+            self.index += len(found[0]) if found else 1
+            return self._reference((int(found[0]),) if found else ())
+        if self._take("k<"):
+            end = self.text.index(">", self.index)
+            name = self.text[self.index : end]
+            self.index = end + 1
+            return self._reference(self._named(name))
+        return _chars(self._set())
+
+    def _reference(self, numbers: tuple[int, ...]) -> Node:
+        return Reference(numbers=numbers, low=0, high=None, plain=False)
+
+    def _named(self, name: str) -> tuple[int, ...]:
+        """Return the numbers of the groups of a name, wherever they stand."""
+        if self.names is None:
+            self.names = {}
+            bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "", self.text, flags=re.DOTALL)
+            opened = re.finditer(r"\((?!\?(?!<(?![=!])))(?:\?<([^>]*)>)?", bare)
+            for number, found in enumerate(opened, 1):
+                if found[1]:
+                    known = self.names.get(found[1], ())
+                    self.names[found[1]] = (*known, number)
+        return self.names.get(name, ())
+
+    def _set(self) -> CharSet:
+        """Read what follows a backslash."""
+        letter = self.text[self.index]
+        self.index += 1
+        if letter in _CLASSES:
+            return _CLASSES[letter]
+        if letter in "pP":
+            end = self.text.index("}", self.index) + 1
+            escape = f"\\{letter}{self.text[self.index : end]}"
+            self.index = end
+            found = character_sets.unicode_property(escape)
+            if found is None:
+                raise _UnreadableError
+            return found
+        code = self._code(letter)
+        return CharSet(character_sets.normal(((code, code),)))
+
+    def _code(self, letter: str) -> int:
+        if letter in _CONTROLS:
+            return _CONTROLS[letter]
+        if letter == "c":
+            self.index += 1
+            return ord(self.text[self.index - 1]) % 32
+        if letter == "0":
+            return 0
+        if letter == "b":
+            return 8
+        if letter == "x":
+            self.index += 2
+            return int(self.text[self.index - 2 : self.index], 16)
+        if letter == "u":
+            return self._unicode()
+        return ord(letter)
+
+    def _unicode(self) -> int:
+        if self._take("{"):
+            end = self.text.index("}", self.index)
+            code = int(self.text[self.index : end], 16)
+            self.index = end + 1
+            return code
+        self.index += 4
+        code = int(self.text[self.index - 4 : self.index], 16)
+        if _HIGH[0] <= code <= _HIGH[1]:
+            second = re.compile(r"\\u([0-9A-Fa-f]{4})").match(self.text, self.index)
+            low = int(second[1], 16) if second else 0
+            if second and _LOW[0] <= low <= _LOW[1]:
+                self.index = second.end()
+                return 0x10000 + ((code - _HIGH[0]) << 10) + (low - _LOW[0])
+        return code
+
+    def _class(self) -> CharSet:
+        negated = self._take("^")
+        ranges: list[tuple[int, int]] = []
+        is_open = False
+        while not self._take("]"):
+            first = self._member()
+            if not isinstance(first, int):
+                ranges += first.ranges
+                is_open |= first.open
+                continue
+            last = first
+            if self.text[self.index] == "-" and self.text[self.index + 1] != "]":
+                self.index += 1
+                member = self._member()
+                if not isinstance(member, int):
+                    raise _UnreadableError
+                last = member
+            ranges.append((first, last))
+        found = CharSet(character_sets.normal(ranges), open=is_open)
+        return found.inverse() if negated else found
+
+    def _member(self) -> int | CharSet:
+        """Read one member of a class: a code point, or a set."""
+        character = self.text[self.index]
+        self.index += 1
+        if character != "\\":
+            return ord(character)
+        letter = self.text[self.index]
+        if letter in _CLASSES or letter in "pP":
+            return self._set()
+        self.index += 1
+        return self._code(letter)
+
+
+_LOOKS = (
+    ("(?=", True, False),
+    ("(?!", True, True),
+    ("(?<=", False, False),
+    ("(?<!", False, True),
+)
+
+
+@lru_cache(maxsize=4096)
+def _chars(chars: CharSet) -> Node:
+    return Chars(chars=chars, low=1, high=1, plain=bool(chars.ranges))
+
+
+def _repeated(atom: Node, quantifier: re.Match[str]) -> Node:
+    if quantifier[4]:
+        least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[quantifier[4]]
+    else:
+        least = min(MOST, int(quantifier[1]))
+        most = least
+        if quantifier[2]:
+            most = min(MOST, int(quantifier[3])) if quantifier[3] else None
+    return repeat(atom, least, most)

@@ -1,0 +1,226 @@
+"""Strings made from the tree of a pattern, part by part.
+
+What is made of a `plain` tree matches by construction; assertions and what a
+back-reference repeats are left to whoever verifies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.regex import syntax_tree as trees
+from curation.instances.regex.character_sets import DOT
+from curation.instances.words import WORDS
+
+if TYPE_CHECKING:
+    import random
+
+    from curation.instances.regex.character_sets import CharSet
+
+_LOWER: Final = frozenset(map(ord, "abcdefghijklmnopqrstuvwxyz"))
+_UPPER: Final = frozenset(map(ord, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+#: Runs of letters up to this length may be words, or begin like one.
+_WORDIEST: Final = 12
+#: How often a run that can be a word is one.
+_WORDINESS: Final = 0.75
+#: Characters that a pattern without bounds gets beyond its least.
+_MORE: Final = 9
+#: A body is repeated at most so many times more than it must be.
+_AGAIN: Final = 4
+#: A body that is repeated more than twice as often is written so often only.
+_BLOCK: Final = 64
+#: What may be shorter than this gets as many characters more.
+_SHORT: Final = 3
+
+
+class _StuckError(Exception):
+    """Nothing can be made of a part: a set without characters."""
+
+
+@dataclass(slots=True)
+class _Writing:
+    """One string in the making."""
+
+    rng: random.Random
+    #: Whether lengths are aimed at, rather than variety.
+    strict: bool
+    out: list[str] = field(default_factory=list)
+    groups: dict[int, str] = field(default_factory=dict)
+
+    def write(self, node: trees.Node, want: int) -> None:
+        """Append what matches a node, of about as many characters as wanted."""
+        if isinstance(node, trees.Chars):
+            # A lone dot is often meant as one.
+            sloppy = node.chars is DOT and self.rng.random() < _WORDINESS
+            if sloppy:
+                self.out.append(".")
+            else:
+                self._run(node.chars, 1)
+        elif isinstance(node, trees.Sequence):
+            self._sequence(node.parts, want)
+        elif isinstance(node, trees.Alternatives):
+            self.write(self._picked(node.options, want), want)
+        elif isinstance(node, trees.Repeat):
+            self._repeat(node, want)
+        elif isinstance(node, trees.Group):
+            start = len(self.out)
+            self.write(node.body, want)
+            self.groups[node.number] = "".join(self.out[start:])
+        elif isinstance(node, trees.Reference):
+            known = [self.groups[each] for each in node.numbers if each in self.groups]
+            self.out.append(known[-1] if known else "")
+
+    def _run(self, chars: CharSet, count: int) -> None:
+        if not chars.ranges:
+            raise _StuckError
+        if 0 < count <= _WORDIEST and self.rng.random() < _WORDINESS:
+            lower, upper = _cases(chars)
+            if lower or upper:
+                word = _word_of(count, self.rng)
+                self.out.append(word if lower else word.upper())
+                return
+        if count > 0:
+            self.out.append(chars.draw(self.rng, count))
+
+    def _sequence(self, parts: tuple[trees.Node, ...], want: int) -> None:
+        spare = want - sum(part.low for part in parts)
+        shares = [part.low for part in parts]
+        elastic = [i for i, part in enumerate(parts) if part.high != part.low]
+        if spare > 0 and elastic:
+            self._share(parts, elastic, shares, spare)
+        for part, share in zip(parts, shares, strict=True):
+            self.write(part, share)
+
+    def _share(
+        self,
+        parts: tuple[trees.Node, ...],
+        elastic: list[int],
+        shares: list[int],
+        spare: int,
+    ) -> None:
+        """Give the elastic parts what is left, by chance and within their bounds."""
+        self.rng.shuffle(elastic)
+        for count, index in zip(range(len(elastic), 0, -1), elastic, strict=True):
+            high = parts[index].high
+            room = spare if high is None else min(spare, high - shares[index])
+            if count > 1:
+                room = int(room * self.rng.random() * 2 / count + 0.5)
+            given = min(room, spare)
+            shares[index] += given
+            spare -= given
+        for index in elastic:
+            high = parts[index].high
+            room = spare if high is None else min(spare, high - shares[index])
+            shares[index] += room
+            spare -= room
+
+    def _picked(self, options: tuple[trees.Node, ...], want: int) -> trees.Node:
+        if not self.strict:
+            return options[int(self.rng.random() * len(options))]
+        gaps = [_gap(option, want) for option in options]
+        least = min(gaps)
+        best = [i for i, gap in enumerate(gaps) if gap == least]
+        return options[best[int(self.rng.random() * len(best))]]
+
+    def _repeat(self, node: trees.Repeat, want: int) -> None:
+        body = node.body
+        count = _count(node, want, self.rng)
+        if isinstance(body, trees.Chars):
+            self._run(body.chars, count)
+            return
+        spare = max(0, want - count * body.low)
+        if count <= 2 * _BLOCK:
+            self._repeated(body, count, spare)
+            return
+        # What is long repeats itself.
+        times, rest = divmod(count, _BLOCK)
+        start = len(self.out)
+        self._repeated(body, _BLOCK, spare // times)
+        block = "".join(self.out[start:])
+        self.out.append(block * (times - 1))
+        self._repeated(body, rest, 0)
+
+    def _repeated(self, body: trees.Node, count: int, spare: int) -> None:
+        for left in range(count, 0, -1):
+            share = spare
+            if left > 1:
+                chance = self.rng.random()
+                share = spare // left if self.strict else int(chance * (spare + 1))
+            if body.high is not None:
+                share = min(share, body.high - body.low)
+            self.write(body, body.low + share)
+            spare -= share
+
+
+def _gap(node: trees.Node, want: int) -> int:
+    if want < node.low:
+        return node.low - want
+    return 0 if node.high is None or want <= node.high else want - node.high
+
+
+def _count(node: trees.Repeat, want: int, rng: random.Random) -> int:
+    """Return how often a body is repeated to come to as many characters."""
+    low, high = node.body.low, node.body.high
+    if high == 0:
+        return min(node.least, 1)
+    # Bodies that may be empty are left out where they would be.
+    least = node.least if low > 0 else min(node.least, max(1, want))
+    if high == 1:
+        count = want
+    else:
+        fewest = least if high is None else -(-want // high)
+        count = max(fewest, least)
+        most = want // low if low else count + 2
+        if most > count:
+            count += int(rng.random() * (min(most - count, _AGAIN) + 1))
+    if node.most is not None:
+        count = min(count, node.most)
+    return max(count, least)
+
+
+@lru_cache(maxsize=4096)
+def _cases(chars: CharSet) -> tuple[bool, bool]:
+    return (
+        all(code in chars for code in _LOWER),
+        all(code in chars for code in _UPPER),
+    )
+
+
+@lru_cache(maxsize=1)
+def _by_length() -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for word in WORDS:
+        found.setdefault(len(word), []).append(word)
+    return found
+
+
+def _word_of(count: int, rng: random.Random) -> str:
+    """Return lower-case letters that begin like a word."""
+    words = _by_length().get(count, WORDS)
+    word = words[int(rng.random() * len(words))]
+    while len(word) < count:
+        word += rng.choice(WORDS)
+    return word[:count]
+
+
+def sample(
+    pattern: trees.Pattern, rng: random.Random, want: int | None = None
+) -> str | None:
+    """Return a string of a pattern, of about as many characters as wanted.
+
+    None if a part of it matches nothing at all.
+    """
+    strict = want is not None
+    low, high = pattern.root.low, pattern.root.high
+    if want is None:
+        want = low + int(rng.random() * _MORE) + (_SHORT if low < _SHORT else 0)
+    if high is not None:
+        want = min(want, high)
+    writing = _Writing(rng, strict)
+    try:
+        writing.write(pattern.root, max(want, low))
+    except (_StuckError, RecursionError):
+        return None
+    return "".join(writing.out)

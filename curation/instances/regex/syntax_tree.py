@@ -1,0 +1,231 @@
+"""Trees of patterns, with bounds of the lengths of what their parts match."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from curation.instances.regex.character_sets import CharSet
+
+#: Lengths above this are all the same: too long.
+MOST: Final = 1 << 40
+#: Of patterns with up to so many repetitions, none within another, the length of
+#: texts on which any way to divide them is tried in milliseconds.
+_SAFE: Final = ((1, MOST), (2, 2_000), (3, 300), (4, 100), (8, 24))
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Node:
+    """A part of a pattern; compared by identity.
+
+    `low` and `high` are bounds of the length of what it matches, not always reached.
+    """
+
+    low: int = 0
+    high: int | None = 0
+    #: Whether what is made of it part by part surely matches: no assertions.
+    plain: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Chars(Node):
+    """One character of a set."""
+
+    chars: CharSet
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Sequence(Node):
+    """Parts one after the other."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Alternatives(Node):
+    """One of several."""
+
+    options: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Repeat(Node):
+    """A body again and again; `most` is None without bound."""
+
+    body: Node
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Group(Node):
+    """A body whose text is remembered."""
+
+    body: Node
+    number: int
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Reference(Node):
+    """The text of a group again; the groups of a name, of which one took part."""
+
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Look(Node):
+    """An assertion about what follows or precedes."""
+
+    body: Node
+    ahead: bool
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Anchor(Node):
+    """One of `^`, `$`, `b` and `B`."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A pattern that was read."""
+
+    root: Node
+    #: Bodies of the groups, by their numbers less one.
+    groups: tuple[Node, ...]
+    #: Whether every way through it begins with `^`, or ends with `$`.
+    starts: bool
+    ends: bool
+    #: Whether what is made of it part by part surely matches.
+    sure: bool
+    #: Length of the texts up to which a backtracking engine surely answers soon.
+    safe: int
+    #: How many parts of it repeat at will.
+    repetitions: int
+
+
+EMPTY: Final = Sequence(parts=())
+
+
+def sequence(parts: list[Node]) -> Node:
+    """Return parts one after the other as one."""
+    if len(parts) == 1:
+        return parts[0]
+    return Sequence(
+        parts=tuple(parts),
+        low=min(MOST, sum(part.low for part in parts)),
+        high=_sum([part.high for part in parts]),
+        plain=all(part.plain for part in parts),
+    )
+
+
+def alternatives(options: list[Node]) -> Node:
+    """Return a choice."""
+    if len(options) == 1:
+        return options[0]
+    highs = [option.high for option in options]
+    return Alternatives(
+        options=tuple(options),
+        low=min(option.low for option in options),
+        high=None if None in highs else max(each or 0 for each in highs),
+        plain=all(option.plain for option in options),
+    )
+
+
+def repeat(body: Node, least: int, most: int | None) -> Node:
+    """Return a body again and again."""
+    high = 0 if body.high == 0 or most == 0 else None
+    if body.high and most:
+        high = min(MOST, body.high * most)
+    return Repeat(
+        body=body,
+        least=least,
+        most=most,
+        low=min(MOST, body.low * least),
+        high=high,
+        plain=body.plain,
+    )
+
+
+def _sum(highs: list[int | None]) -> int | None:
+    return None if None in highs else min(MOST, sum(each or 0 for each in highs))
+
+
+def is_sure(root: Node) -> bool:
+    """Tell whether what is made of a tree part by part surely matches."""
+    if not isinstance(root, Sequence) or not root.parts:
+        return root.plain
+    parts = list(root.parts)
+    if anchored(parts[0], "^") and isinstance(parts[0], Anchor):
+        del parts[0]
+    if parts and anchored(parts[-1], "$") and isinstance(parts[-1], Anchor):
+        del parts[-1]
+    return all(part.plain for part in parts)
+
+
+def anchored(node: Node, kind: str) -> bool:
+    """Tell whether every way through a node begins with `^`, or ends with `$`."""
+    if isinstance(node, Anchor):
+        return node.kind == kind
+    if isinstance(node, Group):
+        return anchored(node.body, kind)
+    if isinstance(node, Alternatives):
+        return all(anchored(each, kind) for each in node.options)
+    if isinstance(node, Sequence) and node.parts:
+        return anchored(node.parts[0 if kind == "^" else -1], kind)
+    return False
+
+
+def safe_length(root: Node, *, starts: bool) -> int:
+    """Return the length of texts up to which backtracking surely ends soon."""
+    found = _repetitions(root, within=False)
+    if found is None:
+        return 0
+    # To begin anywhere is one more choice.
+    found += not starts
+    return next((length for count, length in _SAFE if found <= count), 0)
+
+
+def _repetitions(node: Node, *, within: bool) -> int | None:
+    """Return how many parts repeat at will; None if they do so within each other."""
+    if isinstance(node, Repeat):
+        varies = node.most != node.least
+        if within and varies:
+            return None
+        inner = _repetitions(node.body, within=within or (node.most or 2) > 1)
+        return None if inner is None else inner + varies
+    parts: tuple[Node, ...] = ()
+    if isinstance(node, Alternatives):
+        if within:
+            return None
+        parts = node.options
+    elif isinstance(node, Sequence):
+        parts = node.parts
+    elif isinstance(node, Group | Look):
+        parts = (node.body,)
+    total = 0
+    for part in parts:
+        inner = _repetitions(part, within=within)
+        if inner is None:
+            return None
+        total += inner
+    return total
+
+
+def repetitions(node: Node) -> int:
+    """Return how many parts repeat at will, within each other or not."""
+    found, pending = 0, [node]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, Repeat):
+            found += each.most != each.least
+        if isinstance(each, Repeat | Group | Look):
+            pending.append(each.body)
+        elif isinstance(each, Sequence):
+            pending += each.parts
+        elif isinstance(each, Alternatives):
+            pending += each.options
+    return found

@@ -1,0 +1,261 @@
+"""Numbers within bounds that are a multiple of what they must be.
+
+Bounds and multiples are taken as the decimals they are written as. A multiple of a
+fraction is such that jsonschema, which divides floats, takes it for one as well.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from curation.instances.scalars import realistic
+
+if TYPE_CHECKING:
+    import random
+
+Number = int | float
+_Span = tuple[Fraction, Fraction]
+
+#: Whole numbers up to this are exact as floats.
+_EXACT: Final = 1 << 53
+#: Where no bound or name says more, numbers are from 0 to this many steps.
+_STEPS: Final = 100
+#: Ranges wider than this say little.
+_MANY: Final = 1_000_000
+_DRAWS: Final = 12
+#: More decimals than this are no sensible step.
+_DECIMALS: Final = 12
+_FORMATS: Final = {
+    "int8": (-(1 << 7), (1 << 7) - 1),
+    "uint8": (0, (1 << 8) - 1),
+    "int16": (-(1 << 15), (1 << 15) - 1),
+    "uint16": (0, (1 << 16) - 1),
+    "int32": (-(1 << 31), (1 << 31) - 1),
+    "uint32": (0, (1 << 32) - 1),
+    "uint": (0, (1 << 32) - 1),
+    "uint64": (0, (1 << 64) - 1),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberShape:
+    """Everything that applies to one number."""
+
+    integer: bool = False
+    minimum: Number | None = None
+    maximum: Number | None = None
+    exclusive_minimum: Number | None = None
+    exclusive_maximum: Number | None = None
+    multiples: tuple[Number, ...] = ()
+    #: The property's name, a hint for realistic values.
+    name: str = ""
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Grid:
+    """The multiples `low * step` to `high * step`, and those that look natural."""
+
+    step: Fraction
+    low: int
+    high: int
+    natural: tuple[int, int]
+
+
+def _exact(number: Number) -> Fraction:
+    return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
+
+
+def choose(shape: NumberShape, rng: random.Random) -> Number | None:
+    """Return a number of that shape, or None where none is known."""
+    for grid in _plan(shape):
+        for draw in range(_DRAWS):
+            value = _drawn(grid, rng, draw)
+            if value is not None and fits(shape, value):
+                return value
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _plan(shape: NumberShape) -> tuple[_Grid, ...]:
+    """Return where to look for such a number, the more natural first."""
+    try:
+        low, high = _bounds(shape)
+        step = _common(shape.multiples, integer=shape.integer)
+        grids = [
+            _grid(each, low, high, shape) for each in _steps(step, low, high, shape)
+        ]
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return ()
+    return tuple(each for each in grids if each is not None)
+
+
+def _bound(number: Number) -> tuple[Fraction, ...]:
+    """Return a bound as the decimal that it reads, a giant one also as it is."""
+    read = _exact(number)
+    return (read,) if abs(number) < _EXACT else (read, Fraction(number))
+
+
+def _bounds(shape: NumberShape) -> tuple[Fraction | None, Fraction | None]:
+    lows = [
+        max(_bound(each))
+        for each in (shape.minimum, shape.exclusive_minimum)
+        if each is not None and each != -math.inf
+    ]
+    highs = [
+        min(_bound(each))
+        for each in (shape.maximum, shape.exclusive_maximum)
+        if each is not None and each != math.inf
+    ]
+    return max(lows, default=None), min(highs, default=None)
+
+
+@lru_cache(maxsize=1024)
+def _common(multiples: tuple[Number, ...], *, integer: bool) -> Fraction | None:
+    """Return the least common multiple of all steps, None if any number will do."""
+    steps = [_exact(each) for each in multiples]
+    if integer:
+        steps.append(Fraction(1))
+    if not steps:
+        return None
+    result = steps[0]
+    for each in steps[1:]:
+        result = Fraction(
+            math.lcm(result.numerator, each.numerator),
+            math.gcd(result.denominator, each.denominator),
+        )
+    return result
+
+
+def _steps(
+    step: Fraction | None,
+    low: Fraction | None,
+    high: Fraction | None,
+    shape: NumberShape,
+) -> list[Fraction]:
+    if step is not None:
+        # Division of floats may be off for all multiples that are not whole.
+        return [step, step * step.denominator] if step.denominator > 1 else [step]
+    named = realistic.span(shape.name) if shape.name else None
+    steps = [Fraction(1, 10 ** (named[2] if named else 2))]
+    if low is not None and high is not None and low < high:
+        while steps[-1] * 4 > high - low and len(steps) < _DECIMALS:
+            steps.append(steps[-1] / 10)
+        steps += [(high - low) / 4, (high - low) / 2]
+    # The only number left may be a bound itself, or one right beside it.
+    bounds = [abs(each) for each in (low, high) if each]
+    return steps + bounds + [each / (1 << 50) for each in bounds]
+
+
+def _grid(
+    step: Fraction, low: Fraction | None, high: Fraction | None, shape: NumberShape
+) -> _Grid | None:
+    first = None if low is None else math.ceil(low / step)
+    last = None if high is None else math.floor(high / step)
+    open_low, open_high = shape.exclusive_minimum, shape.exclusive_maximum
+    if first is not None and open_low is not None and abs(open_low) != math.inf:
+        first += first * step <= _exact(open_low)
+    if last is not None and open_high is not None and abs(open_high) != math.inf:
+        last -= last * step >= _exact(open_high)
+    if first is not None and last is not None and first > last:
+        return None
+    reach = max(step * _STEPS, Fraction(_EXACT))
+    start, stop = _window(step, first, last, [_usual(step, first, last, reach)])
+    natural = _window(step, start, stop, _wishes(shape))
+    if (natural[1] - natural[0]) * step > _MANY:
+        reach = max(step * _STEPS, Fraction(_STEPS))
+        wish = _usual(step, first, last, reach)
+        natural = _window(step, *natural, [wish])
+    return _Grid(step=step, low=start, high=stop, natural=natural)
+
+
+def _usual(
+    step: Fraction, first: int | None, last: int | None, reach: Fraction
+) -> _Span:
+    """Return where numbers are if their bounds are open or far apart."""
+    if first is not None and last is not None and (last - first) * step <= reach:
+        return first * step, last * step
+    if first is not None and first > 0:
+        return first * step, first * step + reach
+    if last is not None and last < 0:
+        return last * step - reach, last * step
+    return (Fraction(0) if reach < _EXACT else -reach), reach
+
+
+def _wishes(shape: NumberShape) -> list[_Span]:
+    named = realistic.span(shape.name) if shape.name else None
+    wishes = [(Fraction(str(named[0])), Fraction(str(named[1])))] if named else []
+    if shape.format in _FORMATS:
+        least, most = _FORMATS[shape.format]
+        wishes.append((Fraction(least), Fraction(most)))
+    return wishes
+
+
+def _window(
+    step: Fraction, low: int | None, high: int | None, wishes: list[_Span]
+) -> tuple[int, int]:
+    """Return the first and last multiple within bounds, and wishes where possible."""
+    for least, most in wishes:
+        start, stop = math.ceil(least / step), math.floor(most / step)
+        start = start if low is None else max(low, start)
+        stop = stop if high is None else min(high, stop)
+        if start <= stop:
+            low, high = start, stop
+    if low is None:
+        low = 0 if high is None else high - _STEPS
+    return low, low + _STEPS if high is None else high
+
+
+def _drawn(grid: _Grid, rng: random.Random, draw: int) -> Number | None:
+    low, high = grid.natural if draw < _DRAWS // 2 else (grid.low, grid.high)
+    if draw >= _DRAWS - 3:
+        # Draws failed: the ends are the simplest numbers, and nought.
+        index = (0, low, high)[draw - (_DRAWS - 3)]
+        return _number(min(max(index, low), high) * grid.step)
+    return _number((low + _below(rng, high - low + 1)) * grid.step)
+
+
+def _below(rng: random.Random, count: int) -> int:
+    return int(rng.random() * count) if count <= _EXACT else rng.randrange(count)
+
+
+def _number(value: Fraction) -> Number | None:
+    if value.denominator == 1:
+        return value.numerator
+    if abs(value) > sys.float_info.max:
+        return None
+    return float(value)
+
+
+def fits(shape: NumberShape, value: Number) -> bool:
+    """Tell whether a number is of that shape, whichever validator judges."""
+    return (
+        (not shape.integer or isinstance(value, int))
+        and (shape.minimum is None or value >= shape.minimum)
+        and (shape.maximum is None or value <= shape.maximum)
+        and (shape.exclusive_minimum is None or value > shape.exclusive_minimum)
+        and (shape.exclusive_maximum is None or value < shape.exclusive_maximum)
+        and all(_is_multiple(value, each) for each in shape.multiples)
+    )
+
+
+def _is_multiple(value: Number, step: Number) -> bool:
+    """Tell whether it is a multiple as a decimal, and as floats divide."""
+    if not step:
+        return False
+    if isinstance(value, int) and isinstance(step, int):
+        return value % step == 0
+    try:
+        quotient = value / step
+        if not quotient.is_integer():
+            return False
+        return _exact(value) % _exact(step) == 0 and (
+            isinstance(step, float) or not value % step
+        )
+    except (OverflowError, ValueError):
+        return False

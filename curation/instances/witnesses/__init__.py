@@ -1,0 +1,1 @@
+"""The search for a value that a schema accepts."""

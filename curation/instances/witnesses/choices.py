@@ -1,0 +1,210 @@
+"""Decide what a conjunction leaves open: search with backtracking.
+
+Branches of anyOf and oneOf are picked in turn. Negations, conditionals and
+dependencies are at first ignored; what the finished value violates is then added
+to the goals, and the value is made anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.instances.constraints.admission import admits
+from curation.instances.constraints.compiled_schema import Node
+from curation.instances.constraints.conjunction import (
+    Shape,
+    conjunction,
+    contradiction,
+    is_trivial,
+)
+from curation.instances.constraints.goals import Atom, Choice, Goal, Goals, Negation
+from curation.instances.constraints.minimal_depth import height
+from curation.instances.model import Obstacle
+from curation.instances.witnesses import builder as making
+from curation.instances.witnesses.negation import denials
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.core.documents import Json
+    from curation.instances.witnesses.builder import Frame, Maker, Nothing
+
+#: Values made for one place before it is given up, by depth.
+_ATTEMPTS = (60, 40, 24, 16)
+_FEWEST = 8
+#: Times that the same goals are met anew, drawn at random.
+_REBUILDS = 3
+
+
+@dataclass(slots=True)
+class _Attempts:
+    left: int
+    #: Where the branch at hand must stop.
+    least: int = 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether the branch at hand has had its share."""
+        return self.left <= self.least
+
+
+def solve(maker: Maker, goals: Goals, frame: Frame) -> Json | Nothing:
+    """Return a value that meets the goals and every choice in them, or NOTHING."""
+    shape = conjunction(maker.subject, goals)
+    if shape.is_settled and not contradiction(shape):
+        return next(maker.candidates(shape, frame), making.NOTHING)
+    depth = len(frame.path)
+    left = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
+    return _Search(maker, frame, _Attempts(left)).pick(goals, frozenset())
+
+
+@dataclass(slots=True)
+class _Search:
+    maker: Maker
+    frame: Frame
+    attempts: _Attempts
+
+    def pick(self, goals: Goals, picked: frozenset[Choice]) -> Json | Nothing:
+        """Pick a branch of the first open choice, or finish."""
+        shape = conjunction(self.maker.subject, goals)
+        self.maker.spend(len(shape.parts) * (1 + len(shape.required)) // 64)
+        why = contradiction(shape)
+        if why:
+            return self.maker.note(Obstacle.CONTRADICTION, why)
+        choice = next((each for each in shape.choices if each not in picked), None)
+        if choice is None:
+            return self._finish(shape, goals, picked)
+        self.maker.spend()
+        ways = [(each,) for each in self._ordered(choice)]
+        return self._first(ways, goals, picked | {choice})
+
+    def _first(
+        self, ways: Sequence[Goals], goals: Goals, picked: frozenset[Choice]
+    ) -> Json | Nothing:
+        """Return what the first way that works leads to; half the rest each."""
+        attempts = self.attempts
+        least = attempts.least
+        for each in ways:
+            room = attempts.left - least
+            if room <= 0:
+                break
+            if set(each) <= set(goals):
+                continue
+            attempts.least = attempts.left - max(_FEWEST, room // 2)
+            found = self.pick((*goals, *each), picked)
+            attempts.least = least
+            if found is not making.NOTHING:
+                return found
+        return making.NOTHING
+
+    def _ordered(self, choice: Choice) -> list[Node]:
+        branches = list(choice.branches)
+        if choice.keyword == "oneOf":
+            trivial = [each for each in branches if is_trivial(each.schema)]
+            branches = trivial or branches
+        maker, frame = self.maker, self.frame
+        if maker.varies(frame):
+            maker.rng.shuffle(branches)
+        if frame.allowance < 1:
+            branches.sort(key=lambda each: height(maker.subject, each))
+        return branches
+
+    def _finish(
+        self, shape: Shape, goals: Goals, picked: frozenset[Choice]
+    ) -> Json | Nothing:
+        frame = self.frame
+        for _ in range(_REBUILDS):
+            for value in self.maker.candidates(shape, frame):
+                self.maker.spend()
+                self.attempts.left -= 1
+                amendments = self._amendments(shape, value)
+                if amendments is None:
+                    return value
+                found = self._first(amendments, goals, picked)
+                if found is not making.NOTHING or self.attempts.spent:
+                    return found
+            if not (shape.risky or shape.negations or shape.excluded):
+                return making.NOTHING
+            frame = frame._replace(vary=True)
+        return self.maker.note(Obstacle.CONTRADICTION, _where(shape))
+
+    def _amendments(self, shape: Shape, value: Json) -> list[Goals] | None:
+        """Return goals of which one may mend the value; None if nothing is wrong."""
+        subject = self.maker.subject
+        if shape.excluded and not admits(shape, value):
+            return []
+        met = [each for each in shape.negations if subject.accepts(each.node, value)]
+        for each in met:
+            # What is denied by its parts already is a matter of these parts.
+            ways = denials(subject, each.node)
+            if not any({*way} <= {*shape.goals} for way in ways):
+                return ways
+        if met:
+            return denials(subject, met[0].node)
+        if all(subject.accepts(each, value) for each in shape.risky):
+            return None
+        together = self._unmet(shape, value)
+        found = [together] if together else []
+        found += self._overlaps(shape, value)
+        found += self._ways_out(shape, value)
+        return found
+
+    def _unmet(self, shape: Shape, value: Json) -> Goals:
+        """Return what the conditions that hold ask for, all at once."""
+        subject, goals = self.maker.subject, list[Goal]()
+        for holder in shape.conditionals:
+            test = subject.child(holder, ("if",))
+            holds = subject.accepts(test, value)
+            keyword = "then" if holds else "else"
+            if keyword in holder.schema:
+                place = subject.child(holder, (keyword,))
+                if not subject.accepts(place, value):
+                    goals += [test if holds else Negation(test), place]
+        for each in shape.dependencies:
+            if isinstance(value, dict) and each.name in value:
+                if isinstance(each.needs, Node):
+                    if not subject.accepts(each.needs, value):
+                        goals.append(each.needs)
+                elif not all(name in value for name in each.needs):
+                    goals.append(Atom(schema={"required": list(each.needs)}))
+        return tuple(goals)
+
+    def _overlaps(self, shape: Shape, value: Json) -> list[Goals]:
+        """Return how to leave the branches of a oneOf that hold besides."""
+        subject = self.maker.subject
+        for choice in shape.choices:
+            if choice.keyword != "oneOf":
+                continue
+            accepted = [
+                each for each in choice.branches if subject.accepts(each, value)
+            ]
+            others = [each for each in accepted if each not in shape.goals]
+            if len(accepted) > 1 and others:
+                return denials(subject, others[0])
+        return []
+
+    def _ways_out(self, shape: Shape, value: Json) -> list[Goals]:
+        """Return how to escape conditions instead of meeting them."""
+        subject = self.maker.subject
+        found: list[Goals] = [
+            (Atom(forbidden=(each.name,)),)
+            for each in shape.dependencies
+            if isinstance(value, dict) and each.name in value
+        ]
+        for holder in shape.conditionals:
+            test = subject.child(holder, ("if",))
+            for keyword in ("then", "else"):
+                place = (
+                    (subject.child(holder, (keyword,)),)
+                    if keyword in holder.schema
+                    else ()
+                )
+                first = test if keyword == "then" else Negation(test)
+                found.append((first, *place))
+        return found
+
+
+def _where(shape: Shape) -> str:
+    places = [each.pointer or "/" for each in shape.goals if isinstance(each, Node)]
+    return "no value for " + " and ".join(places[:3])

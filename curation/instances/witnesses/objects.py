@@ -1,0 +1,202 @@
+"""Objects: which names, in which order, and how much below each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.instances.constraints.conjunction import conjunction
+from curation.instances.constraints.goals import Atom
+from curation.instances.model import Kind, Obstacle
+from curation.instances.scalars import strings
+from curation.instances.witnesses import builder as making
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.goals import Goals
+    from curation.instances.witnesses.builder import Frame, Maker, Nothing
+
+#: More properties than this are not made for a `minProperties`.
+MOST_PROPERTIES = 10_000
+_NAMES = ("key", "item", "entry", "name", "value", "other")
+#: Names drawn for one more property.
+_DRAWS = 12
+_A_STRING = Atom(types=("string",))
+
+
+def build(maker: Maker, shape: Shape, frame: Frame) -> Json | Nothing:
+    """Return an object of a shape, or NOTHING."""
+    if shape.min_properties > MOST_PROPERTIES:
+        detail = f"{shape.min_properties} properties are required"
+        return maker.note(Obstacle.TOO_LARGE, detail)
+    return _Building(maker, shape, frame).run()
+
+
+class _Building:
+    def __init__(self, maker: Maker, shape: Shape, frame: Frame) -> None:
+        self.maker, self.shape, self.frame = maker, shape, frame
+        self.members: dict[str, Json] = {}
+        self.failed: set[str] = set()
+        self.declared = _declared(shape)
+
+    def run(self) -> Json | Nothing:
+        start = self.maker.made
+        required = list(self.shape.required)
+        optional = self._optional()
+        count = len(required) + len(optional)
+        for index, name in enumerate([*required, *optional]):
+            spent = self.maker.made - start
+            share = (self.frame.allowance - spent) / (count - index) - 1
+            if not self._add(name, max(share, 0)) and name in self.shape.required:
+                return making.NOTHING
+        for goals in self.shape.extra_names:
+            if not self._add_named(goals):
+                return making.NOTHING
+        if self.frame.allowance >= 1:
+            self._decorate()
+        if not self._fill():
+            return making.NOTHING
+        return self._ordered()
+
+    def _optional(self) -> list[str]:
+        """Return the optional names to add, in order."""
+        shape, maker, frame = self.shape, self.maker, self.frame
+        if frame.allowance < 1:
+            return []
+        names = [each for each in self.declared if each not in shape.required]
+        if maker.varies(frame):
+            names = [each for each in names if maker.coin()]
+        names = [each for each in names if (*frame.path, each) not in maker.trouble]
+        if frame.path:
+            names = names[: int(frame.allowance)]
+        return names[: self._room(len(shape.required))]
+
+    def _room(self, taken: int) -> int:
+        most = self.shape.max_properties
+        return MOST_PROPERTIES if most is None else max(0, int(most) - taken)
+
+    def _add(self, name: str, allowance: float) -> bool:
+        goals = self._allowed(name)
+        if goals is None:
+            return False
+        found = self.maker.value(goals, self.frame.member(name, allowance))
+        if found is making.NOTHING:
+            self.failed.add(name)
+            return False
+        self.members[name] = found
+        return True
+
+    def _allowed(self, name: str) -> Goals | None:
+        if name in self.failed or name in self.shape.forbidden:
+            return None
+        goals = self.shape.property_nodes(name)
+        if goals is None:
+            return None
+        accepts = self.maker.subject.accepts
+        if not all(accepts(each, name) for each in self.shape.name_nodes):
+            return None
+        return goals
+
+    def _decorate(self) -> None:
+        """Add a property for what is open: patterns, additional properties."""
+        maker = self.maker
+        if maker.kind is Kind.RANDOM and maker.coin():
+            return
+        for pattern in _patterns(self.shape):
+            if self._room(len(self.members)) > 0:
+                self._add_new(pattern)
+        if self.shape.is_map() and self._room(len(self.members)) > 0:
+            self._add_new("")
+
+    def _fill(self) -> bool:
+        """Add properties until there are enough."""
+        least = int(self.shape.min_properties)
+        for name in self.declared:
+            if len(self.members) >= least:
+                return True
+            if name not in self.members:
+                self._add(name, 0)
+        for pattern in ("", *_patterns(self.shape)):
+            while len(self.members) < least:
+                if not self._add_new(pattern):
+                    break
+        return len(self.members) >= least
+
+    def _add_new(self, pattern: str) -> bool:
+        """Add a property that no one declares."""
+        for draw in range(_DRAWS):
+            name = self._new_name(pattern, draw)
+            if name is None:
+                return False
+            if name not in self.members and name not in self.declared:
+                share = self.frame.allowance / 8
+                if self._add(name, share if share >= 1 else 0):
+                    return True
+        return False
+
+    def _add_named(self, goals: Goals) -> bool:
+        """Add a property whose name meets goals."""
+        place = self.frame.member("", 0)
+        for _ in range(_DRAWS):
+            wanted = (*goals, *self.shape.name_nodes, _A_STRING)
+            name = self.maker.value(wanted, place)
+            if name is making.NOTHING:
+                return False
+            if isinstance(name, str) and self._add(name, 0):
+                return True
+        return False
+
+    def _new_name(self, pattern: str, draw: int) -> str | None:
+        patterns = [pattern] if pattern else []
+        goals = tuple(self.shape.name_nodes)
+        if not goals and not pattern:
+            stem = _NAMES[(len(self.members) + draw) % len(_NAMES)]
+            return stem if draw == 0 else f"{stem}{len(self.members) + draw}"
+        if goals:
+            names = conjunction(self.maker.subject, (*goals, _A_STRING))
+            if names.values is not None:
+                left = [
+                    each
+                    for each in names.values
+                    if isinstance(each, str) and each not in self.members
+                ]
+                return left[draw] if draw < len(left) else None
+            text = names.string(name="")
+            patterns += text.patterns
+            shape = strings.StringShape(
+                min_length=text.min_length,
+                max_length=text.max_length,
+                patterns=tuple(patterns),
+                formats=text.formats,
+                not_patterns=text.not_patterns,
+            )
+        else:
+            shape = strings.StringShape(patterns=tuple(patterns))
+        found = strings.choose(shape, self.maker.rng)
+        if found is None:
+            self.maker.note(Obstacle.PATTERN, f"property name {shape}")
+        return found
+
+    def _ordered(self) -> dict[str, Json]:
+        """Return the members in the order of `properties`, others after."""
+        order = [each for each in self.declared if each in self.members]
+        rest = [each for each in self.members if each not in self.declared]
+        return {name: self.members[name] for name in (*order, *rest)}
+
+
+def _declared(shape: Shape) -> dict[str, None]:
+    names: dict[str, None] = {}
+    for part in shape.parts:
+        members = part.schema.get("properties")
+        if isinstance(members, dict):
+            names.update(dict.fromkeys(members))
+    return names
+
+
+def _patterns(shape: Shape) -> list[str]:
+    found: dict[str, None] = {}
+    for part in shape.parts:
+        members = part.schema.get("patternProperties")
+        if isinstance(members, dict):
+            found.update(dict.fromkeys(members))
+    return list(found)

@@ -1,0 +1,198 @@
+"""Witnesses: values that prove that a schema can be met."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
+
+from curation.instances.constraints.admission import identity
+from curation.instances.model import Kind, Obstacle, Witness, Witnesses
+from curation.instances.witnesses.builder import (
+    NOTHING,
+    ExhaustedError,
+    Frame,
+    Maker,
+    Nothing,
+)
+from curation.json.text import canonical
+from curation.schema.subschemas import at, replaced, tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.documents import Json
+    from curation.instances.constraints.compiled_schema import Subject
+
+__all__ = ["NOTHING", "Budget", "Maker", "stream", "witnesses"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """How much one schema may cost; steps, not seconds, so that runs are equal."""
+
+    #: Steps of the search for one witness.
+    steps: int = 8_000
+    #: Values in a `full` witness beyond which only what is required is made.
+    full: float = 250
+    random: float = 60
+    #: How many `random` witnesses are asked for.
+    randoms: int = 2
+    #: Times that a value which the validator refuses is made anew.
+    repairs: int = 6
+
+
+_PLENTY = Budget()
+#: Searches in a row without a value, after which a stream ends.
+_FAILURES = 4
+#: How often a streamed value is varied before the next search.
+_VARIANTS = 12
+#: Which obstacle is told where several were met.
+_ORDER = (
+    Obstacle.TOO_LARGE,
+    Obstacle.EXHAUSTED,
+    Obstacle.ENDLESS,
+    Obstacle.REFUSED,
+    Obstacle.PATTERN,
+    Obstacle.CONTRADICTION,
+)
+
+
+def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witnesses:
+    """Return distinct values that jsonschema-rs accepts, or what stood in the way."""
+    try:
+        subject.rs  # noqa: B018 - compiled here, so that a fault shows
+    except ValueError as error:
+        detail = str(error).splitlines()[0][:200]
+        return Witnesses(found=(), obstacle=Obstacle.UNUSABLE, detail=detail)
+    base = _digest(subject, seed)
+    found: dict[bytes, Witness] = {}
+    obstacles: dict[Obstacle, str] = {}
+    plan = [(Kind.MINIMAL, 0.0), (Kind.FULL, budget.full)]
+    plan += [(Kind.RANDOM, budget.random)] * budget.randoms
+    steps = budget.steps
+    for number, (kind, allowance) in enumerate(plan):
+        rng = random.Random(base + bytes([number]))  # noqa: S311 - no secret
+        search = _Search(subject, rng, kind, allowance, budget.repairs)
+        value = search.run(steps)
+        if value is not NOTHING:
+            found.setdefault(identity(value), Witness(kind=kind, value=value))
+        elif Obstacle.EXHAUSTED in search.obstacles:
+            steps //= 4
+        obstacles = {**search.obstacles, **obstacles}
+    if found:
+        return Witnesses(found=tuple(found.values()))
+    obstacle = next((each for each in _ORDER if each in obstacles), Obstacle.EXHAUSTED)
+    return Witnesses(found=(), obstacle=obstacle, detail=obstacles.get(obstacle, ""))
+
+
+def stream(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Iterator[Json]:
+    """Yield values without end: first small, then full, then drawn.
+
+    What a search makes is not judged; each is followed by variants of it, which are.
+
+    Ends where the search finds nothing several times in a row.
+    """
+    rng = random.Random(_digest(subject, seed))  # noqa: S311 - no secret
+    plan = chain([(Kind.MINIMAL, 0.0), (Kind.FULL, budget.full)], repeat(None))
+    failures = 0
+    for step in plan:
+        kind, allowance = step or (Kind.RANDOM, rng.random() * budget.random)
+        maker = Maker(subject=subject, rng=rng, kind=kind, steps=budget.steps)
+        try:
+            value = maker.value((subject.root,), Frame(allowance=allowance))
+        except (ExhaustedError, RecursionError):
+            value = NOTHING
+        failures = failures + 1 if value is NOTHING else 0
+        if value is not NOTHING:
+            yield value
+            yield from _variants(value, maker, subject)
+        elif failures >= _FAILURES:
+            return
+
+
+def _variants(value: Json, maker: Maker, subject: Subject) -> Iterator[Json]:
+    """Yield the value with one scalar drawn anew, a few times, where it still holds.
+
+    Much cheaper than a new search, and what is wrong elsewhere (a scalar that an
+    `if` or a `oneOf` looks at) the validator says.
+    """
+    leaves = [each for each in maker.leaves.items() if _stands(value, each[0])]
+    if not leaves:
+        return
+    for _ in range(_VARIANTS):
+        path, draw = maker.rng.choice(leaves)
+        drawn = draw()
+        if drawn is not NOTHING:
+            variant = replaced(value, path, drawn)
+            if subject.is_valid(variant):
+                yield variant
+
+
+def _stands(value: Json, path: tuple[str, ...]) -> bool:
+    """Tell whether a scalar is where the search once put one."""
+    try:
+        found = at(value, path)
+    except (LookupError, ValueError):
+        return False
+    return isinstance(found, str | int | float) and not isinstance(found, bool)
+
+
+def _digest(subject: Subject, seed: int) -> bytes:
+    return hashlib.sha256(canonical(subject.schema) + str(seed).encode()).digest()
+
+
+class _Search:
+    """One witness: made, judged, and repaired where the validator complains."""
+
+    def __init__(
+        self,
+        subject: Subject,
+        rng: random.Random,
+        kind: Kind,
+        allowance: float,
+        repairs: int,
+    ) -> None:
+        self.subject, self.rng, self.kind = subject, rng, kind
+        self.frame, self.repairs = Frame(allowance=allowance), repairs
+        self.trouble: dict[tuple[str, ...], int] = {}
+        self.obstacles: dict[Obstacle, str] = {}
+
+    def run(self, steps: int) -> Json | Nothing:
+        """Return a value that the validator accepts, or NOTHING."""
+        left = steps
+        for _ in range(self.repairs):
+            maker = Maker(
+                subject=self.subject,
+                rng=self.rng,
+                kind=self.kind,
+                steps=left,
+                trouble=self.trouble,
+            )
+            value = self._make(maker, steps)
+            self.obstacles = {**maker.obstacles, **self.obstacles}
+            if value is NOTHING or self.subject.is_valid(value):
+                return value
+            self._complain(value)
+            left = maker.steps
+        return NOTHING
+
+    def _make(self, maker: Maker, steps: int) -> Json | Nothing:
+        try:
+            return maker.value((self.subject.root,), self.frame)
+        except (ExhaustedError, RecursionError):
+            return maker.note(Obstacle.EXHAUSTED, f"{steps} steps")
+
+    def _complain(self, value: Json) -> None:
+        """Remember where the validator found fault."""
+        errors = self.subject.errors(value)
+        for each in errors:
+            path = tokens_of(each.instance_pointer)
+            self.trouble[path] = self.trouble.get(path, 0) + 1
+        first = errors[0]
+        self.obstacles[Obstacle.REFUSED] = (
+            f"{first.keyword} at {first.schema_pointer or '/'} "
+            f"for {first.instance_pointer or '/'}"
+        )

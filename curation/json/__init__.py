@@ -1,0 +1,1 @@
+"""JSON text, JSON values, and edits of both."""

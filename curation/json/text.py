@@ -1,0 +1,310 @@
+"""JSON text that stays honest: key order, number spelling and duplicates.
+
+`parse` reads bytes into plain Python objects. A number whose spelling Python
+would not write back (`1.00`, `1E3`, `-0`) becomes a `SpelledFloat`, so that
+`write` gives the author's own spelling wherever no rule touched it. `canonical`
+is the identity of a schema: keys sorted by code point, no insignificant
+whitespace, UTF-8, integers exact at any size, 1.0 equal to 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from typing import TYPE_CHECKING, Self
+
+import orjson
+
+from curation.core.documents import Json, Reason, Rejected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Objects and arrays nested deeper than this are refused (RFC 8259 section 9
+#: allows an implementation to set limits).
+MAX_DEPTH = 256
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_NEGATIVE_ZERO = re.compile(rb"-0(?![\d.eE])")
+#: Decimal arithmetic ends at exponents of 18 digits.
+_HUGE_EXPONENT = re.compile(r"[eE][-+]?\d{10}")
+_LFS = b"version https://git-lfs.github.com/spec/"
+
+
+class SpelledFloat(float):
+    """A float that remembers how its author wrote it."""
+
+    __slots__ = ("spelling",)
+    spelling: str
+
+    def __new__(cls, spelling: str) -> Self:
+        """Keep the JSON number token beside its double value."""
+        number = super().__new__(cls, spelling)
+        number.spelling = spelling
+        return number
+
+    def __reduce__(self) -> tuple[type[SpelledFloat], tuple[str]]:
+        """Survive copying between processes."""
+        return SpelledFloat, (self.spelling,)
+
+
+class _RefusalError(ValueError):
+    """What a hook of the parser does not accept, and why."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.rejected = Rejected(reason=reason, detail=detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """What a reader tolerates; the two rule sets differ here."""
+
+    #: Let the last of two equal keys count, as most parsers do.
+    last_key_counts: bool = False
+
+
+def parse(content: bytes, policy: Policy | None = None) -> Json | Rejected:
+    """Read one JSON text (RFC 8259), or say why it is not one.
+
+    A byte order mark is accepted and dropped (RFC 8259 section 8.1 allows it).
+    """
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    text = _decoded(content)
+    if isinstance(text, Rejected):
+        return text
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=(
+                None if policy and policy.last_key_counts else _refuse_duplicates
+            ),
+            parse_float=_read_float,
+            parse_int=_read_int if _NEGATIVE_ZERO.search(content) else None,
+            parse_constant=_refuse_constant,
+        )
+    except (ValueError, RecursionError) as error:
+        return _refused(error)
+    # A level takes a bracket: with few of them there is nothing to walk for.
+    brackets = content.count(b"{") + content.count(b"[")
+    if brackets > MAX_DEPTH and depth(value) > MAX_DEPTH:
+        return _too_deep()
+    if _ESCAPED_SURROGATE.search(content) and _has_lone_surrogate(value):
+        detail = "an escaped surrogate without its other half"
+        return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
+    return value
+
+
+def _decoded(content: bytes) -> str | Rejected:
+    if content.startswith(_LFS):
+        return Rejected(reason=Reason.LFS_POINTER, detail="a Git LFS pointer file")
+    if b"\0" in content[:4]:
+        # RFC 4627 section 3: so UTF-16 and UTF-32 without a mark are known.
+        detail = "a zero byte among the first four: UTF-16 or UTF-32, not UTF-8"
+        return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        detail = f"byte {error.start} is not UTF-8"
+        return Rejected(reason=Reason.BAD_ENCODING, detail=detail)
+
+
+def _refused(error: ValueError | RecursionError) -> Rejected:
+    if isinstance(error, _RefusalError):
+        return error.rejected
+    if isinstance(error, RecursionError):
+        return _too_deep()
+    if isinstance(error, json.JSONDecodeError):
+        detail = f"{error.msg} (line {error.lineno}, column {error.colno})"
+        return Rejected(reason=Reason.NOT_JSON, detail=detail)
+    # The interpreter's guard against quadratic int parsing.
+    detail = "an integer of more than 4,300 digits"
+    return Rejected(reason=Reason.NUMBER_OUT_OF_RANGE, detail=detail)
+
+
+def _too_deep() -> Rejected:
+    return Rejected(reason=Reason.TOO_DEEP, detail=f"nested over {MAX_DEPTH} levels")
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                detail = f"the member {name[:80]!r} stands twice"
+                raise _RefusalError(Reason.DUPLICATE_KEYS, detail)
+            seen.add(name)
+    return members
+
+
+def _read_float(spelling: str) -> float:
+    value = float(spelling)
+    if math.isinf(value):
+        detail = f"the number {spelling[:40]} is too large for a double"
+        raise _RefusalError(Reason.NUMBER_OUT_OF_RANGE, detail)
+    if repr(value) == spelling:
+        return value
+    if _HUGE_EXPONENT.search(spelling):
+        detail = f"the number {spelling[:40]} has an exponent beyond reason"
+        raise _RefusalError(Reason.NUMBER_OUT_OF_RANGE, detail)
+    return SpelledFloat(spelling)
+
+
+def _read_int(spelling: str) -> int | float:
+    return SpelledFloat(spelling) if spelling == "-0" else int(spelling)
+
+
+def _refuse_constant(name: str) -> Json:
+    raise _RefusalError(Reason.NOT_JSON, f"{name} is not JSON")
+
+
+def _has_lone_surrogate(value: Json) -> bool:
+    return bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))
+
+
+def depth(value: Json) -> int:
+    """Return how deep objects and arrays nest; a scalar has depth 0."""
+    level, deepest = [value], 0
+    while True:
+        inner: list[Json] = []
+        found = False
+        for each in level:
+            if isinstance(each, dict):
+                found = True
+                inner.extend(each.values())
+            elif isinstance(each, list):
+                found = True
+                inner.extend(each)
+        if not found:
+            return deepest
+        deepest += 1
+        level = inner
+
+
+def any_spelled(value: Json) -> bool:
+    """Tell whether a number in here is spelled in a way of its own."""
+    try:
+        # orjson refuses a subclass of float, and is faster than any loop of ours.
+        orjson.dumps(value)
+    except orjson.JSONEncodeError:
+        return any(type(each) is SpelledFloat for each in _floats(value))
+    return False
+
+
+def _floats(value: Json) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if type(each) is dict:
+            each = each.values()
+        elif type(each) is not list:
+            continue
+        for inner in each:
+            kind = type(inner)
+            if kind is dict or kind is list:
+                stack.append(inner)
+            elif kind is float or kind is SpelledFloat:
+                yield inner
+
+
+def _map_numbers(value: Json, convert: Callable[[float], Json]) -> Json:
+    if isinstance(value, dict):
+        return {name: _map_numbers(each, convert) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_map_numbers(each, convert) for each in value]
+    return convert(value) if isinstance(value, float) else value
+
+
+def plain(value: Json) -> Json:
+    """Return the value with ordinary floats only, as the validators want it."""
+    return _map_numbers(value, float) if any_spelled(value) else value
+
+
+def write(value: Json) -> str:
+    """Return the JSON text with Python's default separators, non-ASCII as is."""
+    if any_spelled(value):
+        return _render(value, _SPELLED)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    comma: str
+    colon: str
+    sort: bool
+    number: Callable[[SpelledFloat], str]
+
+
+def _render(value: Json, style: _Style) -> str:
+    """Write a value that holds numbers which `json` would spell its own way."""
+    if isinstance(value, dict):
+        names = sorted(value) if style.sort else value
+        members = (
+            json.dumps(name, ensure_ascii=False)
+            + style.colon
+            + _render(value[name], style)
+            for name in names
+        )
+        return "{" + style.comma.join(members) + "}"
+    if isinstance(value, list):
+        return "[" + style.comma.join(_render(each, style) for each in value) + "]"
+    if isinstance(value, SpelledFloat):
+        return style.number(value)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _shortest(number: SpelledFloat) -> str:
+    """Return the shortest text that denotes exactly this decimal number."""
+    exact = Decimal(number.spelling)
+    if exact == exact.to_integral_value():
+        return str(int(exact))
+    shortest = repr(float(number))
+    if Decimal(shortest) == exact:
+        return shortest
+    digits = len(exact.as_tuple().digits)
+    wide = Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return str(exact.normalize(wide))
+
+
+_SPELLED = _Style(", ", ": ", sort=False, number=lambda number: number.spelling)
+_CANONICAL = _Style(",", ":", sort=True, number=_shortest)
+
+
+def _unspelled(number: float) -> Json:
+    if isinstance(number, SpelledFloat):
+        return number
+    # 1e+23 is not the integer nearest to it that a double can hold.
+    return int(Decimal(repr(number))) if number.is_integer() else number
+
+
+def canonical(value: Json) -> bytes:
+    """Return the canonical form: equal schemas, and only they, have equal bytes."""
+    kinds = {type(each) for each in _floats(value)}
+    if not kinds:
+        # Without floats orjson writes the same bytes, much faster; it gives up
+        # on integers over 64 bits and on deep nesting.
+        with suppress(orjson.JSONEncodeError):
+            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    unspelled = _map_numbers(value, _unspelled) if kinds else value
+    if SpelledFloat in kinds:
+        return _render(unspelled, _CANONICAL).encode()
+    return json.dumps(
+        unspelled,
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        allow_nan=False,
+    ).encode()
+
+
+def digest(value: Json) -> str:
+    """Return the sha256 of the canonical form, in hexadecimal."""
+    return hashlib.sha256(canonical(value)).hexdigest()

@@ -1,0 +1,1 @@
+"""What is wrong with a schema and stays, flagged by a code."""

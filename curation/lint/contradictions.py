@@ -1,0 +1,252 @@
+"""Lint checks of keywords that contradict each other, or that no one understands."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import re2
+
+from curation.lint.check import Check
+from curation.schema.dialects import DRAFT_06, Dialect
+from curation.validation.backtracking import is_prone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from curation.core.documents import Json
+    from curation.schema.subschemas import Tokens
+
+#: Formats of draft-03 to 2020-12, at least one validator knowing each.
+FORMATS = frozenset(
+    {
+        "color",
+        "date",
+        "date-time",
+        "duration",
+        "email",
+        "host-name",
+        "hostname",
+        "idn-email",
+        "idn-hostname",
+        "ip-address",
+        "ipv4",
+        "ipv6",
+        "iri",
+        "iri-reference",
+        "json-pointer",
+        "regex",
+        "relative-json-pointer",
+        "time",
+        "uri",
+        "uri-reference",
+        "uri-template",
+        "uuid",
+    }
+)
+#: Lower bound, upper bound, and the type that both concern.
+_BOUNDS = (
+    ("minimum", "maximum", "number"),
+    ("exclusiveMinimum", "maximum", "number"),
+    ("minimum", "exclusiveMaximum", "number"),
+    ("exclusiveMinimum", "exclusiveMaximum", "number"),
+    ("minLength", "maxLength", "string"),
+    ("minItems", "maxItems", "array"),
+    ("minProperties", "maxProperties", "object"),
+)
+#: Control characters, and those that change the direction of text.
+_HOSTILE = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]"
+)
+_HOSTILE_NAMES = frozenset({"__proto__", "constructor", "prototype"})
+_LONGEST_NAME = 1_000
+
+
+def types_of(value: Json, dialect: Dialect) -> frozenset[str]:
+    """Return the names by which `type` may call a JSON value under a dialect."""
+    if isinstance(value, bool):
+        return frozenset({"boolean"})
+    if isinstance(value, int):
+        return frozenset({"integer", "number"})
+    if isinstance(value, float):
+        # Draft-04 calls 1.0 a number only; later drafts an integer too.
+        whole = value.is_integer() and dialect.order >= DRAFT_06.order
+        return frozenset({"integer", "number"} if whole else {"number"})
+    for kind, name in ((str, "string"), (list, "array"), (dict, "object")):
+        if isinstance(value, kind):
+            return frozenset({name})
+    return frozenset({"null"})
+
+
+def named_types(schema: Mapping[str, Json]) -> frozenset[str] | None:
+    """Return the types that a schema names, or None where it allows every type."""
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return frozenset({kind})
+    if isinstance(kind, list):
+        return frozenset(each for each in kind if isinstance(each, str))
+    return None
+
+
+def allows(schema: Mapping[str, Json], kind: str) -> bool:
+    """Tell whether the `type` of a schema lets a type pass."""
+    types = named_types(schema)
+    return types is None or kind in types
+
+
+def _enum_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    types = named_types(schema)
+    if types is None or _hidden(schema, dialect):
+        return
+    values = schema.get("enum")
+    if isinstance(values, list) and not any(
+        types & types_of(each, dialect) for each in values
+    ):
+        yield ("enum",)
+    judged = "const" in schema and "const" in dialect.effective
+    if judged and not types & types_of(schema["const"], dialect):
+        yield ("const",)
+
+
+def _hidden(schema: Mapping[str, Json], dialect: Dialect) -> bool:
+    return dialect.ref_hides_siblings and "$ref" in schema
+
+
+def _required(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    names = schema.get("required")
+    if not isinstance(names, list) or _hidden(schema, dialect):
+        return
+    if not allows(schema, "object"):
+        return
+    for index, name in enumerate(names):
+        if isinstance(name, str) and forbidden(schema, name):
+            yield ("required", str(index))
+
+
+def forbidden(schema: Mapping[str, Json], name: str) -> bool:
+    """Tell whether an object that a schema accepts can surely not have a member.
+
+    A pattern that cannot be matched in linear time counts as letting it pass.
+    """
+    properties = schema.get("properties")
+    if isinstance(properties, dict) and name in properties:
+        return properties[name] is False
+    if schema.get("additionalProperties") is not False:
+        return False
+    patterns = schema.get("patternProperties")
+    if not isinstance(patterns, dict):
+        return True
+    return not any(_may_match(pattern, name) for pattern in patterns)
+
+
+@lru_cache(maxsize=4096)
+def _may_match(pattern: str, name: str) -> bool:
+    try:
+        return re2.search(pattern, name) is not None
+    except re2.error:
+        return True
+
+
+def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """Yield each lower bound above its upper bound, with the type they concern."""
+    for low, high, kind in _BOUNDS:
+        least, most = _number(schema.get(low)), _number(schema.get(high))
+        if least is not None and most is not None:
+            strict = low.startswith("excl") or high.startswith("excl")
+            if least > most or (strict and least == most):
+                yield low, kind
+
+
+def _crossed(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    return [] if _hidden(schema, dialect) else [(low,) for low, _ in crossed(schema)]
+
+
+def _number(value: Json) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    return None
+
+
+def _format(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
+    value = schema.get("format")
+    return [("format",)] if isinstance(value, str) and value not in FORMATS else []
+
+
+def _format_type(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
+    value = schema.get("format")
+    known = isinstance(value, str) and value in FORMATS
+    return [("format",)] if known and not allows(schema, "string") else []
+
+
+def _redos(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str) and is_prone(pattern):
+        yield ("pattern",)
+    names = schema.get("patternProperties")
+    if isinstance(names, dict):
+        for name in names:
+            if is_prone(name):
+                yield ("patternProperties", name)
+
+
+def _hostile(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
+    names = schema.get("properties")
+    if not isinstance(names, dict):
+        return
+    joined = " ".join(names)
+    if len(joined) <= _LONGEST_NAME or max(map(len, names)) <= _LONGEST_NAME:
+        harmless = _HOSTILE_NAMES.isdisjoint(names) and not _HOSTILE.search(joined)
+        if harmless:
+            return
+    for name in names:
+        long = len(name) > _LONGEST_NAME
+        if long or name in _HOSTILE_NAMES or _HOSTILE.search(name):
+            yield ("properties", name)
+
+
+CHECKS = (
+    Check(
+        code="enum-type-conflict",
+        meaning="no value of `enum` or `const` has the type that stands beside it",
+        words=frozenset({"enum", "const"}),
+        strikes=_enum_type,
+    ),
+    Check(
+        code="required-forbidden",
+        meaning="a required name that the same schema forbids",
+        words=frozenset({"required"}),
+        strikes=_required,
+    ),
+    Check(
+        code="crossed-bounds",
+        meaning="a lower bound above its upper bound",
+        words=frozenset(low for low, _, _ in _BOUNDS),
+        strikes=_crossed,
+    ),
+    Check(
+        code="unknown-format",
+        meaning="a `format` that no draft and no validator knows",
+        words=frozenset({"format"}),
+        strikes=_format,
+    ),
+    Check(
+        code="format-without-string",
+        meaning="a `format` of strings where the type allows none",
+        words=frozenset({"format"}),
+        strikes=_format_type,
+    ),
+    Check(
+        code="redos-pattern",
+        meaning="a pattern on which a backtracking engine may take exponential time",
+        words=frozenset({"pattern", "patternProperties"}),
+        strikes=_redos,
+    ),
+    Check(
+        code="hostile-name",
+        meaning="a property name with control or direction characters, of more than "
+        "1,000 characters, or one that JavaScript objects have already",
+        words=frozenset({"properties"}),
+        strikes=_hostile,
+    ),
+)

@@ -1,0 +1,165 @@
+"""What the card tells of a build beside the paper's tables: counts of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curation.core.benchmark import SPLITS
+from curation.dataset.ledger import KEPT
+from curation.dataset.parquet import file_name
+from curation.instances.dataset.parquet import DISAGREEMENTS, STANDINGS
+from curation.lint.lint import CODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from curation.dataset.ledger_reader import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lot:
+    """How one archive's documents of one config fared."""
+
+    config: str
+    source: str
+    commit: str
+    raw: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What came of making instances."""
+
+    #: Answer to the number of records.
+    records: Mapping[str, int]
+    witnesses: int
+    near_misses: int
+    judged_by_both: int
+    disputed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Census:
+    """Counts of rows."""
+
+    lots: tuple[Lot, ...]
+    #: Config to rule to reason to the number of documents rejected for it; a rule
+    #: named "" is reading itself.
+    rejected: Mapping[str, Mapping[str, Mapping[str, int]]]
+    #: Source to SPDX expression to records.
+    licences: Mapping[str, Mapping[str, int]]
+    #: Lint code to records, most first.
+    lints: Mapping[str, int]
+    #: Records with any lint.
+    flagged: int
+    #: Dialect to records, oldest first; and how it was found, most first.
+    dialects: Mapping[str, int]
+    found: Mapping[str, int]
+    #: Characters of the longest schema.
+    longest: int
+    #: None where no instances were made.
+    answers: Answers | None
+
+
+def census(folder: Path, ledger: Ledger, configs: Iterable[str]) -> Census:
+    """Return the counts of a build; `configs` are those of schemas, in order.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    listed = list(configs)
+    records = _records(folder, listed)
+    lints = records.select(pl.col("lints").explode()).drop_nulls()
+    counted = _counts(lints, "lints")
+    return Census(
+        lots=_lots(ledger, listed),
+        rejected=_rejected(ledger),
+        licences=_licences(records),
+        lints={code: counted[code] for code in counted if code in CODES},
+        flagged=records.filter(pl.col("lints").list.len() > 0).height,
+        dialects=dict(sorted(_counts(records, "dialect").items(), key=_by_age)),
+        found=_counts(records, "dialect_found"),
+        longest=int(records.select(pl.col("length").max()).item() or 0),
+        answers=_answers(folder),
+    )
+
+
+def _by_age(item: tuple[str, int]) -> tuple[bool, str]:
+    return (not item[0].startswith("draft"), item[0])
+
+
+def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
+    paths = [
+        folder / file_name(config, split)
+        for config in configs
+        for split in SPLITS
+        if (folder / file_name(config, split)).is_file()
+    ]
+    wanted = ("source", "licence", "lints", "dialect", "dialect_found")
+    if not paths:
+        schema = dict.fromkeys(wanted, pl.String()) | {
+            "lints": pl.List(pl.String()),
+            "length": pl.UInt32(),
+        }
+        return pl.DataFrame(schema=schema)
+    length = pl.col("json_schema").str.len_chars().alias("length")
+    return pl.scan_parquet(paths, glob=False).select(*wanted, length).collect()
+
+
+def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
+    """Return each value's count, most first, equal ones by name."""
+    counted = rows.group_by(column).len().rows()
+    return dict(sorted(counted, key=lambda each: (-each[1], each[0])))
+
+
+def _licences(records: pl.DataFrame) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    counted = records.group_by("source", "licence").len().rows()
+    for source, licence, count in sorted(counted):
+        found.setdefault(source, {})[licence] = count
+    return found
+
+
+def _lots(ledger: Ledger, configs: list[str]) -> tuple[Lot, ...]:
+    rows = (
+        ledger.documents()
+        .group_by("config", "source", "commit")
+        .agg(raw=pl.len(), kept=(pl.col("outcome") == KEPT).sum())
+        .collect()
+        .rows(named=True)
+    )
+    ranks = {name: rank for rank, name in enumerate(configs)}
+    lots = [Lot(**each) for each in rows if each["config"] in ranks]
+    lots.sort(key=lambda lot: (ranks[lot.config], lot.source, lot.commit))
+    return tuple(lots)
+
+
+def _rejected(ledger: Ledger) -> dict[str, dict[str, dict[str, int]]]:
+    gone = ledger.documents().filter(pl.col("outcome") != KEPT)
+    counted = gone.group_by("config", "rule", "outcome").len().collect().rows()
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for config, rule, outcome, count in sorted(counted):
+        found.setdefault(config, {}).setdefault(rule, {})[outcome] = count
+    return found
+
+
+def _answers(folder: Path) -> Answers | None:
+    if not (folder / STANDINGS).is_file():
+        return None
+    rows = pl.read_parquet(folder / STANDINGS, glob=False)
+    sums = rows.select("witnesses", "near_misses", "judged_by_both").sum().row(0)
+    return Answers(
+        records=_counts(rows, "answer"),
+        witnesses=sums[0],
+        near_misses=sums[1],
+        judged_by_both=sums[2],
+        disputed=pl.scan_parquet(folder / DISAGREEMENTS, glob=False)
+        .select(pl.len())
+        .collect()
+        .item(),
+    )

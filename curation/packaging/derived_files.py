@@ -1,0 +1,206 @@
+"""All that a dataset folder shows beside its rows, computed from the folder alone.
+
+A build writes rows, ledger and facts; this adds licences, plots, card, `croissant.json`
+and the lists of files. `csbdata card` comes here with a folder built earlier, so that
+both give the same bytes.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from shutil import copyfile
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from curation.dataset.ledger_reader import open_ledger
+from curation.packaging import (
+    card,
+    croissant,
+    eval_yaml,
+    licences,
+    manifest,
+    plot_process,
+)
+from curation.packaging.card import Contents
+from curation.packaging.card_figures import census
+from curation.packaging.hub_info import announced, dataset_info
+from curation.system import checksums
+from curation.system.atomic_files import UNFINISHED
+from curation.workers.run_folder import locked, run_folder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.documents import Json
+    from curation.dataset.summary import Summary
+    from curation.packaging.plot_process import Drawing
+    from curation.system.checksums import Sum
+
+#: What the release of an edition writes (`csbdata release`), and the card links.
+CHANGELOG = "CHANGELOG.md"
+_SINGLE = frozenset(
+    {card.FILE, croissant.FILE, eval_yaml.FILE, licences.FILE, *manifest.UNLISTED}
+)
+_FOLDERS = (f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
+
+
+def derived(name: str) -> bool:
+    """Tell whether a file of a folder, named with `/`, is written here."""
+    return name in _SINGLE or name.startswith(_FOLDERS)
+
+
+def carry_over(old: Path, folder: Path) -> None:
+    """Take over what a release or a wish has put into a folder that is replaced.
+
+    The changelog, and the wish for an `eval.yaml`: a build makes neither, and
+    without the first the history of the data would be gone.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    for name in (CHANGELOG, eval_yaml.FILE):
+        if (old / name).is_file():
+            copyfile(old / name, folder / name)
+
+
+def dress(
+    folder: Path,
+    into: Path,
+    drawing: Drawing,
+    *,
+    eval_yaml_too: bool = False,
+    new: Mapping[str, Json] = MappingProxyType({}),
+) -> list[str]:
+    """Write everything derived of `folder` into `into`, which may be the same.
+
+    `drawing` draws `folder`; `new` are facts that replace those of the manifest.
+    Returns the paths written; the Hub's `eval.yaml` is among them if asked for.
+
+    Raises:
+        NoInput: the folder is no build.
+        Fault: its manifest or the plots are not as they must be.
+        OSError: a file cannot be read or written.
+    """
+    facts = {**manifest.read_manifest(folder), **new}
+    contents = _contents(folder, into, manifest.summary_of(facts, folder), drawing)
+    summary = contents.summary
+    sums = _sums_of_data(folder)
+    written = card.write_card(contents, into)
+    written.append(croissant.write_croissant(contents, sums, folder, into))
+    if eval_yaml_too:
+        written.append(eval_yaml.write_eval_yaml(contents, into))
+    if contents.tables is not None:
+        written += plot_process.NAMES
+    sums |= checksums.sums_of(into, written)
+    written.append(manifest.write_manifest(facts, summary.configs, sums, into))
+    sums |= checksums.sums_of(into, [manifest.FILE])
+    written.append(checksums.write_sums(into, sums))
+    return written
+
+
+def _contents(folder: Path, into: Path, summary: Summary, drawing: Drawing) -> Contents:
+    names = [each.config for each in summary.configs]
+    listed = announced(summary)
+    known = Contents(
+        summary=summary,
+        census=census(folder, open_ledger(folder), names),
+        listed=listed,
+        info=dataset_info(listed, folder),
+        tables=None,
+        changelog=(folder / CHANGELOG).is_file(),
+    )
+    return replace(known, tables=drawing.finish(into))
+
+
+def _sums_of_data(folder: Path) -> dict[str, Sum]:
+    names = [each for each in checksums.names_in(folder) if not derived(each)]
+    return checksums.sums_of(folder, names)
+
+
+def rebuild(
+    folder: Path,
+    *,
+    eval_yaml_too: bool = False,
+    new: Mapping[str, Json] = MappingProxyType({}),
+) -> list[str]:
+    """Write what is derived of a folder anew, in its place; return the paths.
+
+    Nothing is touched before everything new stands whole in a folder beside it.
+    What an earlier version had derived and this one does not is removed; an
+    `eval.yaml` that is there stays. `new` are facts that replace those of the manifest.
+
+    Raises:
+        NoInput: the folder is no build.
+        TemporarilyUnavailable: a build, or another like this, is at work in it.
+        Fault: its manifest or the plots are not as they must be.
+        OSError: a file cannot be read or written.
+    """
+    manifest.read_manifest(folder)
+    place = folder.resolve()
+    with locked(run_folder_of(place)), _beside(place) as name:
+        wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
+        fresh = Path(name)
+        written = _dressed(folder, fresh, eval_yaml_too=wanted, new=new)
+        for each in checksums.names_in(folder) - set(written):
+            if derived(each):
+                (folder / each).unlink()
+        for each in written:
+            (folder / each).parent.mkdir(exist_ok=True)
+            (fresh / each).replace(folder / each)
+    return written
+
+
+def differing(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
+    """Return the derived files that are missing, too many, or not what the data give.
+
+    Raises:
+        NoInput: the folder is no build.
+        Fault: its manifest or the plots are not as they must be.
+        OSError: a file cannot be read.
+    """
+    wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
+    with tempfile.TemporaryDirectory(prefix="csbdata-card-") as name:
+        fresh = Path(name)
+        written = _dressed(folder, fresh, eval_yaml_too=wanted)
+        there = {each for each in checksums.names_in(folder) if derived(each)}
+        return sorted(
+            each
+            for each in there | set(written)
+            if not (each in there and each in written)
+            or (folder / each).read_bytes() != (fresh / each).read_bytes()
+        )
+
+
+def _beside(place: Path) -> tempfile.TemporaryDirectory[str]:
+    """Return a new folder beside this one, which the next build sweeps if need be."""
+    return tempfile.TemporaryDirectory(
+        prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
+    )
+
+
+def _dressed(
+    folder: Path,
+    fresh: Path,
+    *,
+    eval_yaml_too: bool,
+    new: Mapping[str, Json] = MappingProxyType({}),
+) -> list[str]:
+    manifest.read_manifest(folder)
+    with plot_process.Drawing(folder) as drawing:
+        drawing.begin()
+        return dress(folder, fresh, drawing, eval_yaml_too=eval_yaml_too, new=new)
+
+
+def restate(folder: Path, *, version: str, released: str = "") -> list[str]:
+    """Give a folder's data a version, and write what is derived of it anew.
+
+    `released` is the day of the release, `YYYY-MM-DD`, where it shall be told.
+
+    Raises:
+        NoInput: the folder is no build.
+        Fault: its manifest or the plots are not as they must be.
+        OSError: a file cannot be read or written.
+    """
+    return rebuild(folder, new={"data_version": version, "released": released})

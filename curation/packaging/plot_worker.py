@@ -1,0 +1,86 @@
+"""Draw the plots of one folder, as the child process of `plot_process`.
+
+It reads `go` from its stdin when the folder is ready, and writes one JSON object:
+the plots in base 64, and the tables. A large folder is measured by two processes.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from base64 import b64encode
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+
+from curation.dataset.editions import open_edition
+from curation.dataset.paper_tables import Sight, sights
+from curation.dataset.paper_views import as_json, draw, texts_of, views_of
+from curation.system.errors import NoInput
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+    from curation.dataset.editions import Edition
+
+#: Rows from which on a second process measures the later half of them.
+_MANY = 1_000
+_HALF = "--later-half"
+
+
+def _sights(edition: Edition) -> list[Sight]:
+    """Return the sight of every row, in order."""
+    texts = texts_of(edition)
+    if len(texts) < _MANY:
+        return sights(texts)
+    command = [sys.executable, "-P", __file__, str(edition.folder), _HALF]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        own = sights(texts[: len(texts) // 2])
+        output, _ = other.communicate()
+    if other.returncode != 0:
+        raise RuntimeError("the later half could not be measured")
+    return own + [_sight(each) for each in orjson.loads(output)]
+
+
+def _sight(told: dict[str, Json]) -> Sight:
+    names = {name: tuple(told[name]) for name in ("features", "formats")}
+    return Sight(**{**told, **names})
+
+
+def _measure_later_half(folder: str) -> None:
+    texts = texts_of(open_edition(folder))
+    found = sights(texts[len(texts) // 2 :])
+    sys.stdout.buffer.write(orjson.dumps(found))
+
+
+def _answer(folder: str) -> Json:
+    try:
+        edition = open_edition(folder)
+    except NoInput:
+        return {"tables": None, "plots": {}}
+    views = views_of(edition, _sights(edition))
+    if not views.records:
+        return {"tables": None, "plots": {}}
+    with tempfile.TemporaryDirectory(prefix="csbdata-plots-") as name:
+        plots = {
+            path.name: b64encode(path.read_bytes()).decode()
+            for path in draw(views, Path(name))
+        }
+    tables = {**as_json(views), "left_out": dict(views.left_out)}
+    return {"tables": tables, "plots": plots}
+
+
+def _main() -> None:
+    if sys.argv[2:] == [_HALF]:
+        _measure_later_half(sys.argv[1])
+        return
+    # Half a second that need not wait for the folder.
+    import curation.dataset.plots  # noqa: F401, PLC0415 (only the drawing process needs it)
+
+    if sys.stdin.readline() == "go\n":
+        sys.stdout.buffer.write(orjson.dumps(_answer(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,306 @@
+"""Which archive feeds which source in this build, and what is missing or partial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.core.benchmark import DEFAULT, holds_instances
+from curation.core.documents import Origin
+from curation.dataset.summary import Pin
+from curation.download.acquire import Unavailable, acquire, load_pins
+from curation.download.local_files import FolderFiles, SingleFile, open_files
+from curation.sources.base import Reading, Source
+from curation.sources.registry import UnknownSourceError, source_named, sources
+from curation.sources.schemastore_lock import default_lock, read_lock, with_live
+from curation.system.errors import BadConfiguration, NoInput
+from curation.system.package_data import raw_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from curation.download.acquire import Acquired, ArchivePin, FetchSettings
+    from curation.sources.schemastore_lock import Lock
+
+
+#: The archive that a lock of schemas hosted elsewhere completes.
+LIVE_ARCHIVE = "schemastore"
+#: What a row of the embedded sample says of its commit and licence.
+SAMPLE_COMMIT = "sample"
+SAMPLE_LICENCE = "Apache-2.0"
+#: A source with a quota has this one there, small enough that the sample meets it.
+SAMPLE_QUOTA = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """A source that the user adds, outside the ten configs."""
+
+    source: str
+    #: The user's own files; only the source `local` has them.
+    path: Path | None = None
+    #: The config's name, where the user chooses it.
+    config: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """One source with the files that it is read from."""
+
+    source: Source
+    reading: Reading
+    #: Where the files are: a pack, or a folder.
+    files: Path
+    #: Digest over the selected files.
+    digest: str
+    #: How the bytes came here; for the run folder only.
+    route: str
+    pin: Pin
+    #: What the archive is known to lack; None where that has been fetched beside it.
+    lacks: str | None = None
+
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """The configs that it fills."""
+        own = self.reading.config
+        return self.source.configs if own is None else (own,)
+
+    @property
+    def partial(self) -> str | None:
+        """Why the configs of this source are not whole; None where they are."""
+        if self.reading.origin is Origin.SAMPLE:
+            return "taken from the embedded sample"
+        return self.lacks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """One source that cannot be read here, and why."""
+
+    source: Source
+    why: str
+
+    @property
+    def configs(self) -> tuple[str, ...]:
+        """The configs that the build lacks."""
+        return self.source.configs
+
+
+def choose(
+    rules: str,
+    extras: Sequence[Extra],
+    settings: FetchSettings,
+    *,
+    sample: bool,
+    say: Callable[[str], None],
+) -> tuple[list[Input], list[Missing]]:
+    """Return the best files that can be reached for each source, in order.
+
+    Rule set `paper` takes only its own pins: what cannot be had is missing there,
+    where `clean` would take the sample. `say` is told what takes time.
+
+    Raises:
+        Fault: an archive is damaged or has a wrong digest; an extra is unknown.
+    """
+    found: list[Input] = []
+    missing: list[Missing] = []
+    _distinct(extras)
+    ten = [each for each in sources().values() if not each.extra]
+    wanted = [(each, Extra(source=each.name)) for each in ten]
+    wanted += [(_extra(each), each) for each in extras]
+    for source, extra in wanted:
+        chosen = (
+            _own(source, extra, rules)
+            if extra.path is not None
+            else _sampled(source, rules)
+            if sample
+            else _pinned(source, rules, settings, say)
+        )
+        if isinstance(chosen, Input):
+            found.append(chosen)
+        else:
+            missing.append(chosen)
+    return found, missing
+
+
+def _distinct(extras: Sequence[Extra]) -> None:
+    """Refuse a config name that the user chose and that is taken.
+
+    Raises:
+        BadConfiguration: naming the config.
+    """
+    taken = {DEFAULT}.union(*(each.configs for each in sources().values()))
+    for name in (each.config for each in extras if each.config is not None):
+        if name in taken or holds_instances(name):
+            raise BadConfiguration(
+                "there is a config of this name already, or it is kept for instances",
+                name,
+                f"choose another: --with local:NAME={name}",
+            )
+        taken.add(name)
+
+
+def _extra(extra: Extra) -> Source:
+    """Return the source of an extra.
+
+    Raises:
+        BadConfiguration: there is none of this name, or it is one of the ten.
+        NoInput: it is the user's own and no path is given.
+    """
+    try:
+        source = source_named(extra.source)
+    except UnknownSourceError as error:
+        raise BadConfiguration(
+            str(error), "--with", "`csbdata sources` lists them"
+        ) from error
+    if not source.extra:
+        raise BadConfiguration("is part of every build", f"--with {source.name}")
+    if not source.configs and extra.path is None:
+        raise NoInput(
+            "no path is given", f"--with {source.name}", f"--with {source.name}=DIR"
+        )
+    return source
+
+
+def _own(source: Source, extra: Extra, rules: str) -> Input:
+    """Return the user's own schemas, from a folder or a file.
+
+    Raises:
+        NoInput: there is nothing at the path.
+    """
+    path = (extra.path or Path()).absolute()
+    files = FolderFiles(path) if path.is_dir() else SingleFile(path)
+    digest = files.digest
+    reading = Reading(
+        files=files,
+        archive=source.name,
+        commit=digest,
+        licence="NOASSERTION",
+        origin=Origin.LOCAL,
+        rules=rules,
+        lists=raw_folder() / "lists",
+        config=extra.config,
+    )
+    pin = Pin(
+        source=source.name,
+        archive=source.name,
+        origin=Origin.LOCAL,
+        commit=digest,
+        sha256=digest,
+        licence="NOASSERTION",
+    )
+    return Input(
+        source=source,
+        reading=reading,
+        files=path,
+        digest=digest,
+        route="local",
+        pin=pin,
+    )
+
+
+def _pinned(
+    source: Source,
+    rules: str,
+    settings: FetchSettings,
+    say: Callable[[str], None],
+) -> Input | Missing:
+    """Return the source from the best of its archives, else from the sample."""
+    pins = load_pins()
+    whys: list[str] = []
+    for name in source.archives.get(rules, ()):
+        got = acquire(pins[name], settings, say)
+        if not isinstance(got, Unavailable):
+            lacks = source.incomplete.get(name)
+            if name == LIVE_ARCHIVE and rules != "paper":
+                lock = default_lock(settings.cache)
+                lacks = _still_elsewhere(read_lock(lock, got.commit), lacks)
+                got = with_live(got, settings, lock)
+            return replace(_input(source, rules, pins[name], got), lacks=lacks)
+        whys.append(got.why)
+    if rules == "paper":
+        return Missing(source=source, why="; ".join(whys))
+    return _sampled(source, rules)
+
+
+def _still_elsewhere(lock: Lock | None, lacks: str | None) -> str | None:
+    """Return what is missing with this lock, given what is missing without one."""
+    if lock is None or not lock.schemas:
+        return lacks
+    if not lock.failures:
+        return None
+    return (
+        f"{len(lock.failures)} of {len(lock.schemas) + len(lock.failures)} addresses "
+        "outside the archive gave nothing; `csbdata fetch schemastore --live` tries "
+        "them again"
+    )
+
+
+def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> Input:
+    reading = Reading(
+        files=open_files(got.pack),
+        archive=pin.name,
+        commit=got.commit,
+        licence=got.licence,
+        origin=got.origin,
+        rules=rules,
+        lists=raw_folder() / "lists",
+    )
+    return Input(
+        source=source,
+        reading=reading,
+        files=got.pack,
+        digest=got.digest,
+        route=got.route,
+        pin=Pin(
+            source=source.name,
+            archive=pin.name,
+            origin=got.origin,
+            commit=got.commit,
+            sha256=got.digest,
+            licence=pin.licence,
+            attribution=pin.attribution,
+            url=pin.homepage,
+        ),
+    )
+
+
+def _sampled(source: Source, rules: str) -> Input | Missing:
+    """Return the source as the embedded sample has it, in an archive's layout."""
+    sample = raw_folder() / "sample"
+    for name in source.archives.get(rules, ()):
+        if (sample / name).is_dir():
+            return _of_sample(source, rules, name, sample)
+    return Missing(source=source, why=f"the sample has nothing of {source.name}")
+
+
+def _of_sample(source: Source, rules: str, archive: str, sample: Path) -> Input:
+    files = FolderFiles(sample / archive)
+    digest = files.digest
+    reading = Reading(
+        files=files,
+        archive=archive,
+        commit=SAMPLE_COMMIT,
+        licence=SAMPLE_LICENCE,
+        origin=Origin.SAMPLE,
+        rules=rules,
+        lists=sample / "lists",
+    )
+    pin = Pin(
+        source=source.name,
+        archive=archive,
+        origin=Origin.SAMPLE,
+        commit=SAMPLE_COMMIT,
+        sha256=digest,
+        licence=SAMPLE_LICENCE,
+        attribution="The csbdata developers",
+    )
+    return Input(
+        source=replace(source, quota=source.quota and SAMPLE_QUOTA),
+        reading=reading,
+        files=sample / archive,
+        digest=digest,
+        route="sample",
+        pin=pin,
+    )

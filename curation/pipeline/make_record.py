@@ -1,0 +1,56 @@
+"""From a document that passed every rule to its row: measures, features, digests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.records import Record
+from curation.json import text as jsontext
+from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
+from curation.schema.features import used
+from curation.schema.measures import max_fan_out, nesting, text_size
+from curation.schema.skeleton import skeleton_digest
+from curation.validation.metaschemas import valid_under
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+
+
+def describe(document: Document) -> Record:
+    """Return the record of a document.
+
+    Where no rule decided the dialect (rule set `paper` never does), it is the
+    one that `$schema` declares, else 2020-12, and `dialect_found` says which.
+    """
+    schema = document.schema
+    name, found = document.dialect, document.dialect_found
+    if name is None:
+        stated = declared(schema.get("$schema")) if isinstance(schema, dict) else None
+        name = (stated or DRAFT_2020_12).name
+        found = "declared" if stated else "assumed"
+    dialect = BY_NAME[name]
+    text = jsontext.write(schema)
+    provenance = document.provenance
+    asked, nested = used(schema, dialect), nesting(schema)
+    return Record(
+        json_schema=text,
+        unique_id=document.unique_id,
+        source=provenance.source,
+        path=provenance.path,
+        commit=provenance.commit,
+        licence=provenance.licence,
+        origin=provenance.origin.value,
+        dialect=name,
+        dialect_found=found or "",
+        valid_under=valid_under(schema),
+        field_count=nested.field_count,
+        max_fan_out=max_fan_out(schema),
+        depth=nested.depth,
+        size=text_size(text),
+        features=asked.features,
+        formats=asked.formats,
+        lints=tuple(sorted({each.code for each in document.lints})),
+        changes=tuple(dict.fromkeys(each.rule for each in document.changes)),
+        sha256=jsontext.digest(schema),
+        skeleton_sha256=skeleton_digest(schema, dialect),
+    )

@@ -1,0 +1,108 @@
+"""One raw document through one rule set: kept as a record, or rejected.
+
+This is the whole of what a worker process does; it is a pure function of the
+document's bytes, its provenance, the rule set and the source's other documents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Change, Document, RawDocument, Reason, Rejected
+from curation.core.github_subsets import github_config
+from curation.dataset.raw_figures import RawFigures, raw_figures
+from curation.json import text
+from curation.pipeline.make_record import describe
+from curation.schema.measures import field_count
+from curation.workers.limits import Limits, too_big, too_many
+
+if TYPE_CHECKING:
+    from curation.core.records import Record
+    from curation.core.rule import Context
+    from curation.rules.sets import RuleSet
+
+#: Config of a document whose subset is not known yet, or never will be.
+UNDIVIDED = "Github"
+LIMITS = Limits()
+#: Characters of a rejection's detail; a pointer can be as long as a document.
+LONGEST_DETAIL = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The end of one document's way: a record, or a rejection with its reason."""
+
+    config: str
+    record: Record | None
+    rejected: Rejected | None
+    changes: tuple[Change, ...]
+    #: Figures of the file as read, where the rule set counts by them.
+    raw: RawFigures | None = None
+
+
+def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
+    """Return what becomes of a raw document under a rule set."""
+    document = read(raw, rules)
+    if isinstance(document, Rejected):
+        return Outcome(config=raw.config, record=None, rejected=document, changes=())
+    as_read = document.schema
+    for rule in rules.rules:
+        result = rule.apply(document, context)
+        if isinstance(result, Rejected):
+            return Outcome(
+                config=_divided(raw.config, document.raw_field_count),
+                record=None,
+                rejected=_signed(result, rule.name),
+                changes=document.changes,
+                raw=raw_figures(as_read) if rules.subset_by_raw_file else None,
+            )
+        document = result
+    record = describe(document)
+    if not rules.subset_by_raw_file:
+        config, figures = _divided(raw.config, record.field_count), None
+    else:
+        config = _divided(raw.config, document.raw_field_count)
+        known = record if document.schema is as_read else None
+        figures = raw_figures(as_read, known)
+    return Outcome(
+        config=config,
+        record=record,
+        rejected=None,
+        changes=document.changes,
+        raw=figures,
+    )
+
+
+def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
+    """Return the document that a rule set starts from, or why there is none."""
+    refused = too_big(raw.content, LIMITS)
+    if refused is not None:
+        return _signed(refused, "limits")
+    schema = text.parse(raw.content, rules.policy)
+    if isinstance(schema, Rejected):
+        return _signed(schema, "parse")
+    # A JSON value takes two bytes at least, its comma or bracket included.
+    refused = too_many(schema, LIMITS) if len(raw.content) >= 2 * LIMITS.nodes else None
+    if refused is not None:
+        return _signed(refused, "limits")
+    return Document(
+        config=raw.config,
+        unique_id=raw.unique_id,
+        provenance=raw.provenance,
+        schema=schema,
+        base_uri=raw.base_uri,
+        raw_field_count=field_count(schema),
+    )
+
+
+def _signed(rejected: Rejected, rule: str) -> Rejected:
+    """Return the rejection with the name of its rule, and no longer than told."""
+    detail = rejected.detail
+    if len(detail) > LONGEST_DETAIL:
+        detail = detail[: LONGEST_DETAIL - 3] + "..."
+    return Rejected(reason=Reason(rejected.reason), detail=detail, rule=rule)
+
+
+def _divided(config: str, fields: int) -> str:
+    return github_config(fields) if config == UNDIVIDED else config

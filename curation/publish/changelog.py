@@ -1,0 +1,161 @@
+"""The data's `CHANGELOG.md`: one section a release, generated, the same every time.
+
+No date, path or machine is in it. The sections of earlier releases are taken over
+from the edition that came before, byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from curation.dataset.difference import KINDS, config_counts
+from curation.packaging.markdown import code, prose, rendered, text
+from curation.publish.versions import PUBLISHED, Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.core.documents import Json
+    from curation.dataset.difference import Pair, Row
+    from curation.publish.dataset_diff import Contrast, Side
+    from curation.publish.versions import Version
+
+#: The file's name in a dataset folder.
+FILE = "CHANGELOG.md"
+_TEMPLATE = "CHANGELOG.md.j2"
+_SECTION = re.compile(r"^## ", re.MULTILINE)
+#: Records that are named of each kind.
+_NAMED = 50
+_WHAT = {
+    Level.MAJOR: "ids, schemas, configs or splits changed; scores do not compare.",
+    Level.MINOR: "records or instances were added; what was there is as it was.",
+    Level.PATCH: "every record is as it was; what is said of them changed.",
+    Level.NONE: "nothing changed.",
+}
+
+
+def changelog(  # noqa: PLR0913 (what a section says)
+    *,
+    version: Version,
+    previous: Version | None,
+    before: Side | None,
+    after: Side,
+    found: Contrast,
+    earlier: str,
+) -> str:
+    """Return the whole file: the new section, then those of an earlier file."""
+    made = rendered(
+        _TEMPLATE,
+        {
+            "heading": f"# Changelog of {text(after.manifest.get('name', 'the data'))}",
+            "version": str(version),
+            "sentence": _sentence(previous, found),
+            "kinds": [kind.replace("_", " ") for kind in KINDS],
+            "configs": _configs(found),
+            "instances": found.instances,
+            "rules": list(_rules(before, after)),
+            "sources": list(_sources(before, after)),
+            "versions": list(_versions(before, after)),
+            "records": list(_records(found)),
+        },
+    )
+    older = _SECTION.search(earlier)
+    return made + ("\n" + earlier[older.start() :] if older else "")
+
+
+def _sentence(previous: Version | None, found: Contrast) -> str:
+    if previous is None:
+        count = found.after.rows.height
+        return f"The first release: {count:,} records."
+    name = "the edition published with the paper" if previous == PUBLISHED else previous
+    return (
+        f"Compared with {name}: {_WHAT[found.level][0].lower()}{_WHAT[found.level][1:]}"
+    )
+
+
+def _configs(found: Contrast) -> list[dict[str, Json]]:
+    if found.before is None:
+        return []
+    counts = config_counts(found.before, found.after, found.pairs)
+    return [
+        {
+            "config": config,
+            "before": figures["a"],
+            "now": figures["b"],
+            "kinds": [figures[kind] for kind in KINDS],
+        }
+        for config, figures in counts.items()
+    ]
+
+
+def _facts(side: Side | None, name: str, key: str) -> dict[str, Mapping[str, Json]]:
+    listed = side.manifest.get(name, []) if side else []
+    return {str(each[key]): each for each in listed}
+
+
+def _rules(before: Side | None, after: Side) -> Iterator[str]:
+    """Yield the rules that came, went or say something else."""
+    if before is None or "rule_list" not in before.manifest:
+        return
+    old, new = (_facts(side, "rule_list", "name") for side in (before, after))
+    for name, rule in new.items():
+        if name not in old:
+            yield f"added {code(name)}: {prose(rule['summary'])}"
+        elif old[name] != rule:
+            yield f"changed {code(name)}: {prose(rule['summary'])}"
+    for name in old:
+        if name not in new:
+            yield f"gone {code(name)}"
+
+
+def _sources(before: Side | None, after: Side) -> Iterator[str]:
+    """Yield the archives that came, went or are another state."""
+    if before is None or "pins" not in before.manifest:
+        return
+    old, new = (_facts(side, "pins", "archive") for side in (before, after))
+    for name, pin in new.items():
+        if name not in old:
+            yield f"added {code(name)} at {code(pin.get('commit', ''))}"
+        elif old[name].get("sha256") != pin.get("sha256"):
+            yield (
+                f"{code(name)}: from {code(old[name].get('commit', ''))} "
+                f"to {code(pin.get('commit', ''))}"
+            )
+    for name in old:
+        if name not in new:
+            yield f"gone {code(name)}"
+
+
+def _versions(before: Side | None, after: Side) -> Iterator[str]:
+    old = before.manifest.get("versions", {}) if before else {}
+    for name, version in after.manifest.get("versions", {}).items():
+        if old.get(name) != version:
+            was = f" (was {text(old[name])})" if name in old else ""
+            yield f"{text(name)} {text(version)}{was}"
+
+
+def _records(found: Contrast) -> Iterator[dict[str, Json]]:
+    """Yield the records of each kind, the first of them by name."""
+    for kind in KINDS:
+        pairs = [pair for pair in found.pairs if kind in pair.kinds]
+        if pairs:
+            yield {
+                "kind": kind.replace("_", " ").capitalize(),
+                "count": len(pairs),
+                "lines": [_line(pair) for pair in pairs[:_NAMED]],
+                "more": max(0, len(pairs) - _NAMED),
+            }
+
+
+def _line(pair: Pair) -> str:
+    places = [_place(row) for row in (pair.before, pair.after) if row is not None]
+    line = " to ".join(dict.fromkeys(places))
+    words = " ".join(code(each) for each in pair.keywords)
+    return f"{line}: {words}" if words else line
+
+
+def _place(row: Row) -> str:
+    return code(
+        "/".join(each for each in (row.config, row.split, row.unique_id) if each)
+    )

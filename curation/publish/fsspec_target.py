@@ -1,0 +1,246 @@
+"""The same repository in a folder, or wherever fsspec can write.
+
+A local folder appears at one stroke, as a build does. Other places have no such
+stroke: there the files that others point to come first and the manifest last, so that
+whoever reads by the manifest reads old or new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import filelock
+import fsspec
+import platformdirs
+from fsspec.implementations.local import LocalFileSystem
+
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.publish.file_inventory import RemoteFile, described, differing
+from curation.publish.plan import Plan, listed, plan_for
+from curation.system.atomic_files import cannot_write
+from curation.system.atomic_folders import atomic_folder, recover
+from curation.system.checksums import FILE as SUMS
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    CannotCreate,
+    Fault,
+    NoInput,
+    NotPermitted,
+    TemporarilyUnavailable,
+    Unavailable,
+)
+from curation.system.redaction import redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.publish.file_inventory import LocalFile
+
+#: What is written after everything it speaks of, in this order.
+_LAST = (SUMS, "README.md", MANIFEST)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A folder, here or behind a URL."""
+
+    #: As the user named it, without credentials.
+    shown: str
+    #: The path, of a folder on this machine.
+    local: Path | None
+    files: Any
+    root: str
+
+    def path(self, name: str) -> str:
+        """Return the full path of a file."""
+        return f"{self.root}/{name}"
+
+
+def place(url: str) -> Place:
+    """Return the place that a path or a URL names.
+
+    Raises:
+        BadConfiguration: fsspec does not know it, or a package for it is missing.
+        Fault: it cannot be reached.
+    """
+    with _asking(url):
+        files, root = fsspec.core.url_to_fs(url)
+    local = Path(root) if isinstance(files, LocalFileSystem) else None
+    return Place(
+        shown=redacted(url), local=local, files=files, root=str(root).rstrip("/")
+    )
+
+
+@contextmanager
+def _asking(where: str) -> Iterator[None]:
+    """Say what the failures of whatever file system mean."""
+    shown = redacted(where)
+    try:
+        yield
+    except Fault:
+        raise
+    except (ImportError, ValueError) as error:
+        raise BadConfiguration(redacted(str(error)), shown) from error
+    except PermissionError as error:
+        raise NotPermitted(redacted(str(error)), shown) from error
+    except FileNotFoundError as error:
+        raise NoInput(redacted(str(error)), shown) from error
+    except OSError as error:
+        raise CannotCreate(redacted(str(error)), shown) from error
+    except Exception as error:
+        # Each file system has exceptions of its own.
+        what = redacted(f"{type(error).__name__}: {error}")
+        raise Unavailable(what, shown, "the same command later writes it") from error
+
+
+def look_at(target: Place, files: Mapping[str, LocalFile]) -> Plan:
+    """Return what writing the files there would do; changes nothing.
+
+    Raises:
+        Fault: the place cannot be read.
+    """
+    with _asking(target.shown):
+        there = {name: _remote(body) for name, body in _contents(target)}
+        held = _contents_of(target, MANIFEST) if MANIFEST in there else b"{}"
+    return plan_for(files, there, listed(_json(held)))
+
+
+def _remote(content: bytes) -> RemoteFile:
+    return RemoteFile(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _json(content: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _names(target: Place) -> list[str]:
+    if not target.files.exists(target.root):
+        return []
+    prefix = f"{target.root}/"
+    names = (
+        each.removeprefix(prefix)
+        for each in map(str, target.files.find(target.root))
+        if each.startswith(prefix)
+    )
+    # Keys of an object store may look like paths that lead elsewhere.
+    return sorted(each for each in names if ".." not in each.split("/"))
+
+
+def _contents(target: Place) -> Iterator[tuple[str, bytes]]:
+    for name in _names(target):
+        yield name, _contents_of(target, name)
+
+
+def _contents_of(target: Place, name: str) -> bytes:
+    content = target.files.cat_file(target.path(name))
+    return content if isinstance(content, bytes) else bytes(content)
+
+
+def records_of(target: Place, folder: Path) -> None:
+    """Copy the tables that are there into a folder, to be compared.
+
+    Raises:
+        Fault: the place cannot be read.
+    """
+    with _asking(target.shown):
+        for name, content in _contents(target):
+            if name.endswith(".parquet"):
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+
+
+def write(
+    folder: Path, files: Mapping[str, LocalFile], target: Place, plan: Plan
+) -> None:
+    """Write the files there, then read them back.
+
+    Raises:
+        BadData: a file changed since it was verified, or came back otherwise.
+        TemporarilyUnavailable: another process is writing there (exit 75).
+        CannotCreate: the place cannot be written, or holds what is not ours.
+        Fault: the place cannot be reached.
+    """
+    if target.local is not None:
+        _write_folder(folder, files, target.local, plan)
+    else:
+        with _asking(target.shown):
+            _write_files(folder, files, target, plan)
+    with _asking(target.shown):
+        there = {
+            name: _remote(_contents_of(target, name))
+            for name in _names(target)
+            if name in files
+        }
+    wrong = differing(files, there)
+    if wrong:
+        raise BadData(
+            f"{len(wrong)} files are not there as they were written ({wrong[0]})",
+            target.shown,
+            "write them again",
+        )
+
+
+def _verified(folder: Path, name: str, known: LocalFile) -> bytes:
+    content = (folder / name).read_bytes()
+    if described(content) != known:
+        raise BadData("changed since it was verified", name, "push it again")
+    return content
+
+
+def _write_folder(
+    folder: Path, files: Mapping[str, LocalFile], target: Path, plan: Plan
+) -> None:
+    with _alone(target), atomic_folder(target, marker=MANIFEST) as fresh:
+        for name in plan.left_alone:
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(target / name, fresh / name)
+        for name, known in files.items():
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            (fresh / name).write_bytes(_verified(folder, name, known))
+
+
+@contextmanager
+def _alone(target: Path) -> Iterator[None]:
+    """Keep other pushes to the same folder out.
+
+    The lock is in the user's cache: beside the folder it would stay for ever.
+    """
+    locks = platformdirs.user_cache_path("csbdata") / "push"
+    name = hashlib.sha256(str(target.resolve()).encode()).hexdigest()[:32]
+    try:
+        locks.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(locks / name)
+        with lock.acquire(blocking=False):
+            recover(target.resolve())
+            yield
+    except filelock.Timeout:
+        raise TemporarilyUnavailable(
+            "another push is at work here", str(target), "wait for its end"
+        ) from None
+    except OSError as error:
+        raise cannot_write(target, error) from error
+
+
+def _write_files(
+    folder: Path, files: Mapping[str, LocalFile], target: Place, plan: Plan
+) -> None:
+    order = [name for name in plan.written if name not in _LAST]
+    order += [name for name in _LAST if name in plan.written]
+    for name in order:
+        path = target.path(name)
+        target.files.makedirs(path.rpartition("/")[0], exist_ok=True)
+        target.files.pipe_file(path, _verified(folder, name, files[name]))
+    for name in plan.deleted:
+        target.files.rm_file(target.path(name))

@@ -1,0 +1,86 @@
+"""What a push would do, as a value: nothing here asks or changes anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.publish.file_inventory import differing
+from curation.system.checksums import FILE as SUMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from curation.core.documents import Json
+    from curation.publish.file_inventory import LocalFile, RemoteFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The difference between a folder and a repository, file by file."""
+
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    #: Files of the manifest that is there which the folder has no more.
+    deleted: tuple[str, ...]
+    #: Files there that no manifest of ours knows: never touched.
+    left_alone: tuple[str, ...]
+    #: Size of what is added and changed.
+    bytes: int
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the other side holds all of it already."""
+        return not (self.added or self.changed or self.deleted)
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The files to send, sorted."""
+        return tuple(sorted((*self.added, *self.changed)))
+
+    def as_json(self) -> Json:
+        """Return the plan as a command prints it."""
+        return {
+            "added": list(self.added),
+            "changed": list(self.changed),
+            "unchanged": list(self.unchanged),
+            "deleted": list(self.deleted),
+            "left_alone": list(self.left_alone),
+            "bytes": self.bytes,
+        }
+
+
+def plan_for(
+    local: Mapping[str, LocalFile],
+    remote: Mapping[str, RemoteFile],
+    ours: Iterable[str],
+) -> Plan:
+    """Compare a folder with a repository.
+
+    `ours` are the files that the repository's own manifest lists: only these are
+    deleted where the folder lacks them.
+    """
+    send = set(differing(local, remote))
+    gone = {name for name in ours if name in remote and name not in local}
+    return Plan(
+        added=tuple(sorted(send - remote.keys())),
+        changed=tuple(sorted(send & remote.keys())),
+        unchanged=tuple(sorted(local.keys() - send)),
+        deleted=tuple(sorted(gone)),
+        left_alone=tuple(sorted(remote.keys() - local.keys() - gone)),
+        bytes=sum(local[name].bytes for name in send),
+    )
+
+
+def listed(manifest: Mapping[str, Json]) -> frozenset[str]:
+    """Return the files that a manifest answers for, its own among them.
+
+    A manifest comes from wherever the repository is: one that is not ours lists
+    nothing.
+    """
+    files = manifest.get("files")
+    if not isinstance(files, dict):
+        return frozenset()
+    return frozenset({MANIFEST, SUMS, *map(str, files)})

@@ -1,0 +1,139 @@
+"""What a push would do: the request, the repository as it is, and the plan."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from curation.huggingface.session import Patience
+from curation.publish.file_inventory import differing
+from curation.publish.plan import Plan, listed, plan_for
+from curation.publish.repository import MAIN, HubRepository, State
+from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from curation.publish.file_inventory import LocalFile
+
+#: Stands in the description of each of our commits: how a pull request of an earlier
+#: push is known again.
+_MARK = "Pushed by csbdata from the build "
+_RELEASE = re.compile(r"\d+\.\d+\.\d+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to push, and where to."""
+
+    folder: Path
+    #: The folder's files, as they were verified.
+    files: Mapping[str, LocalFile]
+    manifest: Mapping[str, Json]
+    #: `owner/name`.
+    name: str
+    revision: str = MAIN
+    create_pr: bool = False
+    private: bool = True
+    message: str = ""
+    patience: Patience = field(default_factory=Patience)
+
+    @property
+    def tag(self) -> str | None:
+        """The tag of the data's version; None for data that was not released."""
+        version = str(self.manifest.get("data_version", ""))
+        return f"v{version}" if _RELEASE.fullmatch(version) else None
+
+    @property
+    def mark(self) -> str:
+        """What our commits of this dataset say of themselves."""
+        return f"{_MARK}{self.manifest.get('name', '')}"
+
+    @property
+    def title(self) -> str:
+        """The commit's message."""
+        name, version = (
+            self.manifest.get(each, "") for each in ("name", "data_version")
+        )
+        return self.message or f"{name} {version}".strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prospect:
+    """A plan, and the state of the repository that it was made for."""
+
+    request: Request
+    #: Who sees the repository, or will: `private` or `public`.
+    visibility: str
+    #: None: there is no repository yet.
+    state: State | None
+    #: Where the commit goes: a branch, or an open pull request of ours.
+    revision: str
+    #: Whether the branch has to be made first.
+    new_branch: bool
+    plan: Plan
+
+
+def look(request: Request) -> Prospect:
+    """Return what a push would do now; changes nothing.
+
+    Raises:
+        BadData: the version's tag stands for other content (exit 65).
+        Fault: no answer, or a refusal.
+    """
+    repository = HubRepository(name=request.name, patience=request.patience)
+    visibility = repository.visibility()
+    if visibility is None:
+        plan = plan_for(request.files, {}, ())
+        return Prospect(
+            request=request,
+            visibility="private" if request.private else "public",
+            state=None,
+            revision=request.revision,
+            new_branch=request.revision != MAIN,
+            plan=plan,
+        )
+    _refuse_taken_tag(repository, request)
+    revision = pull_request_of(repository, request) or request.revision
+    new_branch = False
+    if not revision.startswith("refs/pr/") and revision != MAIN:
+        new_branch = revision not in repository.branches()
+    state = repository.state(MAIN if new_branch else revision)
+    ours = listed(repository.manifest(state))
+    plan = plan_for(request.files, state.files, ours)
+    return Prospect(
+        request=request,
+        visibility=visibility,
+        state=state,
+        revision=revision,
+        new_branch=new_branch,
+        plan=plan,
+    )
+
+
+def _refuse_taken_tag(repository: HubRepository, request: Request) -> None:
+    commit = repository.tags().get(request.tag) if request.tag else None
+    if commit and differing(request.files, repository.files(commit)):
+        raise BadData(
+            f"{request.tag} is there already and stands for other content",
+            request.name,
+            "csbdata release computes the next version",
+        )
+
+
+def pull_request_of(repository: HubRepository, request: Request) -> str | None:
+    """Return the open pull request of an earlier push of this dataset.
+
+    Raises:
+        Fault: no answer, or a refusal.
+    """
+    if not request.create_pr:
+        return None
+    for number in repository.open_pull_requests():
+        reference = f"refs/pr/{number}"
+        if request.mark in repository.description(reference):
+            return reference
+    return None

@@ -1,0 +1,204 @@
+"""Pushing a folder: what was verified is what appears, whole, or nothing does.
+
+Upload, one commit on the very head that was looked at, look again, tag. No state is
+kept on this side: the Hub knows which large files it holds, and whether a commit has
+landed is seen from what a reader sees. So a push that was killed at any moment is
+finished by the same command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+from curation.huggingface.errors import is_overtaken, may_pass
+from curation.huggingface.session import waits_between
+from curation.publish.file_inventory import described, differing
+from curation.publish.preview import pull_request_of
+from curation.publish.repository import HubRepository
+from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.publish.file_inventory import RemoteFile
+    from curation.publish.plan import Plan
+    from curation.publish.preview import Prospect, Request
+    from curation.system.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pushed:
+    """What a push ended with."""
+
+    commit: str
+    #: Whether there was nothing to commit: all of it was there.
+    unchanged: bool
+    #: The tag that leads to the commit, if the data has a released version.
+    tag: str | None
+    #: The pull request that holds the commit, if it is not on a branch yet.
+    pull_request: str | None
+
+
+def push(prospect: Prospect, progress: Progress) -> Pushed:
+    """Do what was planned, if the repository is still what it was.
+
+    Raises:
+        TemporarilyUnavailable: somebody else was first; nothing of theirs is touched
+            (exit 75).
+        BadData: a file is not what was verified, here or there (exit 65).
+        Fault: no answer, or a refusal.
+    """
+    request = prospect.request
+    repository = HubRepository(name=request.name, patience=request.patience)
+    prospect = _with_place(prospect, repository)
+    assert prospect.state is not None  # noqa: S101 (made above, where it was missing)
+    if prospect.plan.nothing:
+        commit, url = prospect.state.head, _url(repository, prospect.revision)
+        if request.create_pr and url is None:
+            progress.say("there is nothing to propose: all of it is there")
+    else:
+        commit, url = _committed(repository, prospect, progress)
+    progress.say(f"reading back {len(request.files)} files of {commit[:12]}")
+    _check(repository, request, commit)
+    tag = request.tag if url is None else None
+    if tag:
+        repository.tag(tag, commit)
+    return Pushed(
+        commit=commit, unchanged=prospect.plan.nothing, tag=tag, pull_request=url
+    )
+
+
+def _with_place(prospect: Prospect, repository: HubRepository) -> Prospect:
+    """Make the repository and the branch, where they are missing."""
+    request = prospect.request
+    if prospect.state is None:
+        repository.create(private=request.private)
+        prospect = replace(prospect, state=repository.state())
+    if prospect.new_branch and prospect.state is not None:
+        repository.create_branch(prospect.revision, prospect.state.head)
+    return prospect
+
+
+def _url(repository: HubRepository, revision: str) -> str | None:
+    """Return the address of a pull request; None for a branch."""
+    number = revision.removeprefix("refs/pr/")
+    if number == revision:
+        return None
+    return f"{repository.api.endpoint}/datasets/{repository.name}/discussions/{number}"
+
+
+def _operations(
+    request: Request, plan: Plan
+) -> tuple[list[CommitOperationAdd], list[CommitOperationDelete]]:
+    """Return what the commit consists of.
+
+    The contents are read here, once: what was verified is what is sent, whatever
+    happens to the folder from now on.
+    """
+    additions = []
+    for name in plan.written:
+        try:
+            content = (request.folder / name).read_bytes()
+        except OSError as error:
+            raise NoInput("cannot be read any more", name) from error
+        if described(content) != request.files[name]:
+            raise BadData("changed since it was verified", name, "push it again")
+        additions.append(CommitOperationAdd(name, content))
+    return additions, [
+        CommitOperationDelete(name, is_folder=False) for name in plan.deleted
+    ]
+
+
+def _committed(
+    repository: HubRepository, prospect: Prospect, progress: Progress
+) -> tuple[str, str | None]:
+    """Upload and commit; return the commit, and its pull request's address."""
+    request, state = prospect.request, prospect.state
+    assert state is not None  # noqa: S101 (the caller made it)
+    additions, deletions = _operations(request, prospect.plan)
+    opens = request.create_pr and not prospect.revision.startswith("refs/pr/")
+    progress.say(f"uploading {prospect.plan.bytes:,} bytes to {request.name}")
+    repository.upload(additions, prospect.revision, create_pr=opens)
+    for wait in waits_between(request.patience):
+        try:
+            done = repository.commit(
+                [*additions, *deletions],
+                parent=state.head,
+                revision=prospect.revision,
+                message=request.title,
+                description=request.mark,
+                create_pr=opens,
+            )
+        except Exception as error:  # noqa: BLE001 (a fault is raised of it)
+            landed = _landed(repository, prospect, error, opens=opens)
+            if landed is not None:
+                return landed
+            wait(error, request.name)
+            continue
+        return done.oid, done.pr_url or _url(repository, prospect.revision)
+    raise ValueError(request.patience.attempts)
+
+
+def _landed(
+    repository: HubRepository, prospect: Prospect, error: Exception, *, opens: bool
+) -> tuple[str, str | None] | None:
+    """Return our commit if it is there although the Hub did not say so.
+
+    Raises:
+        TemporarilyUnavailable: it is not, and somebody else's is.
+    """
+    if not (may_pass(error) or is_overtaken(error)):
+        return None
+    request, state = prospect.request, prospect.state
+    assert state is not None  # noqa: S101 (the caller made it)
+    revision = prospect.revision
+    if opens:
+        found = pull_request_of(repository, request)
+        if found is None:
+            if is_overtaken(error):
+                raise _overtaken(request, revision) from error
+            return None
+        revision = found
+    since = repository.commits_since(state.head, revision)
+    # The oldest first: what came on top of ours holds the same files.
+    for commit in reversed(since):
+        if not _missing(prospect, repository.files(commit)):
+            return commit, _url(repository, revision)
+    if since or is_overtaken(error):
+        raise _overtaken(request, revision) from error
+    return None
+
+
+def _missing(prospect: Prospect, files: Mapping[str, RemoteFile]) -> bool:
+    """Whether a commit is another than the one that was planned."""
+    wanted = differing(prospect.request.files, files)
+    return bool(wanted) or any(name in files for name in prospect.plan.deleted)
+
+
+def _overtaken(request: Request, revision: str) -> TemporarilyUnavailable:
+    return TemporarilyUnavailable(
+        f"somebody else committed to {revision} in the meantime; nothing was written",
+        request.name,
+        "look at it, then push again: the plan will be a new one",
+    )
+
+
+def _check(repository: HubRepository, request: Request, commit: str) -> None:
+    """Read back what was sent.
+
+    Raises:
+        BadData: a file came back otherwise; the tag is withheld (exit 65).
+    """
+    wrong = differing(request.files, repository.files(commit))
+    wrong = wrong or repository.differing(commit, request.files)
+    if wrong:
+        named = ", ".join(wrong[:3]) + (" ..." if len(wrong) > 3 else "")  # noqa: PLR2004 (a few names)
+        raise BadData(
+            f"{len(wrong)} files are not there as they were sent ({named}); no tag "
+            "was set",
+            f"{request.name}@{commit}",
+            "push again, and tell the Hub's operators if it stays",
+        )

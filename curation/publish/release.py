@@ -1,0 +1,206 @@
+"""Releasing a folder: its next version, the changelog, and both written into it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from curation.core.canary import MAJOR, canary
+from curation.dataset.story import manifest_of
+from curation.packaging.derived_files import restate
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import read_manifest
+from curation.publish.changelog import FILE, changelog
+from curation.publish.dataset_diff import Contrast, Side, contrast
+from curation.publish.versions import PUBLISHED, Level, Version
+from curation.system.atomic_files import cannot_write
+from curation.system.atomic_folders import atomic_write_bytes
+from curation.system.errors import BadConfiguration, BadData, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Last:
+    """What was released last."""
+
+    side: Side
+    version: Version
+    #: Its changelog; empty where it has none.
+    changelog: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """The next release of a folder: nothing of it is written yet."""
+
+    folder: Path
+    #: None: nothing was released before.
+    previous: Version | None
+    version: Version
+    found: Contrast
+    changelog: str
+
+    @property
+    def level(self) -> Level:
+        """How much changed."""
+        return self.found.level
+
+
+def next_release(
+    folder: Path, last: Last | None, *, allow_partial: bool = False
+) -> Release:
+    """Compare a folder with what was released last; changes nothing.
+
+    Raises:
+        NoInput: the folder is no build.
+        BadData: it is partial, and that was not allowed.
+        BadConfiguration: the change needs another major version than the one that
+            the folder was built for, or a first release would replace the changelog
+            of earlier ones (exit 78).
+    """
+    manifest = read_manifest(folder)
+    if manifest["partial"] and not allow_partial:
+        raise BadData(
+            "the build is partial: a version stands for the whole benchmark",
+            str(folder),
+            "build all of it, or say --allow-partial",
+        )
+    after = Side(folder=folder, manifest=manifest)
+    found = contrast(last.side if last else None, after)
+    version = _version(last.version if last else None, found.level)
+    if version.major != MAJOR or manifest["canary"] != canary(version.major):
+        raise BadConfiguration(
+            f"this is version {version}, but the folder was built for another major "
+            "version",
+            str(folder),
+            f"set MAJOR to {version.major} in curation/core/canary.py and build again",
+        )
+    text = changelog(
+        version=version,
+        previous=last.version if last else None,
+        before=last.side if last else None,
+        after=after,
+        found=found,
+        earlier=last.changelog if last else "",
+    )
+    if last is None:
+        _refuse_to_lose(folder / FILE, text)
+    return Release(
+        folder=folder,
+        previous=last.version if last else None,
+        version=version,
+        found=found,
+        changelog=text,
+    )
+
+
+def _refuse_to_lose(log: Path, text: str) -> None:
+    """Refuse to put a first release in the place of a changelog that tells of others.
+
+    Raises:
+        BadConfiguration: it would be (exit 78).
+    """
+    if log.is_file() and log.read_text(encoding="utf-8") != text:
+        raise BadConfiguration(
+            "tells of earlier releases, and a first release would replace it",
+            str(log),
+            "name the last one with --against, or remove the file",
+        )
+
+
+def _version(previous: Version | None, level: Level) -> Version:
+    first = Version(MAJOR, 0, 0)
+    if previous is None:
+        return first
+    # A raised MAJOR starts a line of versions, however small the change is.
+    return max(previous.next(level), first)
+
+
+def write_release(release: Release, *, released: str = "") -> list[str]:
+    """Write the changelog and the version into the folder; return what was written.
+
+    Interrupted, the same release, written again, completes it.
+
+    Raises:
+        CannotCreate: the folder cannot be written (exit 73).
+    """
+    try:
+        atomic_write_bytes(release.folder / FILE, release.changelog.encode())
+        written = restate(
+            release.folder, version=str(release.version), released=released
+        )
+    except OSError as error:
+        raise cannot_write(release.folder, error) from error
+    return [FILE, *written]
+
+
+@contextmanager
+def last_release(where: str) -> Iterator[Last]:
+    """Give the edition that a folder or a Hub dataset holds.
+
+    Of a dataset on the Hub without a revision it is the highest tag that is a
+    version, else main.
+
+    Raises:
+        NoInput: there is none.
+        BadData: it was never released, or what it holds cannot be read.
+        Fault: the Hub cannot be reached, or refuses.
+    """
+    if Path(where).is_dir():
+        yield _last(Path(where), where)
+        return
+    with TemporaryDirectory(prefix="csbdata-release-") as name:
+        yield _last(Path(name), where, _fetched(where, Path(name)))
+
+
+def _last(folder: Path, where: str, tagged: Version | None = None) -> Last:
+    manifest = manifest_of(folder) if (folder / MANIFEST).is_file() else {}
+    if "data_version" in manifest:
+        version = Version.parse(str(manifest["data_version"]))
+    else:
+        version = tagged or PUBLISHED
+    if version is None:
+        raise BadData(
+            f"it says version {manifest['data_version']}, which was never released",
+            where,
+            "name the edition that was released last",
+        )
+    log = folder / FILE
+    earlier = log.read_text(encoding="utf-8") if log.is_file() else ""
+    side = Side(folder=folder, manifest=manifest)
+    return Last(side=side, version=version, changelog=earlier)
+
+
+def _fetched(where: str, folder: Path) -> Version | None:
+    """Download what a comparison needs; return the version that a tag says."""
+    from curation.publish.repository import MAIN, HubRepository  # noqa: PLC0415 - slow
+
+    name, _, revision = where.removeprefix("hf://datasets/").partition("@")
+    if name.count("/") != 1:
+        raise NoInput("no such folder", where, "owner/name is on the Hub")
+    repository = HubRepository(name=name)
+    if not revision:
+        tagged = [each for each in repository.tags() if Version.parse(each)]
+        revision = max(tagged, key=_by_version, default=MAIN)
+    state = repository.state(revision)
+    names = [
+        each
+        for each in state.files
+        if each.endswith(".parquet") or each in {MANIFEST, FILE}
+    ]
+    if not names:
+        raise NoInput("the dataset holds no tables", f"{name}@{revision}")
+    repository.fetch(state.head, names, folder)
+    return Version.parse(revision)
+
+
+def _by_version(tag: str) -> Version:
+    found = Version.parse(tag)
+    if found is None:
+        raise ValueError(tag)
+    return found

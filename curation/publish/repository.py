@@ -1,0 +1,313 @@
+"""A dataset on the Hub: the questions and the four changes that a push is made of."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass, field
+from glob import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
+from huggingface_hub.hf_api import RepoFile
+
+from curation.huggingface.session import Patience, repeated
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.publish.file_inventory import RemoteFile, described
+from curation.system.errors import BadData, Fault, NotPermitted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from huggingface_hub import CommitInfo
+
+    from curation.core.documents import Json
+    from curation.publish.file_inventory import LocalFile
+
+_T = TypeVar("_T")
+#: Where a dataset's readers look unless told otherwise.
+MAIN = "main"
+_DATASET = "dataset"
+_CONFLICT = 409
+#: How far back a commit of ours is looked for when the Hub's answer got lost.
+_RECENT = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """One revision of a repository, as it was at one moment."""
+
+    #: The commit's oid.
+    head: str
+    files: Mapping[str, RemoteFile]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubRepository:
+    """A dataset's name, and how long to wait for answers about it."""
+
+    #: `owner/name`.
+    name: str
+    patience: Patience = field(default_factory=Patience)
+    api: HfApi = field(default_factory=lambda: HfApi(library_name="csbdata"))
+
+    def _ask(self, ask: Callable[[], _T]) -> _T:
+        return repeated(ask, self.name, self.patience)
+
+    def state(self, revision: str = MAIN) -> State:
+        """Return the files of a revision.
+
+        Raises:
+            NoInput: there is no such repository or revision.
+            Fault: no answer, or a refusal.
+        """
+        head = self._ask(
+            lambda: self.api.dataset_info(self.name, revision=revision).sha
+        )
+        if head is None:
+            raise Fault("the Hub names no commit", f"{self.name}@{revision}")
+        return State(head=head, files=self.files(head))
+
+    def files(self, commit: str) -> dict[str, RemoteFile]:
+        """Return what the Hub says of every file of a commit.
+
+        Raises:
+            Fault: no answer, or a refusal.
+        """
+        entries = self._ask(
+            lambda: list(
+                self.api.list_repo_tree(
+                    self.name, repo_type=_DATASET, revision=commit, recursive=True
+                )
+            )
+        )
+        return {
+            each.path: RemoteFile(
+                bytes=each.size,
+                sha256=each.lfs.sha256 if each.lfs else None,
+                git_oid=None if each.lfs else each.blob_id,
+            )
+            for each in entries
+            if isinstance(each, RepoFile)
+        }
+
+    def visibility(self) -> str | None:
+        """Return who sees it, `private` or `public`; None where we see no such dataset.
+
+        Raises:
+            Fault: no answer, or a refusal that says nothing of that.
+        """
+
+        def ask() -> str | None:
+            try:
+                found = self.api.dataset_info(self.name)
+            except RepositoryNotFoundError:
+                return None
+            return "private" if found.private else "public"
+
+        return self._ask(ask)
+
+    def branches(self) -> Mapping[str, str]:
+        """Return the commit of each branch, by its name."""
+        refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
+        return {each.name: each.target_commit for each in refs.branches}
+
+    def tags(self) -> Mapping[str, str]:
+        """Return the commit of each tag, by its name."""
+        refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
+        return {each.name: each.target_commit for each in refs.tags}
+
+    def manifest(self, state: State) -> Mapping[str, Json]:
+        """Return the manifest in a state; empty where there is none of ours."""
+        if MANIFEST not in state.files:
+            return {}
+        with tempfile.TemporaryDirectory() as folder:
+            self.fetch(state.head, [MANIFEST], Path(folder))
+            try:
+                found = json.loads(Path(folder, MANIFEST).read_bytes())
+            except (ValueError, RecursionError, OSError):
+                return {}
+        return found if isinstance(found, dict) else {}
+
+    def fetch(self, commit: str, names: Iterable[str], folder: Path) -> None:
+        """Download files of a commit anew, past every cache.
+
+        Raises:
+            Fault: no answer, or a refusal.
+        """
+        wanted = [escape(name) for name in names]
+        self._ask(
+            lambda: self.api.snapshot_download(
+                self.name,
+                repo_type=_DATASET,
+                revision=commit,
+                local_dir=folder,
+                cache_dir=folder / ".cache" / "hub",
+                allow_patterns=wanted,
+            )
+        )
+
+    def differing(self, commit: str, local: Mapping[str, LocalFile]) -> tuple[str, ...]:
+        """Download what was sent and return the files that came back otherwise.
+
+        Raises:
+            Fault: no answer, or a refusal.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            self.fetch(commit, local, Path(folder))
+            return tuple(
+                name
+                for name, each in local.items()
+                if not (path := Path(folder, name)).is_file()
+                or described(path.read_bytes()) != each
+            )
+
+    def create(self, *, private: bool) -> None:
+        """Make the repository if there is none.
+
+        Raises:
+            NotPermitted: the token may not.
+            Fault: no answer, or another refusal.
+        """
+        self._ask(
+            lambda: self.api.create_repo(
+                self.name, repo_type=_DATASET, private=private, exist_ok=True
+            )
+        )
+
+    def create_branch(self, branch: str, start: str) -> None:
+        """Make a branch at a commit if there is none.
+
+        Raises:
+            Fault: no answer, or a refusal.
+        """
+        self._ask(
+            lambda: self.api.create_branch(
+                self.name,
+                repo_type=_DATASET,
+                branch=branch,
+                revision=start,
+                exist_ok=True,
+            )
+        )
+
+    def upload(
+        self, additions: list[CommitOperationAdd], revision: str, *, create_pr: bool
+    ) -> None:
+        """Bring large files into the Hub's storage; no reader sees them there.
+
+        Those that it holds are not sent again.
+
+        Raises:
+            Fault: no answer, or a refusal.
+        """
+        self._ask(
+            lambda: self.api.preupload_lfs_files(
+                self.name,
+                additions,
+                repo_type=_DATASET,
+                revision=revision,
+                create_pr=create_pr,
+                free_memory=False,
+            )
+        )
+
+    def commit(  # noqa: PLR0913 (what a commit consists of)
+        self,
+        operations: list[CommitOperationAdd | CommitOperationDelete],
+        *,
+        parent: str,
+        revision: str,
+        message: str,
+        description: str,
+        create_pr: bool,
+    ) -> CommitInfo:
+        """Send one commit, once; whatever the library raises is left to the caller."""
+        return self.api.create_commit(
+            self.name,
+            operations,
+            commit_message=message,
+            commit_description=description,
+            repo_type=_DATASET,
+            revision=revision,
+            parent_commit=parent,
+            create_pr=create_pr,
+        )
+
+    def commits_since(self, parent: str, revision: str) -> list[str]:
+        """Return the commits of a revision that came after one, newest first.
+
+        Raises:
+            Fault: no answer, or a refusal.
+        """
+        history = self._ask(
+            lambda: self.api.list_repo_commits(
+                self.name, repo_type=_DATASET, revision=revision
+            )
+        )
+        found = [each.commit_id for each in history[:_RECENT]]
+        return found[: found.index(parent)] if parent in found else found
+
+    def description(self, revision: str) -> str:
+        """Return what the newest commit of a revision says of itself.
+
+        Raises:
+            Fault: no answer, or a refusal.
+        """
+        history = self._ask(
+            lambda: self.api.list_repo_commits(
+                self.name, repo_type=_DATASET, revision=revision
+            )
+        )
+        return history[0].message if history else ""
+
+    def open_pull_requests(self) -> list[int]:
+        """Return the numbers of our own open pull requests, newest first.
+
+        Raises:
+            Fault: no answer, or a refusal.
+        """
+        author = self._who()
+        found = self._ask(
+            lambda: list(
+                self.api.get_repo_discussions(
+                    self.name,
+                    repo_type=_DATASET,
+                    author=author,
+                    discussion_type="pull_request",
+                )
+            )
+        )
+        numbers = [each.num for each in found if each.status in {"open", "draft"}]
+        return sorted(numbers, reverse=True)
+
+    def _who(self) -> str | None:
+        """Return the token's owner; None for tokens that belong to no user."""
+        try:
+            name = self._ask(self.api.whoami).get("name")
+        except NotPermitted:
+            return None
+        return name if isinstance(name, str) else None
+
+    def tag(self, tag: str, commit: str) -> None:
+        """Tag a commit; a tag that leads there already is as good.
+
+        Raises:
+            BadData: the tag is taken by another commit (exit 65).
+            Fault: no answer, or another refusal.
+        """
+
+        def ask() -> None:
+            try:
+                self.api.create_tag(
+                    self.name, tag=tag, revision=commit, repo_type=_DATASET
+                )
+            except HfHubHTTPError as error:
+                if error.response.status_code != _CONFLICT:
+                    raise
+
+        self._ask(ask)
+        if self.tags().get(tag) != commit:
+            raise BadData(f"the tag {tag} leads to another commit", self.name)

@@ -1,0 +1,69 @@
+"""A folder that may be published: looked at, verified, and not partial by accident."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import read_manifest
+from curation.publish.file_inventory import described, inventory
+from curation.system.errors import BadData
+from curation.verification import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from curation.publish.file_inventory import LocalFile
+    from curation.system.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """What was verified: these contents and no others may be published."""
+
+    files: Mapping[str, LocalFile]
+    manifest: Mapping[str, Json]
+
+
+def _listed(reasons: Sequence[str]) -> str:
+    return " ".join(map(str, reasons)).removesuffix(".")
+
+
+def prepare(
+    folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
+) -> Ready:
+    """Verify a folder.
+
+    The digests are taken before: whatever changes from here on is noticed when it is
+    sent.
+
+    Raises:
+        NoInput: the folder is no build.
+        BadData: it does not verify, or is partial and that was not allowed.
+    """
+    manifest = read_manifest(folder)
+    if manifest.get("partial") and not allow_partial:
+        raise BadData(
+            f"the build is partial: {_listed(manifest['partial'])}",
+            str(folder),
+            "build all of it, or say --allow-partial",
+        )
+    files = inventory(folder)
+    if described((folder / MANIFEST).read_bytes()) != files[MANIFEST] or (
+        read_manifest(folder) != manifest
+    ):
+        raise BadData("changes while it is looked at", str(folder), "push it again")
+    verification = verify(folder, jobs=jobs, progress=progress)
+    failures = verification.failures
+    if failures:
+        for each in failures[1:]:
+            progress.say(str(each))
+        raise BadData(
+            f"does not verify, {len(failures)} findings; the first: {failures[0]}",
+            str(folder),
+            f"csbdata verify {folder} lists them",
+        )
+    return Ready(files=files, manifest=manifest)

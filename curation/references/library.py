@@ -1,0 +1,73 @@
+"""The documents of a source by URI: read when asked for, a few kept at hand."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Rejected
+from curation.json.text import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.documents import Json
+    from curation.sources.base import Files
+
+#: Parsed documents kept at hand.
+AT_HAND = 256
+
+
+@dataclass(slots=True)
+class PackLibrary:
+    """A `curation.core.rule.Library` over the files of one archive.
+
+    A document that cannot be read is one that the source does not have. http and
+    https lead to the same document, as they do on every host of these sources.
+    """
+
+    files: Files
+    #: Absolute URI without fragment to path.
+    uris: Mapping[str, str]
+    _parsed: OrderedDict[str, Json | None] = field(
+        default_factory=OrderedDict, repr=False
+    )
+
+    def get(self, uri: str) -> Json | None:
+        """Return the parsed document, or None where the source has none."""
+        path = self.uris.get(uri) or self.uris.get(_other_scheme(uri))
+        if path is None:
+            return None
+        if path in self._parsed:
+            self._parsed.move_to_end(path)
+            return self._parsed[path]
+        document = self._read(path)
+        self._parsed[path] = document
+        if len(self._parsed) > AT_HAND:
+            self._parsed.popitem(last=False)
+        return document
+
+    def _read(self, path: str) -> Json | None:
+        try:
+            content = self.files.read(path)
+        except KeyError:
+            return None
+        document = parse(content)
+        return None if isinstance(document, Rejected) else document
+
+
+class NoLibrary:
+    """The library of a source whose documents do not refer to each other."""
+
+    def get(self, _uri: str, /) -> Json | None:
+        """Return None, whatever the URI."""
+        return None
+
+
+def _other_scheme(uri: str) -> str:
+    if uri.startswith("http://"):
+        return "https://" + uri.removeprefix("http://")
+    if uri.startswith("https://"):
+        return "http://" + uri.removeprefix("https://")
+    return uri

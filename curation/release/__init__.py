@@ -1,1 +1,0 @@
-"""Giving the data a version: what changed since the last one decides which."""

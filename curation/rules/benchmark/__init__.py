@@ -1,0 +1,1 @@
+"""Rules that see all records together."""

@@ -1,0 +1,43 @@
+"""Copies: of records that are equal in canonical form the first survives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Reason, Rejected
+from curation.core.rule import BenchmarkRule, Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
+    """Reject each candidate whose digest an earlier one has.
+
+    The ten configs come first in the sequence. An extra config is held against
+    them and against itself, never against another extra, so that what a build
+    adds changes nothing of what it already had.
+    """
+    first: dict[str, Candidate] = {}
+    own: dict[tuple[str, str], Candidate] = {}
+    rejected: dict[int, Rejected] = {}
+    for position, each in enumerate(candidates):
+        earlier = first.get(each.sha256) or own.get((each.config, each.sha256))
+        if earlier is not None:
+            detail = f"{earlier.config}/{earlier.unique_id}"
+            rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
+        elif each.extra:
+            own[each.config, each.sha256] = each
+        else:
+            first[each.sha256] = each
+    return rejected
+
+
+RULE = BenchmarkRule(
+    name="duplicates",
+    summary="Remove exact copies, whatever their key order, across the benchmark.",
+    source="JSONSchemaBench, appendix A.1, 'Deduplicate'",
+    positions={"clean": 110},
+    judge=judge,
+    reasons=(Reason.DUPLICATE,),
+)

@@ -1,0 +1,47 @@
+"""Quota: a source whose records are many is sampled, by digest order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Reason, Rejected
+from curation.core.rule import BenchmarkRule, Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
+    """Apply each source's least field count, then its quota.
+
+    Digest order is an even draw that no later addition to the code can shift.
+    A copy does not use up the quota: it ends as a duplicate of the first.
+    """
+    rejected: dict[int, Rejected] = {}
+    drawn: dict[str, dict[str, int]] = {}
+    for position, each in enumerate(candidates):
+        if each.field_count < each.least_fields:
+            detail = f"{each.field_count} fields, at least {each.least_fields} wanted"
+            rejected[position] = Rejected(reason=Reason.TOO_FEW_FIELDS, detail=detail)
+        elif each.quota is not None:
+            own = drawn.setdefault(each.config, {})
+            first = candidates[own.setdefault(each.sha256, position)]
+            if first is not each:
+                detail = f"{first.config}/{first.unique_id}"
+                rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
+    for config, own in drawn.items():
+        quota = candidates[min(own.values())].quota
+        for digest in sorted(own)[quota:]:
+            detail = f"{config} takes the first {quota:,} by digest"
+            rejected[own[digest]] = Rejected(reason=Reason.OVER_QUOTA, detail=detail)
+    return rejected
+
+
+RULE = BenchmarkRule(
+    name="quota",
+    summary="Take at most a source's quota of distinct records of enough fields.",
+    source="JSONSchemaBench, section 3.1 (GlaiveAI-2K: 2,000 schemas extracted)",
+    positions={"paper": 100, "clean": 100},
+    judge=judge,
+    reasons=(Reason.TOO_FEW_FIELDS, Reason.OVER_QUOTA, Reason.DUPLICATE),
+)

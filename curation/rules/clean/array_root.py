@@ -1,0 +1,56 @@
+"""Array roots: a schema in an array of its own is taken out, the rest end here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Change, Document, Reason, Rejected
+from curation.core.rule import Rule
+from curation.json.text import write
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+    from curation.core.rule import Context
+
+_NAME = "array-root"
+
+
+def _kind(value: Json) -> str:
+    if isinstance(value, list):
+        return f"an array of {len(value)} that holds no single object"
+    if isinstance(value, bool):
+        return "a boolean, which leaves nothing to benchmark"
+    if value is None:
+        return "null"
+    return "a string" if isinstance(value, str) else "a number"
+
+
+def apply(document: Document, _context: Context) -> Document | Rejected:
+    """Unwrap an array of one object; reject every other root but an object.
+
+    `true` and `false` are schemas from draft-06 on, but no benchmark of anything.
+    """
+    root = document.schema
+    if isinstance(root, dict):
+        return document
+    if isinstance(root, list) and len(root) == 1 and isinstance(root[0], dict):
+        change = Change(
+            rule=_NAME,
+            pointer="",
+            before=write(root),
+            after=write(root[0]),
+            note="the one object of an array is the schema",
+        )
+        return document.changed(root[0], [change])
+    return Rejected(reason=Reason.NOT_A_SCHEMA, detail=f"the root is {_kind(root)}")
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="Unwrap an array of one object; drop other roots that are no object.",
+    source="JSON Schema draft-04 core, section 3.2: a schema is an object; ten files "
+    "of the GitHub corpus hold an array",
+    positions={"clean": 5},
+    apply=apply,
+    reasons=(Reason.NOT_A_SCHEMA,),
+)

@@ -1,0 +1,65 @@
+"""Let every identifier be a URI reference, for no validator reads another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Change, Reason, Rejected
+from curation.core.rule import Rule
+from curation.json.edits import Put, rewritten
+from curation.json.text import write
+from curation.references.identifiers import usable
+from curation.schema.dialects import BY_NAME
+from curation.schema.subschemas import places, pointer, subschemas
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+    from curation.schema.subschemas import Tokens
+
+_NAME = "identifiers"
+
+
+def apply(document: Document, _context: Context) -> Document | Rejected:
+    """Escape what a URI cannot hold in the identifiers of every place."""
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    word = dialect.id_keyword
+    if all(
+        not isinstance(each.get(word), str) or usable(each[word]) == each[word]
+        for each in subschemas(document.schema, dialect)
+    ):
+        return document
+    edits: dict[Tokens, Put] = {}
+    changes: list[Change] = []
+    for place in places(document.schema, dialect):
+        before = place.schema.get(word) if isinstance(place.schema, dict) else None
+        if not isinstance(before, str):
+            continue
+        tokens = (*place.tokens, word)
+        after = usable(before)
+        if after is None:
+            detail = f"{pointer(tokens)}: {before[:120]!r} is no URI reference"
+            return Rejected(reason=Reason.BAD_IDENTIFIER, detail=detail)
+        if after != before:
+            edits[tokens] = Put(after)
+            changes.append(
+                Change(
+                    rule=_NAME,
+                    pointer=pointer(tokens),
+                    before=write(before),
+                    after=write(after),
+                    note="escaped as RFC 3986 wants it",
+                )
+            )
+    return document.changed(rewritten(document.schema, edits), changes)
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="Characters that no URI may hold are percent-encoded in `$id` (draft-04: "
+    "`id`); an identifier that still is no URI reference ends the record.",
+    source="RFC 3986, appendix A; jsonschema-rs refuses such identifiers",
+    positions={"clean": 65},
+    apply=apply,
+    reasons=(Reason.BAD_IDENTIFIER,),
+)

@@ -1,0 +1,126 @@
+"""Let every pattern be ECMA-262 with the `u` flag."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Change, Reason, Rejected
+from curation.core.rule import Rule
+from curation.json.edits import Put, rewritten
+from curation.json.text import write
+from curation.references.closure import Closure, NotResolvedError
+from curation.references.library import NoLibrary
+from curation.references.reachable import leaves_the_places, taking_part
+from curation.schema.dialects import BY_NAME
+from curation.schema.subschemas import at, pointer, replaced, subschemas
+from curation.validation.regex_repair import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.documents import Document, Json
+    from curation.core.rule import Context
+    from curation.schema.dialects import Dialect
+    from curation.schema.subschemas import Tokens
+
+_NAME = "patterns"
+_NAMES = "patternProperties"
+_SHOWN = 120
+
+
+def apply(document: Document, _context: Context) -> Document | Rejected:
+    """Mend the patterns that can be mended; reject the document otherwise."""
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    if not _concerned(document.schema, dialect):
+        return document
+    values: dict[Tokens, Put] = {}
+    named: dict[Tokens, None] = {}
+    changes: list[Change] = []
+    for tokens, schema in taking_part(document.schema, dialect):
+        for path, pattern in _patterns(schema):
+            verdict = judged(pattern)
+            if verdict.pattern is None:
+                shown = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
+                return _rejected(tokens + path, shown)
+            if verdict.pattern == pattern:
+                continue
+            changes.append(
+                _change(tokens + path, pattern, verdict.pattern, verdict.note)
+            )
+            if len(path) == 1:
+                values[tokens + path] = Put(verdict.pattern)
+            else:
+                named[(*tokens, _NAMES)] = None
+    schema = rewritten(document.schema, values)
+    if not named:
+        return document.changed(schema, changes)
+    renamed = _renamed(schema, named, dialect)
+    if isinstance(renamed, Rejected):
+        return renamed
+    return document.changed(renamed, changes)
+
+
+def _concerned(schema: Json, dialect: Dialect) -> bool:
+    """Tell, quickly, whether anything in here needs a closer look."""
+    return any(
+        any(judged(pattern).pattern != pattern for _, pattern in _patterns(each))
+        or leaves_the_places(each, dialect)
+        for each in subschemas(schema, dialect)
+    )
+
+
+def _patterns(schema: Json) -> Iterator[tuple[Tokens, str]]:
+    """Yield the patterns of one schema itself, with where they stand in it."""
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str):
+        yield ("pattern",), pattern
+    names = schema.get(_NAMES)
+    if isinstance(names, dict):
+        for name in names:
+            yield (_NAMES, name), name
+
+
+def _renamed(
+    schema: Json, named: dict[Tokens, None], dialect: Dialect
+) -> Json | Rejected:
+    """Give the members of `patternProperties` their mended names, innermost first."""
+    for tokens in sorted(named, key=len, reverse=True):
+        before = at(schema, tokens)
+        after = {judged(name).pattern: each for name, each in before.items()}
+        if len(after) != len(before):
+            return _rejected(tokens, "two patterns are the same once they are mended")
+        schema = replaced(schema, tokens, after)
+    try:
+        Closure(schema, dialect, "", NoLibrary())
+    except NotResolvedError as error:
+        return _rejected((), f"a reference names a pattern: {error}")
+    return schema
+
+
+def _change(tokens: Tokens, before: str, after: str, note: str) -> Change:
+    return Change(
+        rule=_NAME,
+        pointer=pointer(tokens),
+        before=write(before),
+        after=write(after),
+        note=note,
+    )
+
+
+def _rejected(tokens: Tokens, what: str) -> Rejected:
+    return Rejected(
+        reason=Reason.BAD_PATTERN, detail=f"{pointer(tokens) or '(root)'}: {what}"
+    )
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="Patterns and the names of `patternProperties` are ECMA-262 with the `u` "
+    "flag: mended where the looser grammar gives them one meaning, else the record "
+    "ends.",
+    source="ECMA-262, section 22.2.1 and annex B.1.2; JSON Schema 2020-12 core, "
+    "section 6.4 (`u`)",
+    positions={"clean": 80},
+    apply=apply,
+    reasons=(Reason.BAD_PATTERN,),
+)

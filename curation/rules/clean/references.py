@@ -1,0 +1,150 @@
+"""Let every reference lead somewhere inside the record itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Change, Reason, Rejected
+from curation.core.rule import Rule
+from curation.json.edits import Put, rewritten
+from curation.json.text import write
+from curation.references.bundling import Bundle
+from curation.references.closure import Closure, NotResolvedError
+from curation.references.cross_check import disputed
+from curation.references.library import NoLibrary
+from curation.references.loops import endless
+from curation.references.resolution import Reference, join, legal, referring
+from curation.schema.dialects import BY_NAME
+from curation.schema.subschemas import pointer, subschemas
+from curation.validation.metaschemas import complaint
+from curation.workers.limits import Limits, too_many
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+    from curation.schema.dialects import Dialect
+    from curation.schema.subschemas import Tokens
+
+_NAME = "references"
+_LIMITS = Limits()
+
+
+def apply(document: Document, context: Context) -> Document | Rejected:
+    """Resolve every reference; bring in what stands in other documents."""
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    words = referring(dialect)
+    if not any(
+        word in each for each in subschemas(document.schema, dialect) for word in words
+    ):
+        return document
+    closure = _alone(document, dialect)
+    if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
+        return closure
+    if isinstance(closure, Rejected) or _leaves(closure):
+        bundled = _bundled(document, dialect, context)
+        if isinstance(bundled, Rejected):
+            return bundled
+        document, closure = bundled, _alone(bundled, dialect)
+        if isinstance(closure, Rejected):
+            return closure
+    loop = endless(closure)
+    if loop is not None:
+        detail = f"{pointer(loop)}: the reference leads back to itself without end"
+        return Rejected(reason=Reason.UNRESOLVED_REFERENCE, detail=detail)
+    elsewhere = disputed(closure)
+    if elsewhere is not None:
+        detail = f"{pointer(elsewhere)}: jsonschema does not find what it refers to"
+        return Rejected(reason=Reason.UNRESOLVED_REFERENCE, detail=detail)
+    return _written(document, closure)
+
+
+def _alone(document: Document, dialect: Dialect) -> Closure | Rejected:
+    """Return what the record refers to without its source, the metaschemas aside."""
+    try:
+        return Closure(document.schema, dialect, "", NoLibrary())
+    except NotResolvedError as error:
+        return error.rejected
+
+
+def _leaves(closure: Closure) -> bool:
+    """Tell whether a reference leads to another document, or to another resource."""
+    return bool(closure.outside_regions()) or any(
+        not _local(lead.reference).startswith("#")
+        for region in closure.own_regions()
+        for lead in region.leads
+        if lead.reference.value
+    )
+
+
+def _bundled(
+    document: Document, dialect: Dialect, context: Context
+) -> Document | Rejected:
+    try:
+        closure = Closure(
+            document.schema, dialect, document.base_uri or "", context.library
+        )
+    except NotResolvedError as error:
+        return error.rejected
+    bundle = Bundle(closure, _NAME)
+    refused = too_many(bundle.schema, _LIMITS)
+    if refused is not None:
+        return refused
+    wrong = complaint(bundle.schema, dialect)
+    if wrong is not None:
+        detail = f"what is referred to is no valid {dialect.name} schema: {wrong}"
+        return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
+    return document.changed(bundle.schema, bundle.changes)
+
+
+def _local(reference: Reference) -> str:
+    """Return a reference to its own document as the mere fragment that it means.
+
+    RFC 3986, section 4.4: what is equal to the base URI but for its fragment
+    refers to the same document.
+    """
+    uri, fragment = join(reference.base, reference.value)
+    same = bool(reference.base) and uri == reference.base
+    return f"#{fragment}" if same else reference.value
+
+
+def _written(document: Document, closure: Closure) -> Document:
+    """Write each reference as short as it can be, without stray characters."""
+    edits: dict[Tokens, Put] = {}
+    changes: list[Change] = []
+    for region in closure.own_regions():
+        for lead in region.leads:
+            before = lead.reference.value
+            after = legal(_local(lead.reference))
+            if after != before:
+                tokens = (*lead.reference.tokens, lead.reference.keyword)
+                edits[tokens] = Put(after)
+                changes.append(
+                    Change(
+                        rule=_NAME,
+                        pointer=pointer(tokens),
+                        before=write(before),
+                        after=write(after),
+                        note="it leads to the same place",
+                    )
+                )
+    if not edits:
+        return document
+    return document.changed(rewritten(document.schema, edits), changes)
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="Every reference resolves inside the record, under its own dialect: "
+    "what stands in other documents of the source or in a metaschema is brought in; "
+    "what leads nowhere, out of the source or round in a circle ends the record.",
+    source="JSON Schema core, sections on `$ref` and `$id` of each draft; RFC 3986, "
+    "RFC 6901",
+    positions={"clean": 70},
+    apply=apply,
+    reasons=(
+        Reason.UNRESOLVED_REFERENCE,
+        Reason.REMOTE_REFERENCE,
+        Reason.INVALID_SCHEMA,
+        Reason.TOO_LARGE,
+    ),
+)

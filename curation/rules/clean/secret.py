@@ -1,0 +1,34 @@
+"""Reject what holds a credential."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Reason, Rejected
+from curation.core.rule import Rule
+from curation.lint import credentials
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+
+NAME = "reject-secret"
+
+
+def _apply(document: Document, _context: Context) -> Document | Rejected:
+    found = credentials.find(document.schema)
+    if found is None:
+        return document
+    detail = f"{found.pointer or '(root)'} holds text in the format of: {found.format}"
+    return Rejected(reason=Reason.SECRET, detail=detail, rule=NAME)
+
+
+RULE = Rule(
+    name=NAME,
+    summary="A document with text in a known credential format is dropped; the "
+    "value is never written down.",
+    source="The formats as their issuers document them (curation/lint/credentials.py)",
+    positions={"clean": 20},
+    apply=_apply,
+    reasons=(Reason.SECRET,),
+)

@@ -1,0 +1,105 @@
+"""Templates: files in which `${` stands where its value would decide the meaning.
+
+In a text for people, a default or an example `${` is text, and so it is in the
+value of a word that no draft knows; a key with `${` is always one too many.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import orjson
+
+from curation.core.documents import Document, Reason, Rejected
+from curation.core.rule import Rule
+from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, Shape
+from curation.schema.subschemas import Place, Tokens, places, pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.documents import Json
+    from curation.core.rule import Context
+
+_MARK = "${"
+#: Words whose value is text: nothing in there counts.
+_TEXT = ANNOTATIONS - {"$schema"} | {"example"}
+#: Keywords whose value is data that the meaning hangs on: everything in it counts.
+_DATA = frozenset({"enum", "const"})
+_KEYWORDS = ANY_DIALECT.effective | {"$schema"}
+_MAPS = frozenset({Shape.MAP, Shape.DEPENDENCIES})
+
+
+def _all(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
+    """Yield the marked keys, and strings if they count, at any depth of a value."""
+    if isinstance(value, str):
+        if strings and _MARK in value:
+            yield tokens
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if _MARK in name:
+                yield (*tokens, name)
+            yield from _all(each, (*tokens, name), strings=strings)
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _all(each, (*tokens, str(index)), strings=strings)
+
+
+def _own(value: Json, tokens: Tokens) -> Iterator[Tokens]:
+    """Yield the marked strings of a value that is a string or an array of them."""
+    if isinstance(value, str | list):
+        flat = [each for each in value if isinstance(each, str)]
+        yield from _all(value if isinstance(value, str) else flat, tokens, strings=True)
+
+
+def _in_place(place: Place) -> Iterator[Tokens]:
+    """Yield the marks of one schema, those of the schemas inside it left out."""
+    if not isinstance(place.schema, dict):
+        return
+    for word, value in place.schema.items():
+        tokens = (*place.tokens, word)
+        if _MARK in word:
+            yield tokens
+        elif word in _TEXT:
+            continue
+        elif word in _DATA or word not in _KEYWORDS:
+            yield from _all(value, tokens, strings=word in _DATA)
+        elif isinstance(value, dict) and ANY_DIALECT.applicators.get(word) in _MAPS:
+            for name, each in value.items():
+                if _MARK in name:
+                    yield (*tokens, name)
+                yield from _own(each, (*tokens, name))
+        else:
+            yield from _own(value, tokens)
+
+
+def _marked(schema: Json) -> bool:
+    """Tell whether a mark stands anywhere at all."""
+    try:
+        return _MARK.encode() in orjson.dumps(schema)
+    except orjson.JSONEncodeError:
+        return _MARK in json.dumps(schema, ensure_ascii=False)
+
+
+def apply(document: Document, _context: Context) -> Document | Rejected:
+    """Reject a document with a mark that decides the meaning, naming the first."""
+    if not _marked(document.schema):
+        return document
+    for place in places(document.schema, ANY_DIALECT):
+        for tokens in _in_place(place):
+            detail = f"`{_MARK}` at {pointer(tokens)}"
+            return Rejected(reason=Reason.TEMPLATE, detail=detail)
+    return document
+
+
+RULE = Rule(
+    name="template",
+    summary="Drop files in which `${` stands in a key, a reference or identifier, a "
+    "type, enum, const or pattern, or where a schema is expected.",
+    source="JSONSchemaBench, appendix A.1, which drops every file that holds `${`; "
+    "most of those only mention it in a description",
+    positions={"clean": 10},
+    apply=apply,
+    reasons=(Reason.TEMPLATE,),
+)

@@ -1,0 +1,38 @@
+"""Drop what is proven to accept no instance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Reason, Rejected
+from curation.core.rule import Rule
+from curation.satisfiability.prove import refute
+from curation.schema.dialects import BY_NAME
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+
+_NAME = "unsatisfiable"
+
+
+def apply(document: Document, _context: Context) -> Document | Rejected:
+    """Reject the document where a simple proof shows that nothing is accepted."""
+    proof = refute(document.schema, BY_NAME[document.dialect or "2020-12"])
+    if proof is None:
+        return document
+    return Rejected(reason=Reason.UNSATISFIABLE, detail=str(proof))
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="A schema that provably accepts no instance is dropped: `false`, types "
+    "or listed values that exclude each other, crossed bounds, required and "
+    "forbidden, no possible branch, branches of a `oneOf` that always hold together, "
+    "endless recursion.",
+    source="Meaning of the keywords in the validation specification; only what the "
+    "root itself demands is followed",
+    positions={"clean": 85},
+    apply=apply,
+    reasons=(Reason.UNSATISFIABLE,),
+)

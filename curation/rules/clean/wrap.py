@@ -1,0 +1,50 @@
+"""Make a library of definitions usable: an object that may have one of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import ABSENT, Change
+from curation.core.rule import Rule
+from curation.json.text import write
+from curation.schema.roots import asks_nothing, entries, looks_like_a_schema
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document, Json
+    from curation.core.rule import Context
+
+NAME = "wrap-library"
+
+
+def _apply(document: Document, _context: Context) -> Document:
+    root = document.schema
+    if not looks_like_a_schema(root) or not asks_nothing(root):
+        return document
+    found = entries(root)
+    if not found:
+        return document
+    properties: Json = {each.name: {"$ref": each.reference} for each in found}
+    wrapped = {**root, "type": "object", "properties": properties}
+    changes = [
+        Change(
+            rule=NAME,
+            pointer=f"/{word}",
+            before=write(root[word]) if word in root else ABSENT,
+            after=write(wrapped[word]),
+            note="the root asked nothing; its definitions became optional properties",
+        )
+        for word in ("type", "properties")
+        if root.get(word) != wrapped[word]
+    ]
+    return document.changed(wrapped, changes)
+
+
+RULE = Rule(
+    name=NAME,
+    summary="A library of definitions whose root restricts nothing becomes `type: "
+    "object` with an optional property for each definition.",
+    source="JSONSchemaBench paper, Appendix A (wrapping of definitions), without its "
+    "`required`, which no instance of a recursive definition can meet, and with a type",
+    positions={"clean": 40},
+    apply=_apply,
+)

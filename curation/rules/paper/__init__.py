@@ -1,0 +1,1 @@
+"""The rules of the rule set `paper`, one file each."""

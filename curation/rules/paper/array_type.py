@@ -1,0 +1,41 @@
+"""Say that a root with `items` is an array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Change
+from curation.core.rule import Rule
+from curation.json.text import write
+from curation.schema.paper_roots import applies
+from curation.schema.subschemas import replaced
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+
+NAME = "paper-array-type"
+
+
+def _apply(document: Document, _context: Context) -> Document:
+    root = document.schema
+    if (
+        root.get("type") != "object"
+        or not isinstance(root.get("items"), dict)
+        or applies(root)
+    ):
+        return document
+    change = Change(
+        rule=NAME, pointer="/type", before=write("object"), after=write("array")
+    )
+    return document.changed(replaced(root, ("type",), "array"), [change])
+
+
+RULE = Rule(
+    name=NAME,
+    summary="A root of type `object` with an object as `items` and no applying "
+    "keyword becomes of type `array`; nested ones stay.",
+    source="JSONSchemaBench paper, section 3.1; 13 GitHub records",
+    positions={"paper": 60},
+    apply=_apply,
+)

@@ -1,0 +1,52 @@
+"""Drop identifiers whose fragment no validator can use."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Reason, Rejected
+from curation.core.rule import Rule
+from curation.json.objects import objects, searchable, tokens
+from curation.schema.dialects import declared
+from curation.schema.subschemas import pointer
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+
+#: Drafts up to this one are concerned (`curation.schema.dialects.Dialect.order`).
+_NEWEST = 7
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^#]*#(?P<fragment>.+)", re.DOTALL)
+#: No text that lacks both holds an identifier.
+_SIGNS = (b'"id":"', b'"$id":"')
+
+
+def _apply(document: Document, _context: Context) -> Document | Rejected:
+    dialect = declared(document.schema.get("$schema"))
+    if dialect is None or dialect.order > _NEWEST:
+        return document
+    text = searchable(document.schema)
+    if not any(sign in text for sign in _SIGNS):
+        return document
+    for trail, each in objects(document.schema):
+        for word in ("id", "$id"):
+            uri = each.get(word)
+            found = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
+            if found and (trail is None or "/" in found["fragment"]):
+                place = pointer((*tokens(trail), word))
+                return Rejected(
+                    reason=Reason.BAD_IDENTIFIER, detail=f"{place} is {uri}"
+                )
+    return document
+
+
+RULE = Rule(
+    name="paper-bad-identifier",
+    summary="Up to draft-07, an absolute `id` or `$id` whose fragment holds a slash, "
+    "or that has any fragment at the root, drops the document.",
+    source="JSONSchemaBench paper, section 3.1; 9 GitHub files, none of them published",
+    positions={"paper": 95},
+    apply=_apply,
+    reasons=(Reason.BAD_IDENTIFIER,),
+)

@@ -1,0 +1,125 @@
+"""Escape what the authors escaped in regular expressions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.core.documents import ABSENT, Change, Json
+from curation.core.rule import Rule
+from curation.json.objects import objects, searchable, tokens
+from curation.json.text import write
+from curation.schema.subschemas import at, pointer, replaced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+    from curation.schema.subschemas import Tokens
+
+NAME = "paper-pattern-text"
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_QUANTIFIER = re.compile(r"\{\d+(?:,\d*)?\}")
+_UP_TO = re.compile(r"\{(?=,\d+\})")
+#: A pattern without any of these needs no look.
+_SUSPECT = re.compile(r"\\0|\{(?!\d)|\{\d*(?![\d,}])|\[[^\]]*\[")
+
+
+#: No text that lacks both holds a pattern.
+_SIGNS = (b'"pattern":"', b'"patternProperties":{')
+
+
+def _escaped(pattern: str) -> str:
+    """Return a pattern's text as published."""
+    bare = _ESCAPED.sub("", pattern)
+    balanced = bare.count("[") == bare.count("]")
+    parts: list[str] = []
+    in_class, position = False, 0
+    while position < len(pattern):
+        each, taken = pattern[position], 1
+        if each == "\\":
+            part = pattern[position : position + 2]
+            each, taken = ("\0" if part == "\\0" else part), len(part)
+        elif in_class:
+            in_class = each != "]"
+            each = "\\[" if each == "[" and not balanced else each
+        elif each == "[":
+            in_class = True
+        elif each == "{" and _UP_TO.match(pattern, position):
+            each = "{0"
+        elif each == "{" and not _QUANTIFIER.match(pattern, position):
+            each = "\\{"
+        parts.append(each)
+        position += taken
+    return "".join(parts)
+
+
+def _mended(pattern: str) -> str:
+    return _escaped(pattern) if _SUSPECT.search(pattern) else pattern
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """One pattern that changes: a value under `pattern`, or a member's name."""
+
+    place: Tokens
+    before: str
+    after: str
+    is_name: bool
+
+
+def _edits(schema: Json) -> Iterator[_Edit]:
+    """Yield what changes, innermost first: a new name never stands above an edit."""
+    found: list[_Edit] = []
+    for trail, each in objects(schema):
+        keyed = each.get("patternProperties")
+        names = list(keyed) if isinstance(keyed, dict) else []
+        patterns: list[tuple[Tokens, Json, bool]]
+        patterns = [(("pattern",), each.get("pattern"), False)]
+        patterns += [(("patternProperties", name), name, True) for name in names]
+        for place, pattern, is_name in patterns:
+            if isinstance(pattern, str) and (right := _mended(pattern)) != pattern:
+                found.append(_Edit((*tokens(trail), *place), pattern, right, is_name))
+    return reversed(found)
+
+
+def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
+    """Return the schema with one key of an object renamed, and the member's value."""
+    above, name = place[:-1], place[-1]
+    members = at(schema, above)
+    renamed = {(right if key == name else key): each for key, each in members.items()}
+    return replaced(schema, above, renamed), members[name]
+
+
+def _apply(document: Document, _context: Context) -> Document:
+    schema: Json = document.schema
+    changes: list[Change] = []
+    text = searchable(schema)
+    if not any(sign in text for sign in _SIGNS):
+        return document
+    for edit in _edits(schema):
+        if edit.is_name:
+            schema, value = _renamed(schema, edit.place, edit.after)
+            new = (*edit.place[:-1], edit.after)
+            steps = [(edit.place, write(value), ABSENT), (new, ABSENT, write(value))]
+        else:
+            schema = replaced(schema, edit.place, edit.after)
+            steps = [(edit.place, write(edit.before), write(edit.after))]
+        changes += [
+            Change(rule=NAME, pointer=pointer(where), before=before, after=after)
+            for where, before, after in steps
+        ]
+    return document.changed(schema, changes) if changes else document
+
+
+RULE = Rule(
+    name=NAME,
+    summary="In patterns, a `[` inside an unbalanced class and a `{` that starts no "
+    "quantifier are escaped, `{,n}` becomes `{0,n}` and `\\0` the character U+0000.",
+    source="JSONSchemaBench paper, section 3.1 (schemas are standardized); 11 GitHub "
+    "records",
+    positions={"paper": 70},
+    apply=_apply,
+)

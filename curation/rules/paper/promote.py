@@ -1,0 +1,64 @@
+"""Take out the first member with a `$schema` of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Change, Json, Reason, Rejected
+from curation.core.rule import Rule
+from curation.json.text import write
+from curation.schema.paper_roots import applies
+from curation.schema.subschemas import pointer
+from curation.validation.metaschema_2020_12 import verdict
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+
+NAME = "paper-promote"
+
+
+def _embedded(root: Json) -> str | None:
+    """Return the name of the member that is the schema, or None."""
+    if not isinstance(root, dict) or "$schema" in root or applies(root):
+        return None
+    members: dict[str, Json] = root
+    return next(
+        (
+            name
+            for name, each in members.items()
+            if isinstance(each, dict) and "$schema" in each
+        ),
+        None,
+    )
+
+
+def _apply(document: Document, _context: Context) -> Document | Rejected:
+    name = _embedded(document.schema)
+    if name is None:
+        return document
+    inner = document.schema[name]
+    refused = verdict(inner, key=document.unique_id)
+    if refused is not None:
+        detail = f"in {pointer((name,))}: {refused}"
+        return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
+    change = Change(
+        rule=NAME,
+        pointer="",
+        before=write(document.schema),
+        after=write(inner),
+        note=f"the schema stood under {pointer((name,))}",
+    )
+    return document.changed(inner, [change])
+
+
+RULE = Rule(
+    name=NAME,
+    summary="A root without `$schema` and applying keyword gives way to its first "
+    "member with a `$schema` of its own; that one must pass `check_schema` too.",
+    source="JSONSchemaBench paper, Appendix A (extraneous field removal); 273 GitHub "
+    "files, 5 of which then fail `check_schema`",
+    positions={"paper": 30},
+    apply=_apply,
+    reasons=(Reason.INVALID_SCHEMA,),
+)

@@ -1,0 +1,39 @@
+"""Drop what is a template rather than a schema."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Reason, Rejected
+from curation.core.rule import Rule
+from curation.json.objects import searchable
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+
+#: How a placeholder begins in the template languages of the sources.
+PLACEHOLDER = b"${"
+#: Bytes shown on either side of it.
+_SHOWN = 40
+
+
+def _apply(document: Document, _context: Context) -> Document | Rejected:
+    text = searchable(document.schema)
+    if PLACEHOLDER not in text:
+        return document
+    before, _, after = text.partition(PLACEHOLDER)
+    seen = before[-_SHOWN:] + PLACEHOLDER + after[:_SHOWN]
+    detail = seen.decode(errors="ignore")
+    return Rejected(reason=Reason.TEMPLATE, detail=f"a placeholder in {detail}")
+
+
+RULE = Rule(
+    name="paper-template",
+    summary="A document with `${` anywhere in its JSON text is dropped.",
+    source="JSONSchemaBench paper, section 3.1 (invalid schemas are filtered out); "
+    "45 GitHub and 16 SchemaStore files, none of them published",
+    positions={"paper": 10},
+    apply=_apply,
+    reasons=(Reason.TEMPLATE,),
+)

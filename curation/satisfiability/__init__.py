@@ -1,0 +1,1 @@
+"""Proofs that no value satisfies a schema."""

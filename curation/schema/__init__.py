@@ -1,0 +1,1 @@
+"""What a schema says: dialects, subschemas, features, measures, translation."""

@@ -1,0 +1,119 @@
+"""What a schema asks of an engine, in the names of the paper's Figures 2 and 4.
+
+A feature is a keyword, or a group of keywords with a name that begins with `@`.
+`type`, `properties` and what only names or annotates is in nearly every schema
+and no feature. Keywords count where the dialect reads a schema, in whichever
+draft they are known: an engine meets the word all the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.schema.dialects import ANNOTATIONS, CONTAINERS, KNOWN_WORDS
+from curation.schema.recursion import REFERRING, is_recursive
+from curation.schema.subschemas import subschemas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from curation.core.documents import Json
+    from curation.schema.dialects import Dialect
+
+_BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+_GROUPS = {
+    "minLength": "@minmaxLength",
+    "maxLength": "@minmaxLength",
+    "minItems": "@minmaxItems",
+    "maxItems": "@minmaxItems",
+    "minProperties": "@minmaxProperties",
+    "maxProperties": "@minmaxProperties",
+    "minContains": "@minmaxContains",
+    "maxContains": "@minmaxContains",
+}
+_COMBINING = frozenset({"allOf", "anyOf", "oneOf"})
+_ADDITIONAL = frozenset({"additionalProperties", "additionalItems"})
+_IDENTIFYING = frozenset({"$schema", "$id", "id", "$vocabulary"})
+#: Words that are features under their own name.
+_PLAIN = (
+    KNOWN_WORDS
+    - {"type", "properties"}
+    - (ANNOTATIONS - {"format"})
+    - CONTAINERS
+    - _IDENTIFYING
+    - _BOUNDS
+    - frozenset(_GROUPS)
+    - _COMBINING
+)
+#: Words that ask nothing beside a `$ref`.
+_SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
+_OTHERS = _BOUNDS | frozenset(_GROUPS) | _COMBINING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """What a schema uses, each name once, sorted."""
+
+    features: tuple[str, ...]
+    formats: tuple[str, ...]
+
+
+def used(schema: Json, dialect: Dialect) -> Used:
+    """Return the features and the formats of a schema, in one walk."""
+    found: set[str] = set()
+    stated: set[str] = set()
+    for each in subschemas(schema, dialect):
+        words = KNOWN_WORDS.intersection(each)
+        found.update(_of(each, words))
+        if "format" in words and isinstance(each["format"], str):
+            stated.add(each["format"])
+    if not found.isdisjoint(REFERRING) and is_recursive(schema, dialect):
+        found.add("@recursiveSchemas")
+    return Used(features=tuple(sorted(found)), formats=tuple(sorted(stated)))
+
+
+def features(schema: Json, dialect: Dialect) -> tuple[str, ...]:
+    """Return the names of the features that a schema uses, sorted, each once."""
+    return used(schema, dialect).features
+
+
+def formats(schema: Json, dialect: Dialect) -> tuple[str, ...]:
+    """Return the values of `format` in keyword position, sorted, each once."""
+    return used(schema, dialect).formats
+
+
+def _of(schema: dict[str, Json], words: frozenset[str]) -> Iterable[str]:
+    """Yield the features of one place, given the known words in it."""
+    plain = words & _PLAIN
+    yield from plain
+    for word in words & _OTHERS:
+        yield from _of_word(word, schema)
+    for word in plain & _ADDITIONAL:
+        if isinstance(schema[word], dict):
+            yield f"{word}:object"
+    if len(set(map(_sort_of, words - _SILENT))) > 1:
+        yield "@siblingKeys"
+
+
+def _of_word(word: str, schema: dict[str, Json]) -> Iterable[str]:
+    """Yield the feature that a word is not by its own name alone."""
+    value = schema[word]
+    if word in _BOUNDS:
+        stated = schema.get("type")
+        whole = stated == "integer" or (
+            isinstance(stated, list) and "integer" in stated
+        )
+        yield "@minmaxInteger" if whole else "@minmaxNumber"
+    elif word in _GROUPS:
+        yield _GROUPS[word]
+    elif not isinstance(value, list) or len(value) > 1:
+        # A combination of one is that one.
+        yield word
+
+
+def _sort_of(word: str) -> str:
+    """Return what a keyword is beside others: a reference, a combination, a rest."""
+    if word == "$ref":
+        return word
+    return "combination" if word in _COMBINING else "other"

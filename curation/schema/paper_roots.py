@@ -1,0 +1,107 @@
+"""What rule set `paper` sees in a root: the authors' notion, found by comparison.
+
+It reads words by name alone, wherever they stand, as the published records show
+that the authors did; `curation.schema.roots` is the careful notion of rule set `clean`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.documents import Json
+    from curation.schema.subschemas import Tokens
+
+#: Words that make an object a schema that asks something.
+APPLYING = frozenset(
+    {
+        "properties",
+        "patternProperties",
+        "$ref",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "enum",
+        "const",
+        "if",
+    }
+)
+#: Words that bound a value.
+BOUNDING = frozenset(
+    {
+        "pattern",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+    }
+)
+#: A root with none of these is not a schema at all.
+SIGNS = frozenset({"$schema", "definitions", "type", "required", "dependencies"})
+_OTHER_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "string"})
+
+
+def applies(schema: dict[str, Json]) -> bool:
+    """Tell whether an object has one of the applying words."""
+    return not APPLYING.isdisjoint(schema)
+
+
+def _other_type(schema: dict[str, Json]) -> bool:
+    """Tell whether `type` asks for something else than plainly an object."""
+    stated = schema.get("type")
+    return isinstance(stated, list) or (
+        isinstance(stated, str) and stated in _OTHER_TYPES
+    )
+
+
+def constrains(root: Json) -> bool:
+    """Tell whether a root asks anything of an instance, objects aside."""
+    return isinstance(root, dict) and (
+        applies(root)
+        or "items" in root
+        or not BOUNDING.isdisjoint(root)
+        or isinstance(root.get("additionalProperties"), dict)
+        or _other_type(root)
+    )
+
+
+def _is_entry(value: dict[str, Json]) -> bool:
+    return (
+        applies(value)
+        or not BOUNDING.isdisjoint(value)
+        or _other_type(value)
+        or (value.get("type") == "object" and "additionalProperties" in value)
+    )
+
+
+def entries(root: dict[str, Json]) -> Iterator[Tokens]:
+    """Yield where the outermost meaningful schemas stand, in the file's order.
+
+    Only members that are objects are entered, never arrays.
+    """
+    stack = [_members(root, ())]
+    while stack:
+        found = next(stack[-1], None)
+        if found is None:
+            stack.pop()
+        elif _is_entry(found[1]):
+            yield found[0]
+        else:
+            stack.append(_members(found[1], found[0]))
+
+
+def _members(
+    value: dict[str, Json], above: Tokens
+) -> Iterator[tuple[Tokens, dict[str, Json]]]:
+    for name, each in value.items():
+        if isinstance(each, dict):
+            yield (*above, name), each

@@ -1,0 +1,244 @@
+"""What a root says by itself, before anyone knows its dialect.
+
+Three defects hang on it: a schema embedded in a file about something else, a
+library of definitions whose root asks nothing, and a file that is no schema.
+A keyword counts as such only if its value has a shape that some draft gives it:
+a map of definitions may well hold one that is called `type` or `required`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, CONTAINERS, Shape
+from curation.schema.subschemas import Tokens, pointer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.documents import Json
+
+#: The seven names that `type` knows (draft-04 to 2020-12).
+TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+#: A root with none of these is a file about something else.
+_SIGNS = frozenset(
+    {"$schema", "definitions", "$defs", "type", "required", "dependencies"}
+)
+_NUMBERS = frozenset(
+    {
+        "multipleOf",
+        "divisibleBy",
+        "maximum",
+        "minimum",
+        "maxLength",
+        "minLength",
+        "maxItems",
+        "minItems",
+        "maxProperties",
+        "minProperties",
+        "minContains",
+        "maxContains",
+    }
+)
+#: With the value 0 these ask nothing.
+_COUNTS_FROM = frozenset({"minLength", "minItems", "minProperties", "minContains"})
+#: Words that never hold definitions.
+_DATA = (ANNOTATIONS - {"contentSchema"}) | {"enum", "const", "example"}
+#: Characters that a URI fragment may hold as they are (RFC 3986 section 3.5).
+_FRAGMENT_SAFE = "/~!$&'()*+,;=:@?-._"
+#: Definitions nested deeper than this below the root are left alone.
+_DEEPEST = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One definition of a library: its name as a property, and where it stands."""
+
+    name: str
+    tokens: Tokens
+
+    @property
+    def reference(self) -> str:
+        """The `$ref` value that leads to it from the root."""
+        return local_reference(self.tokens)
+
+
+def local_reference(tokens: Tokens) -> str:
+    """Return the URI fragment for a JSON pointer (RFC 6901 section 6)."""
+    return "#" + quote(pointer(tokens), safe=_FRAGMENT_SAFE)
+
+
+def _is_schema(value: Json) -> bool:
+    return isinstance(value, dict | bool)
+
+
+def _names_a_type(value: Json) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(
+            isinstance(each, dict) or (isinstance(each, str) and each in TYPES)
+            for each in value
+        )
+    return isinstance(value, str) and value in TYPES
+
+
+def _any_type(value: Json) -> bool:
+    """Tell whether a `type` excludes nothing, or nothing but non-objects."""
+    if isinstance(value, list):
+        named = {each for each in value if isinstance(each, str)}
+        return named == {"object"} or named >= TYPES - {"integer"}
+    return value in ("object", "any")
+
+
+def _applies(word: str, value: Json) -> bool:
+    """Tell whether an applicator's value is of its shape and restricts something."""
+    shape = ANY_DIALECT.applicators[word]
+    if word == "properties":
+        return isinstance(value, dict) and (
+            not value or any(map(_is_schema, value.values()))
+        )
+    if shape is Shape.SCHEMA:
+        return value is False or (isinstance(value, dict) and bool(value))
+    if isinstance(value, dict):
+        return bool(value)
+    return isinstance(value, list) and bool(value) and all(map(_is_schema, value))
+
+
+def _asserts(word: str, value: Json) -> bool:
+    """Tell whether an assertion's value is of its shape and restricts something."""
+    if word == "type":
+        return _names_a_type(value) and not _any_type(value)
+    if word in _NUMBERS:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return number and not (value == 0 and word in _COUNTS_FROM)
+    if word in ("required", "enum", "disallow"):
+        return bool(value) and isinstance(value, list | str)
+    if word in ("exclusiveMaximum", "exclusiveMinimum"):
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if word == "uniqueItems":
+        return value is True
+    if word == "pattern":
+        return isinstance(value, str)
+    if word == "dependentRequired":
+        return isinstance(value, dict) and any(value.values())
+    return word == "const"
+
+
+def restricts(word: str, value: Json) -> bool:
+    """Tell whether one member of a schema restricts its instance in some draft.
+
+    `type: object` does not: a library's root often says no more than that.
+    """
+    if word in CONTAINERS or word == "contentSchema":
+        return False
+    # Draft-03's `type` and `disallow` may hold schemas, but they assert.
+    if word in ANY_DIALECT.assertions:
+        return _asserts(word, value)
+    if word in ANY_DIALECT.applicators:
+        return _applies(word, value)
+    return word in ("$ref", "$dynamicRef", "$recursiveRef") and isinstance(value, str)
+
+
+def constrains(schema: Json) -> bool:
+    """Tell whether a schema asks more of an object than to be one, in some draft."""
+    if not isinstance(schema, dict):
+        return schema is False
+    return any(restricts(word, value) for word, value in schema.items())
+
+
+def asks_nothing(root: Json) -> bool:
+    """Tell whether a root by itself says nothing of an object's content.
+
+    `properties: {}` says nothing, and `additionalProperties: false` without
+    properties only that there is no content. A keyword whose value is malformed
+    is for the metaschema to judge, so it counts as asking.
+    """
+    if not isinstance(root, dict):
+        return root is True
+    return not any(
+        restricts(word, value) or _malformed(word, value)
+        for word, value in root.items()
+        if not (word == "properties" and value == {})
+        and not (word == "additionalProperties" and value is False)
+    )
+
+
+def _malformed(word: str, value: Json) -> bool:
+    if word == "type":
+        return not _names_a_type(value) and value != "any"
+    shape = ANY_DIALECT.applicators.get(word)
+    if shape is None or word in CONTAINERS:
+        return False
+    fits = {
+        Shape.SCHEMAS: (list,),
+        Shape.MAP: (dict,),
+        Shape.DEPENDENCIES: (dict,),
+        Shape.EITHER: (dict, bool, list),
+        Shape.SCHEMA: (dict, bool),
+    }[shape]
+    return not isinstance(value, fits) or (
+        word == "properties" and not _applies(word, value)
+    )
+
+
+def looks_like_a_schema(root: Json) -> bool:
+    """Tell whether a root that restricts nothing is meant as a schema at all."""
+    return isinstance(root, dict) and not _SIGNS.isdisjoint(root)
+
+
+def embedded(root: Json) -> str | None:
+    """Return the name of the first member that is a schema of its own, or None.
+
+    The root must declare nothing and restrict nothing itself.
+    """
+    if not isinstance(root, dict) or "$schema" in root or constrains(root):
+        return None
+    name: str
+    for name, value in root.items():
+        if name in CONTAINERS or not isinstance(value, dict):
+            continue
+        if isinstance(value.get("$schema"), str):
+            return name
+    return None
+
+
+def entries(root: Json) -> tuple[Entry, ...]:
+    """Return the definitions of a library, in the order they stand.
+
+    Objects are searched outside in; a definition is not searched itself. An
+    entry's name is its path, dots between, without `definitions` and `$defs`;
+    a name that was taken gets `-2`, `-3` and so on.
+    """
+    found: list[Entry] = []
+    taken: set[str] = set()
+    for tokens in _definitions(root, ()):
+        path = [each for each in tokens if each not in CONTAINERS]
+        name = unused(".".join(path or tokens), taken)
+        taken.add(name)
+        found.append(Entry(name=name, tokens=tokens))
+    return tuple(found)
+
+
+def unused(name: str, taken: set[str]) -> str:
+    """Return the name, or with the first free number behind it."""
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}-{number}" in taken:
+        number += 1
+    return f"{name}-{number}"
+
+
+def _definitions(value: Json, tokens: Tokens) -> Iterator[Tokens]:
+    if not isinstance(value, dict) or len(tokens) > _DEEPEST:
+        return
+    for name, each in value.items():
+        # A container's members are definitions, whatever they are called.
+        below_container = bool(tokens) and tokens[-1] in CONTAINERS
+        if not isinstance(each, dict) or (name in _DATA and not below_container):
+            continue
+        if name not in CONTAINERS and constrains(each):
+            yield (*tokens, name)
+        else:
+            yield from _definitions(each, (*tokens, name))

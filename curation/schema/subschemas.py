@@ -1,0 +1,221 @@
+"""The one traversal: where the subschemas of a schema are, and their pointers.
+
+A *place* is a value that its dialect reads as a schema. What stands under
+`enum`, `const`, `default`, `examples` or an unknown word is data, not a schema,
+and is never visited.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.schema.dialects import Dialect, Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from curation.core.documents import Json
+
+#: A JSON pointer (RFC 6901) as its reference tokens.
+Tokens = tuple[str, ...]
+#: The JSON types of a schema; a boolean only where the dialect allows one.
+_SCHEMA = (dict, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One schema inside a schema."""
+
+    tokens: Tokens
+    #: An object, or a boolean where the dialect allows one.
+    schema: Json
+    #: The applicator that holds it; None at the root.
+    applicator: str | None
+
+    @property
+    def pointer(self) -> str:
+        """The JSON pointer of the place."""
+        return pointer(self.tokens)
+
+
+def pointer(tokens: Tokens) -> str:
+    """Return the JSON pointer text of reference tokens (RFC 6901 section 3)."""
+    return "".join("/" + each.replace("~", "~0").replace("/", "~1") for each in tokens)
+
+
+def tokens_of(text: str) -> Tokens:
+    """Return the reference tokens of a JSON pointer text (RFC 6901 section 4)."""
+    if not text:
+        return ()
+    parts = text.removeprefix("/").split("/")
+    return tuple(each.replace("~1", "/").replace("~0", "~") for each in parts)
+
+
+def at(value: Json, tokens: Tokens) -> Json:
+    """Return the value that the tokens lead to.
+
+    Raises:
+        LookupError: nothing stands there.
+    """
+    for token in tokens:
+        if isinstance(value, list) and token.isascii() and token.isdigit():
+            value = value[int(token)]
+        elif isinstance(value, dict):
+            value = value[token]
+        else:
+            raise LookupError(token)
+    return value
+
+
+def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
+    """Return a copy of the value in which `new` stands where the tokens lead."""
+    if not tokens:
+        return new
+    head, rest = tokens[0], tokens[1:]
+    if isinstance(value, list):
+        index = int(head)
+        inner = replaced(value[index], rest, new)
+        return [*value[:index], inner, *value[index + 1 :]]
+    return {
+        name: replaced(each, rest, new) if name == head else each
+        for name, each in value.items()
+    }
+
+
+def children(  # noqa: C901 - one flat loop: the hot path of every rule
+    schema: Json, dialect: Dialect
+) -> Iterator[tuple[Tokens, Json]]:
+    """Yield the schemas directly inside a schema, in the order they stand."""
+    if not isinstance(schema, dict):
+        return
+    shapes = dialect.applicators
+    for word in schema:
+        shape = shapes.get(word)
+        if shape is None:
+            continue
+        value = schema[word]
+        if isinstance(value, list):
+            if shape is Shape.SCHEMAS or shape is Shape.EITHER:
+                for index, each in enumerate(value):
+                    if isinstance(each, _SCHEMA):
+                        yield (word, str(index)), each
+        elif shape is Shape.SCHEMA or shape is Shape.EITHER:
+            if isinstance(value, _SCHEMA):
+                yield (word,), value
+        elif isinstance(value, dict) and shape is not Shape.SCHEMAS:
+            for name, each in value.items():
+                if isinstance(each, _SCHEMA):
+                    yield (word, name), each
+
+
+def places(schema: Json, dialect: Dialect) -> Iterator[Place]:
+    """Yield every place of a schema, outermost first, in the order they stand.
+
+    A reference is not followed: each schema is met once, where it is written.
+    """
+    stack: list[Place] = [Place((), schema, None)]
+    while stack:
+        place = stack.pop()
+        yield place
+        inner = [
+            Place(place.tokens + tokens, each, tokens[0])
+            for tokens, each in children(place.schema, dialect)
+        ]
+        stack.extend(reversed(inner))
+
+
+#: Dialect name to the last schema walked under it, and its subschemas. Several
+#: rules walk one schema in turn; JSON values never change, so what was found
+#: holds as long as it is the same object.
+_LAST: dict[str, tuple[Json, tuple[dict[str, Json], ...]]] = {}
+
+
+def subschemas(schema: Json, dialect: Dialect) -> tuple[dict[str, Json], ...]:
+    """Return every place that is an object, in no promised order.
+
+    The quick walk, for rules that ask first whether they concern a schema at all.
+    """
+    last = _LAST.get(dialect.name)
+    if last is not None and last[0] is schema:
+        return last[1]
+    found = tuple(_subschemas(schema, dialect))
+    _LAST[dialect.name] = (schema, found)
+    return found
+
+
+def _subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
+    applicators = dialect.applicators
+    stack: list[Json] = [schema]
+    while stack:
+        each = stack.pop()
+        if not isinstance(each, dict):
+            continue
+        yield each
+        for word in applicators.keys() & each.keys():
+            value, shape = each[word], applicators[word]
+            if shape in (Shape.SCHEMA, Shape.EITHER) and isinstance(value, dict):
+                stack.append(value)
+            elif isinstance(value, list):
+                if shape in (Shape.SCHEMAS, Shape.EITHER):
+                    stack.extend(value)
+            elif isinstance(value, dict) and shape is not Shape.SCHEMAS:
+                stack.extend(value.values())
+
+
+def edited(
+    schema: Json, dialect: Dialect, edit: Callable[[Tokens, Json], Json]
+) -> Json:
+    """Return the schema with every place replaced by what `edit` makes of it.
+
+    Inner places first; `edit` returns its argument itself where nothing changes,
+    and then nothing is copied.
+    """
+    return _edited(schema, (), dialect, edit)
+
+
+def _edited(
+    schema: Json,
+    at_tokens: Tokens,
+    dialect: Dialect,
+    edit: Callable[[Tokens, Json], Json],
+) -> Json:
+    result = schema
+    if isinstance(schema, dict):
+        for word, value in schema.items():
+            shape = dialect.applicators.get(word)
+            if shape is None:
+                continue
+            new = _edited_value(value, (*at_tokens, word), shape, dialect, edit)
+            if new is not value:
+                result = {**result, word: new}
+    return edit(at_tokens, result)
+
+
+def _edited_value(
+    value: Json,
+    at_tokens: Tokens,
+    shape: Shape,
+    dialect: Dialect,
+    edit: Callable[[Tokens, Json], Json],
+) -> Json:
+    """Return an applicator's value with the schemas in it edited."""
+
+    def inner(name: str, each: Json) -> Json:
+        if isinstance(each, dict | bool):
+            return _edited(each, (*at_tokens, name), dialect, edit)
+        return each
+
+    single = shape in (Shape.SCHEMA, Shape.EITHER)
+    if isinstance(value, list) and shape in (Shape.SCHEMAS, Shape.EITHER):
+        items = [inner(str(index), each) for index, each in enumerate(value)]
+        same = all(map(operator.is_, items, value))
+        return value if same else items
+    if isinstance(value, dict | bool) and single:
+        return _edited(value, at_tokens, dialect, edit)
+    if isinstance(value, dict) and shape in (Shape.MAP, Shape.DEPENDENCIES):
+        members = {name: inner(name, each) for name, each in value.items()}
+        same = all(map(operator.is_, members.values(), value.values()))
+        return value if same else members
+    return value

@@ -1,0 +1,224 @@
+"""SchemaStore's entries that are hosted elsewhere: fetched once, then pinned.
+
+Each address of the pinned catalogue that is not SchemaStore's own is asked, and
+what it gives goes to a pack of the cache and to a lock file
+(`curation.sources.schemastore_lock`). The same command, run again, goes on where it
+stopped, tries again what failed, and never replaces what is locked: to lock anew,
+delete the lock file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import threading
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import orjson
+
+from curation.download.acquire import Acquired, FetchSettings, acquire, load_pins
+from curation.download.allowed_hosts import Gate
+from curation.download.cache import Cache
+from curation.download.http import FetchLimits, Network
+from curation.download.packs import open_pack, write_pack
+from curation.sources.schemastore import hosted_elsewhere, live_path, unique_ids
+from curation.sources.schemastore_lock import (
+    Failure,
+    Lock,
+    Locked,
+    digest_over,
+    read_lock,
+    write_lock,
+)
+from curation.system.atomic_files import publish
+from curation.system.errors import Fault
+from curation.system.errors import Unavailable as UnavailableFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+ARCHIVE: Final = "schemastore"
+_CATALOGUE: Final = "src/api/json/catalog.json"
+#: A schema of more bytes than this is none that a benchmark can use.
+LIMITS: Final = FetchLimits(
+    total=60.0, longest_wait=30.0, attempts=2, body_bytes=16 << 20
+)
+#: Hosts that are asked at the same time; each is asked one thing at a time.
+_HOSTS_AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunt:
+    """What is looked for, where it is put, and how politely."""
+
+    settings: FetchSettings
+    lock: Path
+    network: Network = field(default_factory=lambda: Network(limits=LIMITS))
+    #: Seconds between two questions to one host.
+    pause: float = 0.2
+    #: In place of the hosts that the catalogue lists; for tests.
+    gate: Gate | None = None
+
+
+def fetch_live(
+    hunt: Hunt,
+    say: Callable[[str], None],
+    advance: Callable[[int], None] = lambda _steps: None,
+) -> Lock:
+    """Try every entry hosted elsewhere; write the lock and return it.
+
+    `advance` is told how many more addresses are done. An address that fails is
+    listed in the lock. Raises `Unavailable` if SchemaStore itself cannot be had
+    or the network must not be asked, `BadConfiguration` if there is a lock of
+    another commit.
+    """
+    pin = load_pins()[ARCHIVE]
+    got = acquire(pin, hunt.settings, say)
+    if not isinstance(got, Acquired):
+        raise UnavailableFault(got.why)
+    if hunt.settings.offline:
+        raise UnavailableFault("--live asks the network, --offline forbids it")
+    content = orjson.loads(open_pack(got.pack).read(_CATALOGUE))
+    catalogue = list(dict.fromkeys(each["url"] for each in content["schemas"]))
+    cache = Cache(hunt.settings.cache)
+    with cache.lock(f"{ARCHIVE}-live", say):
+        old = read_lock(hunt.lock, pin.commit)
+        shelf = _Shelf.open(cache, old)
+        failures = _ask_all(hunt, catalogue, shelf, advance)
+        lock = _settled(catalogue, shelf, failures, pin.commit)
+        if not shelf.lacks_locked():
+            write_pack(cache.packs, f"{ARCHIVE}-live", shelf.contents(lock.schemas))
+            write_lock(hunt.lock, lock)
+            shelf.clear()
+    return lock
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """The contents that are there so far: one file an address, each whole."""
+
+    folder: Path
+    #: Address to the sha256 that it must have.
+    locked: dict[str, str]
+
+    @classmethod
+    def open(cls, cache: Cache, old: Lock | None) -> _Shelf:
+        """Put what is locked, and in the cache, on the shelf."""
+        shelf = cls(
+            cache.folder / "live",
+            {each.url: each.sha256 for each in old.schemas} if old else {},
+        )
+        shelf.folder.mkdir(parents=True, exist_ok=True)
+        pack = cache.pack(old.digest) if old else None
+        if pack is not None:
+            held = open_pack(pack)
+            for url in shelf.locked:
+                shelf.place(url).write_bytes(held.read(live_path(url)))
+        return shelf
+
+    def place(self, url: str) -> Path:
+        """Return the file of an address."""
+        return self.folder / live_path(url).rpartition("/")[2]
+
+    def holds(self, url: str) -> bool:
+        """Say whether the right content is there."""
+        file = self.place(url)
+        if not file.is_file():
+            return False
+        return self.locked.get(url) in {None, _sha256(file)}
+
+    def lacks_locked(self) -> bool:
+        """Say whether something that is locked is not there."""
+        return not all(map(self.holds, self.locked))
+
+    def contents(self, schemas: Iterable[Locked]) -> Iterator[tuple[str, bytes]]:
+        """Yield path and content for the pack."""
+        for each in schemas:
+            yield live_path(each.url), self.place(each.url).read_bytes()
+
+    def clear(self) -> None:
+        """Remove all files: they are in the pack."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _ask_all(
+    hunt: Hunt, catalogue: list[str], shelf: _Shelf, advance: Callable[[int], None]
+) -> dict[str, str]:
+    """Fill the shelf; return address to reason for what is not to be had."""
+    gate = hunt.gate or Gate(
+        hosts=frozenset(urlsplit(each).hostname or "" for each in catalogue)
+    )
+    by_host: dict[str, list[str]] = defaultdict(list)
+    for url in hosted_elsewhere(catalogue):
+        by_host[urlsplit(url).netloc].append(url)
+    failures: dict[str, str] = {}
+    stop = threading.Event()
+
+    def ask_host(urls: list[str]) -> None:
+        for url in urls:
+            if stop.is_set():
+                return
+            if not shelf.holds(url):
+                why = _ask(hunt.network, url, shelf, gate)
+                if why:
+                    failures[url] = why
+                time.sleep(hunt.pause)
+            advance(1)
+
+    with ThreadPoolExecutor(_HOSTS_AT_ONCE) as hosts:
+        try:
+            for done in [hosts.submit(ask_host, each) for each in by_host.values()]:
+                done.result()
+        finally:
+            stop.set()
+    return failures
+
+
+def _ask(network: Network, url: str, shelf: _Shelf, gate: Gate) -> str:
+    """Put one address's content on the shelf, or return why not."""
+    place = shelf.place(url)
+    arriving = place.with_name(f".{place.name}")
+    try:
+        network.download(url, arriving, gate, lambda _message: None)
+        expected = shelf.locked.get(url)
+        found = _sha256(arriving)
+        if expected not in {None, found}:
+            return f"has changed since it was locked: sha256 is {found}"
+        publish(arriving, place)
+    except Fault as fault:
+        return fault.what
+    finally:
+        arriving.unlink(missing_ok=True)
+    return ""
+
+
+def _settled(
+    catalogue: list[str], shelf: _Shelf, failures: dict[str, str], commit: str
+) -> Lock:
+    ids = unique_ids(catalogue)
+    schemas = tuple(
+        Locked(
+            url=url,
+            unique_id=ids[url],
+            sha256=_sha256(shelf.place(url)),
+            bytes=shelf.place(url).stat().st_size,
+        )
+        for url in sorted(hosted_elsewhere(catalogue))
+        if shelf.holds(url)
+    )
+    return Lock(
+        commit=commit,
+        digest=digest_over(schemas),
+        schemas=schemas,
+        failures=tuple(Failure(url=url, why=failures[url]) for url in sorted(failures)),
+    )
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -1,1 +1,0 @@
-"""The rules, one file each; `curation.rulesets` finds and orders them."""

@@ -1,0 +1,1 @@
+"""Files, folders, terminals, progress and errors: where we touch the machine."""

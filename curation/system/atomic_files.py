@@ -1,0 +1,83 @@
+"""Files that are whole or absent, whatever kills the process that writes them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from curation.system.errors import CannotCreate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: What a file is called while it is being written.
+UNFINISHED = ".unfinished"
+
+
+@contextmanager
+def unfinished(folder: Path, name: str) -> Iterator[Path]:
+    """Give a path for a file in the making, removed at the end if still there.
+
+    A process that is killed leaves it behind; `sweep` removes what is left.
+    Raises `CannotCreate` where the folder cannot be written.
+    """
+    temporary = folder / f".{name}.{os.getpid()}{UNFINISHED}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield temporary
+    except OSError as error:
+        raise cannot_write(folder / name, error) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def publish(temporary: Path, path: Path) -> None:
+    """Bring a finished file to the disk, then give it its name at one stroke."""
+    flush(temporary)
+    temporary.replace(path)
+    flush(path.parent)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a temporary file that becomes `path` at the end of the block.
+
+    If the block raises, `path` stays as it was.
+    """
+    with unfinished(path.parent, path.name) as temporary:
+        yield temporary
+        publish(temporary, path)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees the old content or the new one."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def flush(path: Path) -> None:
+    """Ask the system to bring a file, or a folder's entries, to the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sweep(folder: Path, name: str) -> None:
+    """Remove what killed processes left of `name`; the caller holds its lock."""
+    for left in folder.glob(f".{name}.*{UNFINISHED}"):
+        left.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, error: OSError) -> CannotCreate:
+    """Say why a path cannot be written."""
+    why = error.strerror or type(error).__name__
+    return CannotCreate(
+        f"cannot be written ({why})",
+        str(path),
+        "free space, change its rights or choose another place",
+    )

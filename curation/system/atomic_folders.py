@@ -1,0 +1,123 @@
+"""A whole output folder, published at one stroke: the old one or the new, no mix."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import sys
+from contextlib import contextmanager
+from glob import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.system.atomic_files import UNFINISHED, cannot_write, flush, write_whole
+from curation.system.errors import CannotCreate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What the old folder is called for the moment in which the new one takes its
+#: name, where the system cannot swap two names.
+_REPLACED = ".replaced"
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+def atomic_write_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees the old content or the new one.
+
+    Raises:
+        CannotCreate: the place cannot be written (exit 73).
+    """
+    write_whole(path, content)
+
+
+@contextmanager
+def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path]:
+    """Give an empty folder that becomes `path` at the end of the block.
+
+    If the block raises, or the process is killed at whatever moment, `path` stays
+    as it was, or is wholly new. A folder that is neither empty nor holds `marker`
+    was not made by us and is not replaced. The caller holds the run's lock: what
+    killed processes left beside `path` is removed here.
+
+    Raises:
+        CannotCreate: the place cannot be written (exit 73).
+    """
+    path = path.resolve()
+    temporary = path.parent / f".{path.name}.{os.getpid()}{UNFINISHED}"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        recover(path)
+        refuse_foreign(path, marker)
+        temporary.mkdir()
+        yield temporary
+        _flush_tree(temporary)
+        _take_place(temporary, path)
+        flush(path.parent)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def recover(path: Path) -> None:
+    """Put back what a killed process had moved aside, and remove its torsos."""
+    for aside in path.parent.glob(f".{escape(path.name)}.*{_REPLACED}"):
+        if path.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        else:
+            aside.rename(path)
+    for torso in path.parent.glob(f".{escape(path.name)}.*{UNFINISHED}"):
+        if torso.is_dir():
+            shutil.rmtree(torso, ignore_errors=True)
+
+
+def refuse_foreign(path: Path, marker: str = "manifest.json") -> None:
+    """Refuse a place that holds something which we have not made.
+
+    Worth asking before long work, whose result could not be published.
+
+    Raises:
+        CannotCreate: the place is taken (exit 73).
+    """
+    if not path.exists():
+        return
+    if path.is_dir() and ((path / marker).exists() or not any(path.iterdir())):
+        return
+    raise CannotCreate(
+        "is there already and was not made by csbdata",
+        str(path),
+        "choose another place",
+    )
+
+
+def _flush_tree(folder: Path) -> None:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            flush(Path(parent, name))
+        flush(Path(parent))
+
+
+def _take_place(new: Path, path: Path) -> None:
+    """Give the new folder its name; where there was one, `new` now names the old."""
+    if not path.exists():
+        new.rename(path)
+    elif not _exchange(new, path):
+        aside = new.with_suffix(_REPLACED)
+        path.rename(aside)
+        new.rename(path)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Swap two names at one stroke; False where the system has no such call."""
+    if sys.platform != "linux":
+        return False
+    rename = getattr(ctypes.CDLL(None), "renameat2", None)
+    if rename is None:
+        return False
+    names = (os.fsencode(one), os.fsencode(other))
+    status = rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
+    return bool(status == 0)

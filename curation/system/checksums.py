@@ -1,0 +1,97 @@
+"""Digests of files, and `SHA256SUMS`, which `sha256sum -c` reads."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+#: The file's name in a dataset folder. It lists every other file.
+FILE = "SHA256SUMS"
+#: What git and the Hub's clients keep in a folder.
+NOT_OURS = frozenset({".git", ".gitattributes", ".cache"})
+_CHUNK_BYTES = 2**20
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sum:
+    """What is known of one file's bytes."""
+
+    #: Their number.
+    bytes: int
+    #: Hexadecimal.
+    sha256: str
+
+
+def file_digest(path: Path) -> str:
+    """Return the sha256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    state = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            state.update(chunk)
+    return state.hexdigest()
+
+
+def sums_of(folder: Path, names: Iterable[str]) -> dict[str, Sum]:
+    """Return size and digest of files of a folder, named with `/`, sorted by name.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    return {
+        name: Sum(
+            bytes=(folder / name).stat().st_size, sha256=file_digest(folder / name)
+        )
+        for name in sorted(names)
+    }
+
+
+def names_in(folder: Path) -> set[str]:
+    """Return the names of all files of a folder, with `/`; the folder may be absent.
+
+    What git and the Hub's clients keep beside the files of a repository is left out.
+    """
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    names = (path.relative_to(folder) for path in paths)
+    return {each.as_posix() for each in names if each.parts[0] not in NOT_OURS}
+
+
+def write_sums(folder: Path, sums: Mapping[str, Sum]) -> str:
+    """Write `SHA256SUMS`; returns its path in the folder.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    lines = (f"{sums[name].sha256}  {name}\n" for name in sorted(sums))
+    (folder / FILE).write_text("".join(lines), encoding="utf-8", newline="\n")
+    return FILE
+
+
+def read_sums(folder: Path) -> dict[str, str]:
+    """Return what the `SHA256SUMS` of a folder says: name to digest.
+
+    Raises:
+        OSError: the file cannot be read.
+        BadData: a line of it is not one of checksums.
+    """
+    known = {}
+    for number, line in enumerate(
+        (folder / FILE).read_text(encoding="utf-8").splitlines(), start=1
+    ):
+        found = _LINE.fullmatch(line)
+        if found is None:
+            raise BadData("not a line of checksums", f"{folder / FILE}:{number}")
+        known[found[2]] = found[1]
+    return known

@@ -1,0 +1,89 @@
+"""Faults of the world or of us: what ends a command, and with which exit code.
+
+    Fault                        70  a defect of csbdata itself
+    +-- BadData                  65  bytes that are not what they must be
+    |   +-- BadArchive           65  an archive that cannot or must not be read
+    |   +-- WrongDigest          65  content that differs from its pin
+    +-- NoInput                  66  a file or a folder that is not there
+    +-- Unavailable              69  a host or a service that cannot be used
+    +-- CannotCreate             73  a place where nothing can be written
+    +-- TemporarilyUnavailable   75  the same command may succeed later
+    +-- NotPermitted             77  rights that are missing
+    +-- BadConfiguration         78  settings that make no sense
+
+A problem of the data is no fault but a value: `curation.core.documents.Rejected`.
+Exit codes are those of sysexits.h.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class Fault(Exception):  # noqa: N818 # a fault is what it is; errors are ours
+    """What happened, where, and what to do next: one line on stderr."""
+
+    #: What the process exits with.
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, what: str, where: str = "", then: str = "") -> None:
+        """Name the fact, its place (a path or an address), and the next step."""
+        super().__init__(what, where, then)
+        self.what = what
+        self.where = where
+        self.then = then
+
+    def __str__(self) -> str:
+        """Join the parts to one line; line breaks inside become spaces."""
+        parts = (self.where, self.what, self.then)
+        return ": ".join(" ".join(part.split()) for part in parts if part)
+
+
+class BadData(Fault):
+    """Bytes that are not what they must be."""
+
+    exit_code = 65
+
+
+class BadArchive(BadData):
+    """An archive that cannot be read, or that no honest hand has made."""
+
+
+class WrongDigest(BadData):
+    """Content that differs from its pin."""
+
+
+class NoInput(Fault):
+    """A file or a folder that is not there or cannot be read."""
+
+    exit_code = 66
+
+
+class Unavailable(Fault):
+    """A host or a service that cannot be used."""
+
+    exit_code = 69
+
+
+class CannotCreate(Fault):
+    """A place where nothing can be written: full, read-only, forbidden."""
+
+    exit_code = 73
+
+
+class TemporarilyUnavailable(Fault):
+    """The same command may succeed later."""
+
+    exit_code = 75
+
+
+class NotPermitted(Fault):
+    """Rights that are missing."""
+
+    exit_code = 77
+
+
+class BadConfiguration(Fault):
+    """Settings that make no sense together or at all."""
+
+    exit_code = 78

@@ -1,0 +1,1 @@
+"""What validators say of a schema: its metaschema, its dialect, its patterns."""

@@ -1,0 +1,81 @@
+"""The worker process that lets fastjsonschema compile schemas, one after another.
+
+fastjsonschema writes Python source and runs it, and would fetch what a `$ref`
+names: hence a process of its own, and a handler of every scheme that refuses.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from curation.workers.protocol import serve
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+#: The verdict on a schema that compiles.
+COMPILES = "compiles"
+
+
+class RemoteReferenceError(LookupError):
+    """The schema needs another document, which is not fetched."""
+
+
+def _refuse(uri: str) -> NoReturn:
+    raise RemoteReferenceError(uri)
+
+
+class Refusing(Mapping[str, Callable[[str], Any]]):
+    """A handler for every URI scheme there is: it refuses."""
+
+    def __getitem__(self, scheme: str) -> Callable[[str], Any]:
+        """Return the handler that refuses."""
+        return _refuse
+
+    def __contains__(self, scheme: object) -> bool:
+        """Say that the scheme is taken care of, whatever it is."""
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        """Name no scheme: there is no end of them."""
+        return iter(())
+
+    def __len__(self) -> int:
+        """Count the schemes that are named."""
+        return 0
+
+
+def verdict(text: str) -> str:
+    """Return `compiles`, or the name of the exception with which it ended."""
+    import fastjsonschema  # noqa: PLC0415 - only the child needs it
+
+    try:
+        fastjsonschema.compile(json.loads(text), handlers=Refusing())
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - it is the verdict
+        # `re.error` and its like mean nothing without their module.
+        kind = type(error)
+        short = kind.__name__
+        return short if short[0].isupper() else f"{kind.__module__}.{short}"
+    return COMPILES
+
+
+def start(_setup: Json) -> Callable[[Json], Json]:
+    """Import fastjsonschema; return the handler of one schema's text."""
+    verdict("true")
+    gc.disable()
+
+    def handle(text: Json) -> Json:
+        answer = verdict(text)
+        gc.collect(0)
+        return answer
+
+    return handle
+
+
+if __name__ == "__main__":
+    serve(start)

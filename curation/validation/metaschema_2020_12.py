@@ -1,0 +1,164 @@
+"""Does jsonschema's `Draft202012Validator.check_schema` accept this? Quickly.
+
+jsonschema-rs walks the same metaschema some fifty times faster; where that
+metaschema says `format`, it asks jsonschema's own checkers, each distinct text
+once. The two gave the same verdict on every raw file of the paper's sources.
+What jsonschema-rs cannot read is left to the slow one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import jsonschema_rs
+
+from curation.json.objects import searchable
+from curation.json.text import plain
+from curation.schema.subschemas import pointer
+from curation.system.escaping import shortened
+from curation.validation.fast_import import Draft202012Validator, SchemaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curation.core.documents import Json
+
+#: The formats that the metaschema of 2020-12 uses.
+FORMATS = ("regex", "uri", "uri-reference")
+#: Distinct texts remembered for each format.
+_REMEMBERED = 65_536
+#: Longest message kept; jsonschema-rs repeats whole schemas in some.
+_SHOWN = 240
+#: A line feed at the end of a text, as JSON writes it.
+_LINE_END = b'\\n"'
+#: One key of so many is checked by both, chosen by the key's own digest.
+_RECHECKED = 512
+
+
+class DisagreementError(AssertionError):
+    """The quick check and jsonschema's own do not agree on a schema."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """The first error of a check: where it stands, and what it says."""
+
+    pointer: str
+    message: str
+
+    def __str__(self) -> str:
+        """Return the complaint as one line."""
+        return f"{self.pointer or '(root)'}: {self.message}"
+
+
+def refuse(uri: str) -> NoReturn:
+    """Refuse to fetch a document; every validator here is given this.
+
+    Raises:
+        LookupError: always.
+    """
+    raise LookupError(uri)
+
+
+def _conforms(name: str) -> Callable[[str], bool]:
+    """Return jsonschema's own check of a format, remembering its answers."""
+    conforms = Draft202012Validator.FORMAT_CHECKER.conforms
+
+    @lru_cache(maxsize=_REMEMBERED)
+    def check(text: str) -> bool:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return bool(conforms(text, name))
+            except (OverflowError, RecursionError):
+                return False
+
+    return check
+
+
+@lru_cache(maxsize=1)
+def _quick() -> Any:  # noqa: ANN401 - jsonschema-rs has no common base to name
+    return jsonschema_rs.Draft202012Validator(
+        dict(Draft202012Validator.META_SCHEMA),
+        formats={name: _conforms(name) for name in FORMATS},
+        validate_formats=True,
+        retriever=refuse,
+    )
+
+
+def quick(schema: Json) -> Complaint | None:
+    """Return the first error that jsonschema-rs finds, or None.
+
+    Raises:
+        ValueError: jsonschema-rs cannot read the value.
+    """
+    validator = _quick()
+    if validator.is_valid(schema):
+        return None
+    error = next(iter(validator.iter_errors(schema)))
+    path = pointer(tuple(str(each) for each in error.instance_path))
+    return Complaint(pointer=path, message=shortened(error.message, _SHOWN))
+
+
+def slow(schema: Json) -> Complaint | None:
+    """Return the first error that jsonschema finds, or None.
+
+    Raises:
+        RecursionError: nested too deeply for jsonschema.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            Draft202012Validator.check_schema(schema)
+        except SchemaError as error:
+            path = pointer(tuple(str(each) for each in error.absolute_path))
+            return Complaint(pointer=path, message=shortened(error.message, _SHOWN))
+        except OverflowError as error:
+            return Complaint(pointer="", message=str(error))
+    return None
+
+
+def complaint(schema: Json) -> Complaint | None:
+    """Return why `check_schema` refuses a schema, or None where it accepts it."""
+    try:
+        found = quick(schema)
+    except ValueError:
+        return _careful(plain(schema))
+    if found is not None and _LINE_END in searchable(schema):
+        # The `$` of Python's patterns also stands before a last line feed.
+        return slow(plain(schema))
+    return found
+
+
+def _careful(schema: Json) -> Complaint | None:
+    """Return the complaint about a value that jsonschema-rs may not read."""
+    try:
+        return quick(schema)
+    except ValueError:
+        return slow(schema)
+
+
+def is_rechecked(key: str) -> bool:
+    """Tell whether the document of this key is checked by both."""
+    return int(hashlib.sha256(key.encode()).hexdigest(), 16) % _RECHECKED == 0
+
+
+def verdict(schema: Json, *, key: str) -> Complaint | None:
+    """Return the complaint, checked against jsonschema's own for some keys.
+
+    Raises:
+        DisagreementError: they differ; the fault is ours, not the document's.
+    """
+    found = complaint(schema)
+    if is_rechecked(key):
+        try:
+            own = slow(plain(schema))
+        except RecursionError:
+            return found
+        if (own is None) != (found is None):
+            raise DisagreementError(f"{key}: quick says {found}, jsonschema {own}")
+    return found

@@ -1,0 +1,165 @@
+"""Under which drafts is a schema valid? The metaschemas, checked quickly.
+
+jsonschema-rs decides. It gives the same verdict as jsonschema's `check_schema`
+without formats but where `doubtful` says so; the tests prove that over generated
+and real schemas. `format` is left out: patterns and references have rules of
+their own. Nothing here fetches.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import jsonschema_rs
+
+from curation.json.text import plain, write
+from curation.schema.dialects import (
+    ANY_DIALECT,
+    DIALECTS,
+    DRAFT_04,
+    DRAFT_2019_09,
+    Dialect,
+)
+from curation.schema.subschemas import pointer, subschemas
+from curation.validation.fast_import import jsonschema
+from curation.validation.metaschema_2020_12 import Complaint, refuse
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+    from curation.schema.subschemas import Tokens
+
+#: jsonschema-rs's validator of each dialect.
+VALIDATORS = {
+    "draft-04": jsonschema_rs.Draft4Validator,
+    "draft-06": jsonschema_rs.Draft6Validator,
+    "draft-07": jsonschema_rs.Draft7Validator,
+    "2019-09": jsonschema_rs.Draft201909Validator,
+    "2020-12": jsonschema_rs.Draft202012Validator,
+}
+_SLOW = {
+    "draft-03": jsonschema.Draft3Validator,
+    "draft-04": jsonschema.Draft4Validator,
+    "draft-06": jsonschema.Draft6Validator,
+    "draft-07": jsonschema.Draft7Validator,
+    "2019-09": jsonschema.Draft201909Validator,
+    "2020-12": jsonschema.Draft202012Validator,
+}
+#: Frames that the slow check may take for the deepest document that is read.
+_FRAMES = 20_000
+#: From here on a double no longer tells every integer from the next.
+_EXACT = 2**53
+#: Keywords whose text the metaschemas hold against a pattern.
+_IDENTIFIERS = frozenset(
+    {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"}
+)
+_NO_FORMATS = jsonschema.FormatChecker(formats=())
+#: Longest text kept of a value that an error is about.
+_SHOWN = 80
+#: Stands for that value in jsonschema-rs's messages, which repeat it whole.
+MASK = "\0"
+
+
+@cache
+def _quick(name: str) -> Any:  # noqa: ANN401 - jsonschema-rs has no common base to name
+    """Return jsonschema-rs's validator of schemas of one dialect, built once."""
+    metaschema = dict(_SLOW[name].META_SCHEMA)
+    return VALIDATORS[name](
+        metaschema, validate_formats=False, retriever=refuse, mask=MASK
+    )
+
+
+def is_valid(schema: Json, dialect: Dialect) -> bool:
+    """Tell whether a schema is valid under a dialect's metaschema, formats aside."""
+    return bool(_quick(dialect.name).is_valid(plain(schema)))
+
+
+def valid_under(schema: Json) -> tuple[str, ...]:
+    """Return the names of the dialects under which a schema is valid, oldest first."""
+    value = plain(schema)
+    return tuple(each.name for each in DIALECTS if _quick(each.name).is_valid(value))
+
+
+def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
+    """Return the first error under a dialect's metaschema, or None.
+
+    First is the one whose pointer, then message, sorts first. Of an `anyOf` that
+    failed, the error that got deepest is told.
+    """
+    validator, value = _quick(dialect.name), plain(schema)
+    if validator.is_valid(value):
+        return None
+    tokens, message = min(map(cause, validator.iter_errors(value)))
+    return Complaint(pointer=pointer(tokens), message=message)
+
+
+def cause(error: Any) -> tuple[Tokens, str]:  # noqa: ANN401 - either of two types
+    """Return where an error of jsonschema-rs stands, and what it says."""
+    tokens = tuple(map(str, error.instance_path))
+    branches = getattr(error.kind, "context", None) or []
+    causes = [cause(each) for branch in branches for each in branch]
+    deeper = [each for each in causes if len(each[0]) > len(tokens)]
+    if deeper:
+        return min(deeper, key=lambda each: (-len(each[0]), each))
+    if causes:
+        return tokens, "; ".join(sorted({message for _, message in causes}))
+    shown = _cut(write(error.instance), _SHOWN)
+    return tokens, error.message.replace(MASK, shown)
+
+
+def recheck(schema: Json, dialect: Dialect) -> Complaint | None:
+    """Return what jsonschema's own `check_schema` says, formats aside.
+
+    Some hundred times slower than `complaint`. The interpreter's recursion limit
+    is raised meanwhile, so that the verdict does not hang on the caller's depth.
+    """
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _FRAMES))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _SLOW[dialect.name].check_schema(plain(schema), format_checker=_NO_FORMATS)
+    except jsonschema.SchemaError as error:
+        tokens = tuple(map(str, error.absolute_path))
+        message = _cut(error.message, 3 * _SHOWN)
+        return Complaint(pointer=pointer(tokens), message=message)
+    except OverflowError as error:
+        return Complaint(pointer="", message=f"OverflowError: {error}")
+    finally:
+        sys.setrecursionlimit(limit)
+    return None
+
+
+def doubtful(schema: Json, dialect: Dialect) -> bool:
+    r"""Tell whether a schema holds what the two validators are known to read apart.
+
+    From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a
+    Python pattern stands before it too); in draft-04, whose `enum` has no equal
+    members, floats too large to tell one integer from the next.
+    """
+    if dialect is DRAFT_04:
+        return any(
+            "enum" in each and _holds_large_float(each["enum"])
+            for each in subschemas(schema, ANY_DIALECT)
+        )
+    if dialect.order < DRAFT_2019_09.order:
+        return False
+    return any(
+        isinstance(each[word], str) and each[word].endswith("\n")
+        for each in subschemas(schema, ANY_DIALECT)
+        for word in _IDENTIFIERS & each.keys()
+    )
+
+
+def _holds_large_float(value: Json) -> bool:
+    if isinstance(value, list):
+        return any(map(_holds_large_float, value))
+    if isinstance(value, dict):
+        return any(map(_holds_large_float, value.values()))
+    return isinstance(value, float) and abs(value) >= _EXACT
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 3] + "..."

@@ -1,0 +1,303 @@
+r"""Regular expressions: are they ECMA-262 with the `u` flag, and can they be mended?
+
+JSON Schema asks for ECMA-262 patterns and, since 2019-09, for Unicode ones; AJV
+compiles every pattern with `u`. Much that authors write is legal only without the
+flag, by the looser grammar of ECMA-262 annex B.1.2, which gives each such text
+one meaning. `mended` writes that meaning in the strict grammar:
+
+- an escaped character that is neither a syntax character nor a letter or digit is
+  that character (IdentityEscape of annex B): the backslash goes. `\-`, `\_`, `\ `;
+- `{`, `}` and `]` that open or close nothing are themselves (ExtendedAtom): they
+  are escaped. `{,n}` is left out: ECMA reads it as text, Python as a repetition;
+- a class escape at either end of a `-` makes no range but a union with `-`
+  (CharacterRangeOrUnion): the `-` is escaped;
+- `[` inside a class is itself, escaped or not (ClassAtom);
+- a look-ahead with a quantifier (QuantifiableAssertion) is the same inside `(?:)`;
+- `\0` and octal escapes that begin with 0 are that code (LegacyOctalEscapeSequence),
+  `\c` with a letter that control code, `\b` in a class U+0008: written as `\x`;
+- the name of a group nobody refers to changes nothing: it goes. `(?P<` is legal
+  only in Python and means the same.
+
+What is legal in both grammars means the same in both but outside the Basic
+Multilingual Plane, where the flag is what JSON Schema wants. An escaped letter that
+is no escape (`\A`, `\Z`, `\h`) is that letter to ECMA and something else to every
+other engine, so nobody can say what was meant: there is no repair.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import jsonschema_rs
+import regress
+
+from curation.validation.metaschema_2020_12 import refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Distinct patterns remembered.
+_REMEMBERED = 65_536
+#: Longer patterns are not looked at: the longest real one has 15 kB.
+LONGEST = 65_536
+_SYNTAX = frozenset("^$\\.*+?()[]{}|/")
+_CLASS_ESCAPES = frozenset("dDwWsSpP")
+_PIECE = re.compile(
+    r"""
+    \\u\{[0-9A-Fa-f]+\} | \\u[0-9A-Fa-f]{4} | \\x[0-9A-Fa-f]{2} | \\c[A-Za-z]
+    | \\k<[^>]*> | \\[pP]\{[^}]*\} | \\0[0-7]{0,2} | \\[1-9][0-9]* | \\.
+    | \(\?P<\w+> | \(\?<(?![=!])[^>]*> | \(\?[=!] | \(\?<[=!] | \(\?: | \(
+    | \{[0-9]+(?:,[0-9]*)?\}\?? | [*+?]\?? | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CLASS_PIECE = re.compile(
+    r"""
+    \\u\{[0-9A-Fa-f]+\} | \\u[0-9A-Fa-f]{4} | \\x[0-9A-Fa-f]{2} | \\c[A-Za-z]
+    | \\[pP]\{[^}]*\} | \\0[0-7]{0,2} | \\. | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_QUANTIFIER = re.compile(r"\{[0-9]+(?:,[0-9]*)?\}\??|[*+?]\??")
+_PYTHON_REPETITION = re.compile(r"\{,[0-9]+\}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What becomes of one pattern."""
+
+    #: The pattern to use: the same, or mended; None if there is no repair.
+    pattern: str | None
+    #: What is wrong with it, or why it was mended.
+    note: str = ""
+
+
+def pieces(pattern: str) -> Iterator[str]:
+    """Yield a pattern's atoms, groups' brackets and quantifiers; a class is one."""
+    index = 0
+    while index < len(pattern):
+        if pattern[index] == "[":
+            start, index = index, index + 1
+            index += pattern.startswith("^", index)
+            for piece in _pieces(pattern, index):
+                index += len(piece)
+                if piece == "]":
+                    break
+            yield pattern[start:index]
+            continue
+        found = _PIECE.match(pattern, index)
+        piece = found[0] if found else pattern[index]
+        index += len(piece)
+        yield piece
+
+
+class _NoRepairError(Exception):
+    """A piece of a pattern whose meaning cannot be told."""
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def is_ecma(pattern: str, flags: str = "u") -> bool:
+    """Tell whether a text is an ECMA-262 pattern under the given flags."""
+    return not _complaint(pattern, flags)
+
+
+def _complaint(pattern: str, flags: str) -> str:
+    try:
+        regress.Regex(pattern, flags)
+    except regress.RegressError as error:
+        return str(error) or "not a pattern"
+    except UnicodeEncodeError:
+        return "half of a surrogate pair"
+    return ""
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def is_readable(pattern: str) -> bool:
+    """Tell whether both validators' engines read a pattern.
+
+    jsonschema uses Python's `re`, jsonschema-rs fancy-regex behind a translation
+    from ECMA-262.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+        jsonschema_rs.Draft7Validator({"pattern": pattern}, retriever=refuse)
+    except (re.error, OverflowError, RecursionError, ValueError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def judged(pattern: str) -> Verdict:
+    """Return the pattern as it is, mended, or the reason why it cannot be kept."""
+    if len(pattern) > LONGEST:
+        return Verdict(pattern=None, note=f"longer than {LONGEST} characters")
+    strict = is_ecma(pattern)
+    if strict and is_readable(pattern):
+        return Verdict(pattern=pattern)
+    result = mended(pattern)
+    if result is not None and (not strict or is_readable(result)):
+        note = "the same in the strict grammar" if not strict else "a plainer spelling"
+        return Verdict(pattern=result, note=note)
+    if strict:
+        return Verdict(pattern=pattern)
+    return Verdict(pattern=None, note=_complaint(pattern, "u"))
+
+
+def mended(pattern: str) -> str | None:
+    """Return a pattern of the same meaning in the strict grammar, or None.
+
+    The proof of each step is in the module's description. A text that is no
+    pattern without the flag either has no meaning that could be kept, but for
+    Python's named groups.
+    """
+    plain = re.sub(r"\(\?P<(\w+)>", r"(?<\1>", pattern)
+    unicode = is_ecma(plain)
+    if not unicode and not is_ecma(plain, ""):
+        return None
+    try:
+        result = _Mending(pattern, unicode=unicode).result()
+    except _NoRepairError:
+        return None
+    return result if is_ecma(result) else None
+
+
+class _Mending:
+    """One pass over a pattern, piece by piece."""
+
+    def __init__(self, pattern: str, *, unicode: bool) -> None:
+        self._pattern = pattern
+        self._unicode = unicode
+        self._keeps_names = r"\k<" in pattern
+        self._out: list[str] = []
+        #: Index in `_out` and text of every group that is open.
+        self._open: list[tuple[int, str]] = []
+
+    def result(self) -> str:
+        index = 0
+        while index < len(self._pattern):
+            if self._pattern[index] == "[":
+                index = self._class(index)
+                continue
+            found = _PIECE.match(self._pattern, index)
+            piece = found[0] if found else self._pattern[index]
+            index += len(piece)
+            self._outside(piece, index)
+        return "".join(self._out)
+
+    def _outside(self, piece: str, after: int) -> None:
+        if piece[0] == "\\":
+            self._out.append(self._escape(piece, inside=False))
+        elif piece[0] == "(":
+            self._open.append((len(self._out), piece))
+            named = piece.startswith("(?P<") or (
+                piece.startswith("(?<") and piece[3] not in "=!"
+            )
+            if named and piece.startswith("(?P<") and self._keeps_names:
+                piece = "(?<" + piece[4:]
+            self._out.append("(" if named and not self._keeps_names else piece)
+        elif piece == ")":
+            self._close(after)
+        elif piece in "{}]":
+            if _PYTHON_REPETITION.match(self._pattern, after - 1):
+                raise _NoRepairError(piece)
+            self._out.append("\\" + piece)
+        else:
+            self._out.append(piece)
+
+    def _close(self, after: int) -> None:
+        """Close a group; a look-ahead that is repeated gets a group of its own."""
+        if not self._open:
+            raise _NoRepairError(")")
+        start, piece = self._open.pop()
+        repeated = _QUANTIFIER.match(self._pattern, after) is not None
+        self._out.append(")")
+        if repeated and piece in ("(?=", "(?!"):
+            self._out[start] = "(?:" + self._out[start]
+            self._out.append(")")
+
+    def _escape(self, piece: str, *, inside: bool) -> str:
+        letter = piece[1]
+        if letter == "0":
+            return f"\\x{int(piece[1:], 8):02x}"
+        if letter == "c" and len(piece) > 2:  # noqa: PLR2004 - `\c` and a letter
+            return f"\\x{ord(piece[2]) % 32:02x}"
+        if letter == "b" and inside:
+            return "\\x08"
+        if letter in "xu" and len(piece) > 2:  # noqa: PLR2004 - with its digits
+            return self._code(piece)
+        if letter in "dDwWsSfnrtv" or (letter in "bB" and not inside):
+            return piece
+        if letter in "pP" and self._unicode:
+            return piece
+        if letter in "k123456789" and not inside:
+            return piece
+        if letter in _SYNTAX or (letter == "-" and inside):
+            return piece
+        if letter.isascii() and letter.isalnum():
+            raise _NoRepairError(piece)
+        return letter
+
+    def _code(self, piece: str) -> str:
+        if piece[2] != "{":
+            return piece
+        if not self._unicode:
+            raise _NoRepairError(piece)
+        character = chr(int(piece[3:-1], 16))
+        code = ord(character)
+        return f"\\u{code:04x}" if code <= 0xFFFF else character  # noqa: PLR2004 - BMP
+
+    def _class(self, start: int) -> int:
+        """Write one bracketed class; return the index behind it."""
+        index = start + 1
+        negated = self._pattern.startswith("^", index)
+        index += negated
+        atoms: list[str] = []
+        for piece in _pieces(self._pattern, index):
+            index += len(piece)
+            if piece == "]":
+                break
+            atoms.append(piece)
+        else:
+            raise _NoRepairError("[")
+        if not atoms:
+            self._out.append("[\\s\\S]" if negated else "(?!)")
+            return index
+        self._out.append("[^" if negated else "[")
+        self._out.extend(self._ranges(atoms))
+        self._out.append("]")
+        return index
+
+    def _ranges(self, atoms: list[str]) -> Iterator[str]:
+        """Yield the members of a class, by the grammar of ClassRanges."""
+        index = 0
+        while index < len(atoms):
+            first = atoms[index]
+            yield self._atom(first)
+            index += 1
+            if atoms[index : index + 1] != ["-"] or index + 1 >= len(atoms):
+                continue
+            last = atoms[index + 1]
+            union = _is_class_escape(first) or _is_class_escape(last)
+            yield "\\-" if union else "-"
+            yield self._atom(last)
+            index += 2
+
+    def _atom(self, piece: str) -> str:
+        if piece == "[":
+            return "\\["
+        return self._escape(piece, inside=True) if piece[0] == "\\" else piece
+
+
+def _pieces(pattern: str, start: int) -> Iterator[str]:
+    for found in _CLASS_PIECE.finditer(pattern, start):
+        yield found[0]
+
+
+def _is_class_escape(piece: str) -> bool:
+    return len(piece) > 1 and piece[1] in _CLASS_ESCAPES

@@ -1,0 +1,201 @@
+"""Do jsonschema and jsonschema-rs accept a schema as one that can be used?
+
+Each is asked to read the schema under its dialect and to find every reference
+without fetching. jsonschema-rs does all of it when it builds a validator;
+jsonschema does neither before it meets an instance, so its metaschema check and
+its reference library (`referencing`) are asked here. Patterns are not compiled
+for jsonschema: Python's engine is not that of ECMA-262, and a rule of its own
+decides about them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import jsonschema_rs
+from jsonschema_specifications import REGISTRY
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import specification_with
+
+from curation.json.text import plain
+from curation.schema.subschemas import children, pointer, subschemas
+from curation.validation.metaschema_2020_12 import refuse
+from curation.validation.metaschemas import MASK, VALIDATORS, cause, recheck
+
+if TYPE_CHECKING:
+    from referencing import Specification
+    from referencing._core import Resolver
+
+    from curation.core.documents import Json
+    from curation.schema.dialects import Dialect
+
+_REFERRING = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+#: How `referencing` ends where a schema is expected and something else stands.
+_LIBRARY_FAILS = (AttributeError, TypeError)
+#: Longest text kept of an error.
+_SHOWN = 300
+#: A reference that stays in the resource where it stands, whatever its base.
+_POINTER = re.compile(r"#(?:/|$)")
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one validator says of a schema."""
+
+    validator: str
+    #: Why it refuses the schema; empty where it accepts.
+    error: str = ""
+    #: Whether the error is a reference that leads nowhere.
+    lost_reference: bool = False
+
+    @property
+    def accepts(self) -> bool:
+        """Whether the validator can use the schema."""
+        return not self.error
+
+    def __str__(self) -> str:
+        """Return the verdict as one clause."""
+        return f"{self.validator} {self.error or 'accepts it'}"
+
+
+def of_jsonschema_rs(schema: Json, dialect: Dialect) -> Verdict:
+    """Return whether jsonschema-rs builds a validator of the schema."""
+    name = "jsonschema-rs"
+    try:
+        VALIDATORS[dialect.name](plain(schema), retriever=refuse, mask=MASK)
+    except jsonschema_rs.ValidationError as error:
+        tokens, message = cause(error)
+        where = pointer(tokens) or "(root)"
+        return Verdict(validator=name, error=f"refuses it: {where}: {_line(message)}")
+    except (jsonschema_rs.ReferencingError, ValueError) as error:
+        return Verdict(validator=name, error=f"refuses it: {_line(str(error))}")
+    return Verdict(validator=name)
+
+
+def refers(text: bytes) -> bool:
+    """Tell whether a schema, by its JSON text, may hold a reference at all."""
+    return any(b'"%s"' % word.encode() in text for word in _REFERRING)
+
+
+def of_jsonschema(
+    schema: Json, dialect: Dialect, *, thorough: bool, follow: bool = True
+) -> Verdict:
+    """Return whether jsonschema can read the schema and find every reference.
+
+    With `thorough`, its own `check_schema` runs again; without, the schema is
+    known to be valid under its metaschema (`curation.validation.metaschemas`). Without
+    `follow`, it is known to hold no reference.
+    """
+    name = "jsonschema"
+    complaint = recheck(schema, dialect) if thorough else None
+    if complaint is not None:
+        return Verdict(validator=name, error=f"refuses it: {complaint}")
+    lost = _lost_reference(schema, dialect) if follow else None
+    if lost is not None:
+        error = f"does not find {lost}"
+        return Verdict(validator=name, error=error, lost_reference=True)
+    return Verdict(validator=name)
+
+
+def _line(message: str) -> str:
+    text = _SPACE.sub(" ", message).strip()
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+
+
+def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
+    """Return the first reference that `referencing` cannot follow, or None."""
+    specification = specification_with(dialect.uri)
+    resource = specification.create_resource(schema)
+    uri = resource.id() or ""
+    registry = REGISTRY.with_resource(uri, resource)
+    search = _Search(dialect=dialect, specification=specification)
+    if search.walk_one_resource(schema, registry.resolver(uri)):
+        return search.lost
+    try:
+        registry = registry.crawl()
+    except _LIBRARY_FAILS as error:
+        return f"any reference: its library fails with {type(error).__name__}"
+    search = _Search(dialect=dialect, specification=specification)
+    search.targets.append((schema, registry.resolver(uri)))
+    while search.targets and search.lost is None:
+        search.walk(*search.targets.pop())
+    return search.lost
+
+
+@dataclass(slots=True, kw_only=True)
+class _Search:
+    """The hunt for a lost reference: what was seen, and where references led."""
+
+    dialect: Dialect
+    specification: Specification[Json]
+    seen: set[int] = field(default_factory=set)
+    targets: list[tuple[Json, Resolver[Json]]] = field(default_factory=list)
+    lost: str | None = None
+
+    def walk_one_resource(self, schema: Json, resolver: Resolver[Json]) -> bool:
+        """Follow every pointer, unless the base changes or a name is referred to.
+
+        Returns whether that was all there was to follow.
+        """
+        followed: set[str] = set()
+        self.targets.append((schema, resolver))
+        while self.targets and self.lost is None:
+            refs: set[str] = set()
+            for each in subschemas(self.targets.pop()[0], self.dialect):
+                if id(each) in self.seen:
+                    continue
+                self.seen.add(id(each))
+                inner = each.get(self.dialect.id_keyword)
+                if isinstance(inner, str) and each is not schema:
+                    return False
+                for word in _REFERRING & each.keys():
+                    if isinstance(each[word], str):
+                        refs.add(each[word])
+            if not all(map(_POINTER.match, refs)):
+                return False
+            for ref in sorted(refs - followed):
+                self._follow(ref, resolver)
+            followed |= refs
+        return True
+
+    def walk(self, start: Json, at: Resolver[Json]) -> None:
+        """Follow every reference below a schema that was not met before."""
+        followed: set[tuple[int, str]] = set()
+        resolvers = [at]
+        stack = [(start, at)]
+        while stack:
+            each, resolver = stack.pop()
+            if not isinstance(each, dict) or id(each) in self.seen:
+                continue
+            self.seen.add(id(each))
+            for word in _REFERRING & each.keys():
+                ref = each[word]
+                if isinstance(ref, str) and (id(resolver), ref) not in followed:
+                    followed.add((id(resolver), ref))
+                    self._follow(ref, resolver)
+            for _, child in children(each, self.dialect):
+                inner = self._inside(child, resolver)
+                if inner is not resolver:
+                    resolvers.append(inner)
+                stack.append((child, inner))
+
+    def _inside(self, child: Json, resolver: Resolver[Json]) -> Resolver[Json]:
+        if not isinstance(child, dict):
+            return resolver
+        if not isinstance(child.get(self.dialect.id_keyword), str):
+            return resolver
+        return resolver.in_subresource(self.specification.create_resource(child))
+
+    def _follow(self, ref: str, resolver: Resolver[Json]) -> None:
+        try:
+            found = resolver.lookup(ref)
+        except (Unresolvable, ValueError):
+            self.lost = self.lost or ref
+        except _LIBRARY_FAILS as error:
+            self.lost = self.lost or f"{ref}: its library fails, {error!r}"
+        else:
+            if id(found.contents) not in self.seen:
+                self.targets.append((found.contents, found.resolver))

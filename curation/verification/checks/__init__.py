@@ -1,0 +1,1 @@
+"""The checks of `csbdata verify`, one file each."""

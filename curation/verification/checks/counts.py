@@ -1,0 +1,190 @@
+"""Do tables, manifest, card and ledger give the same number of rows?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curation.core.benchmark import DEFAULT, holds_instances, instances_config
+from curation.dataset.ledger import DOCUMENTS, KEPT
+from curation.instances.dataset.parquet import STANDINGS
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.verification.core.check import Check, Found
+from curation.verification.core.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from curation.verification.core.check import Answer
+    from curation.verification.core.folder_contents import Contents
+
+_NAME = "counts"
+_CARD = "README.md"
+Counts = Counter[tuple[str, str]]
+
+
+def _finding(where: str, detail: str) -> Finding:
+    return Finding(check=_NAME, where=where, detail=detail)
+
+
+def counts_of(contents: Contents) -> Counts:
+    """Return the rows of the tables outside the ledger, by config and split."""
+    counted: Counts = Counter()
+    for each in contents.tables.values():
+        if each.holds_records or holds_instances(each.config):
+            counted[each.config, each.split] += each.rows
+    return counted
+
+
+def _differences(
+    given: Mapping[tuple[str, str], int], own: Counts, where: str, names: set[str]
+) -> Iterator[Finding]:
+    """Yield where another count of the configs named differs from the tables'."""
+    for config, split in sorted(given.keys() | own.keys()):
+        said, are = given.get((config, split), 0), own[config, split]
+        if config in names and said != are:
+            yield _finding(
+                where, f"{said:,} rows in {config}/{split}; there are {are:,}"
+            )
+
+
+def _of_manifest(contents: Contents) -> Counts:
+    counted: Counts = Counter()
+    for config, figures in contents.manifest.get("configs", {}).items():
+        splits = figures.get("splits") if isinstance(figures, dict) else None
+        for split, rows in splits.items() if isinstance(splits, dict) else ():
+            counted[config, split] = rows if isinstance(rows, int) else -1
+    return counted
+
+
+def _of_card(contents: Contents) -> Counts:
+    """Return the rows that the card's `dataset_info` announces, if it does."""
+    given = contents.metadata.get("dataset_info") or []
+    counted: Counts = Counter()
+    for config in [given] if isinstance(given, dict) else given:
+        for split in config.get("splits") or ():
+            counted[config.get("config_name", DEFAULT), split["name"]] = split[
+                "num_examples"
+            ]
+    return counted
+
+
+def _ledger(contents: Contents) -> Iterator[Finding]:
+    """Compare the ledger's kept documents, one by one, with the records."""
+    if DOCUMENTS not in contents.tables:
+        yield _finding(DOCUMENTS, "missing")
+        return
+    names = ["config", "split", "unique_id", "sha256"]
+    kept = (
+        pl.scan_parquet(contents.files[DOCUMENTS], glob=False)
+        .filter(pl.col("outcome") == KEPT)
+        .select(names)
+        .collect()
+    )
+    own = records_of(contents, ("unique_id", "sha256")).select(names)
+    both = (
+        (kept, own, "kept in the ledger, but no row"),
+        (own, kept, "not kept in the ledger"),
+    )
+    for one, other, fact in both:
+        lost = one.join(other, on=names, how="anti")
+        for row in lost.head(_MOST).iter_rows(named=True):
+            yield _finding(f"{row['config']}/{row['unique_id']}", fact)
+        if len(lost) > _MOST:
+            yield _finding(DOCUMENTS, f"{len(lost) - _MOST:,} more: {fact}")
+
+
+#: Findings of one kind that are told one by one.
+_MOST = 20
+
+
+def _table(contents: Contents, path: str, names: Sequence[str]) -> pl.DataFrame:
+    return pl.read_parquet(contents.files[path], columns=list(names), glob=False)
+
+
+def records_of(contents: Contents, names: tuple[str, ...]) -> pl.DataFrame:
+    """Return columns of all records, with `config` and `split` in front."""
+    frames = [
+        _table(contents, each.path, names).with_columns(
+            config=pl.lit(each.config), split=pl.lit(each.split)
+        )
+        for each in contents.records()
+    ]
+    empty = pl.DataFrame(schema=dict.fromkeys([*names, "config", "split"], pl.String))
+    return pl.concat([empty, *frames]).select("config", "split", *names)
+
+
+def _standings(contents: Contents) -> Iterator[Finding]:
+    """Compare what the ledger says of instances with their number."""
+    if STANDINGS not in contents.tables:
+        return
+    said = _table(
+        contents,
+        STANDINGS,
+        ["config", "unique_id", "split", "witnesses", "near_misses"],
+    )
+    frames = [
+        _table(contents, each.path, ["unique_id"]).with_columns(
+            instances=pl.lit(each.config), split=pl.lit(each.split)
+        )
+        for each in contents.tables.values()
+        if holds_instances(each.config)
+    ]
+    empty = pl.DataFrame(
+        schema=dict.fromkeys(["unique_id", "instances", "split"], pl.String)
+    )
+    own = (
+        pl.concat([empty, *frames])
+        .group_by("instances", "split", "unique_id")
+        .len("are")
+    )
+    said = said.select(
+        "split",
+        "unique_id",
+        instances=pl.col("config") + instances_config(""),
+        said=pl.col("witnesses") + pl.col("near_misses"),
+    )
+    keys = ["instances", "split", "unique_id"]
+    joined = said.join(own, on=keys, how="full", coalesce=True).fill_null(0)
+    wrong = joined.filter(pl.col("said") != pl.col("are")).sort(keys)
+    for row in wrong.head(_MOST).iter_rows(named=True):
+        where = f"{row['instances']}/{row['unique_id']}"
+        yield _finding(
+            where, f"{row['said']:,} instances in the ledger; there are {row['are']:,}"
+        )
+    if len(wrong) > _MOST:
+        yield _finding(
+            STANDINGS, f"{len(wrong) - _MOST:,} more records of which it is wrong"
+        )
+
+
+def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
+    own = counts_of(contents)
+    records = {each.config for each in contents.records()}
+    announced = _of_card(contents)
+    findings: list[Finding] = []
+    if contents.manifest:
+        said = _of_manifest(contents)
+        names = records | {config for config, _ in said}
+        findings += _differences(said, own, MANIFEST, names)
+    names = {config for config, _ in announced} - {DEFAULT}
+    findings += _differences(announced, own, _CARD, names)
+    findings += _ledger(contents)
+    findings += _standings(contents)
+    counted = {
+        "records": sum(rows for (config, _), rows in own.items() if config in records),
+        "instances": sum(
+            rows for (name, _), rows in own.items() if holds_instances(name)
+        ),
+        "configs": len({config for config, _ in own}),
+    }
+    return Found(findings=findings, counted=counted)
+
+
+COUNTS = Check(
+    name=_NAME,
+    question="do tables, manifest, card and ledger give the same number of rows?",
+    judge=_judge,
+)

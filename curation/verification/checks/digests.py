@@ -1,0 +1,87 @@
+"""Are the files those that the build wrote: none missing, none more, none changed?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.system.checksums import FILE as SUMS
+from curation.system.checksums import file_digest, read_sums
+from curation.system.errors import BadData
+from curation.verification.core.check import Check, Found
+from curation.verification.core.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from curation.verification.core.check import Answer
+    from curation.verification.core.folder_contents import Contents
+
+_NAME = "digests"
+
+
+def _finding(where: str, detail: str) -> Finding:
+    return Finding(check=_NAME, where=where, detail=detail)
+
+
+def _of_manifest(contents: Contents) -> dict[str, str]:
+    listed = contents.manifest.get("files", {})
+    return {
+        name: str(each.get("sha256")) if isinstance(each, dict) else ""
+        for name, each in listed.items()
+    }
+
+
+def _of_sums(contents: Contents, findings: list[Finding]) -> dict[str, str] | None:
+    if SUMS not in contents.files:
+        findings.append(_finding(SUMS, "missing"))
+        return None
+    try:
+        return read_sums(contents.folder)
+    except BadData as error:
+        findings.append(_finding(SUMS, f"{error.what} ({error.where})"))
+    except (ValueError, OSError) as error:
+        findings.append(_finding(SUMS, f"not readable ({error})"))
+    return None
+
+
+def _compared(
+    listed: Mapping[str, str], name: str, own: Mapping[str, str], exempt: frozenset[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield path, fact and name of the list that a file differs from."""
+    for path in sorted((listed.keys() | own.keys()) - exempt):
+        if path not in own:
+            yield path, "missing, but listed in", name
+        elif path not in listed:
+            yield path, "not listed in", name
+        elif listed[path] != own[path]:
+            yield path, "changed: not the digest that stands in", name
+
+
+def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
+    findings: list[Finding] = []
+    own = {name: file_digest(path) for name, path in contents.files.items()}
+    # What cannot be read has been told.
+    unread = frozenset(each.where for each in contents.findings)
+    facts: dict[tuple[str, str], list[str]] = {}
+    lists = []
+    if contents.manifest:
+        lists.append((_of_manifest(contents), MANIFEST, frozenset({MANIFEST, SUMS})))
+    sums = _of_sums(contents, findings)
+    if sums is not None:
+        lists.append((sums, SUMS, frozenset({SUMS})))
+    for listed, name, exempt in lists:
+        for path, fact, of in _compared(listed, name, own, exempt | unread):
+            facts.setdefault((path, fact), []).append(of)
+    findings += [
+        _finding(path, f"{fact} {' and '.join(names)}")
+        for (path, fact), names in facts.items()
+    ]
+    return Found(findings=findings, counted={"files": len(own)})
+
+
+DIGESTS = Check(
+    name=_NAME,
+    question="are the files those that manifest.json and SHA256SUMS list?",
+    judge=_judge,
+)

@@ -1,0 +1,48 @@
+"""Has every record an id that no other record of its config has?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curation.verification.checks.counts import records_of
+from curation.verification.core.check import Check, Found
+from curation.verification.core.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.verification.core.check import Answer
+    from curation.verification.core.folder_contents import Contents
+
+_NAME = "ids"
+
+
+def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
+    rows = records_of(contents, ("unique_id",))
+    nameless = rows.filter(pl.col("unique_id").fill_null("") == "")
+    again = (
+        rows.group_by("config", "unique_id")
+        .agg("split", pl.len())
+        .filter(pl.col("len") > 1)
+        .sort("config", "unique_id")
+    )
+    findings = [
+        Finding(check=_NAME, where=f"{config}/{split}", detail="a record without an id")
+        for config, split, _ in nameless.iter_rows()
+    ]
+    findings += [
+        Finding(
+            check=_NAME,
+            where=f"{row['config']}/{row['unique_id']}",
+            detail=f"{row['len']} records have this id ({', '.join(row['split'])})",
+        )
+        for row in again.iter_rows(named=True)
+    ]
+    return Found(findings=findings)
+
+
+IDENTITY = Check(
+    name=_NAME, question="is every id unique within its config?", judge=_judge
+)

@@ -1,0 +1,80 @@
+"""Does a schema, or one that differs in words for people only, stand in two splits?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from curation.core.benchmark import split_of
+from curation.verification.checks.counts import records_of
+from curation.verification.core.check import Check, Found
+from curation.verification.core.findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from curation.verification.core.check import Answer
+    from curation.verification.core.folder_contents import Contents
+
+_NAME = "leakage"
+_CLEAN = "clean"
+_HEXADECIMAL = r"^[0-9a-f]{64}$"
+
+
+def _name(row: dict[str, str]) -> str:
+    return f"{row['config']}/{row['unique_id']}"
+
+
+def _misplaced(rows: pl.DataFrame) -> Iterator[Finding]:
+    """Yield the records that stand in another split than their skeleton says."""
+    sound = rows.filter(pl.col("skeleton_sha256").str.contains(_HEXADECIMAL))
+    for row in sound.iter_rows(named=True):
+        wanted = split_of(row["skeleton_sha256"])
+        if wanted != row["split"]:
+            detail = f"in split {row['split']}; its skeleton belongs in {wanted}"
+            yield Finding(check=_NAME, where=_name(row), detail=detail)
+
+
+def _shared(rows: pl.DataFrame, column: str) -> Iterator[list[dict[str, str]]]:
+    """Yield the rows that share a digest, first the one that stands first."""
+    numbered = rows.with_row_index().filter(pl.col(column).is_duplicated())
+    for group in numbered.partition_by(column, maintain_order=True):
+        yield group.to_dicts()
+
+
+def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
+    rows = records_of(contents, ("unique_id", "sha256", "skeleton_sha256"))
+    clean = contents.manifest.get("rules", _CLEAN) == _CLEAN
+    findings = list(_misplaced(rows))
+    for first, *others in _shared(rows, "sha256"):
+        findings += [
+            Finding(
+                check=_NAME,
+                where=_name(each),
+                detail=f"the same schema as {_name(first)}",
+                failure=clean,
+            )
+            for each in others
+        ]
+    near = 0
+    for first, *others in _shared(rows, "skeleton_sha256"):
+        near += len(others)
+        findings += [
+            Finding(
+                check=_NAME,
+                where=_name(each),
+                detail=f"in {each['split']}, its skeleton in {first['split']} too "
+                f"({_name(first)})",
+            )
+            for each in others
+            if each["split"] != first["split"]
+        ]
+    return Found(findings=findings, counted={"near-duplicates in one split": near})
+
+
+LEAKAGE = Check(
+    name=_NAME,
+    question="does no schema, and no skeleton, stand in two splits?",
+    judge=_judge,
+)

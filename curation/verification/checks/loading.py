@@ -1,0 +1,175 @@
+"""Does every config and split open with `datasets`, offline, with all its rows?"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from functools import cache
+from glob import has_magic
+from pathlib import Path
+from shutil import copytree
+from typing import TYPE_CHECKING, Any
+
+from curation.core.benchmark import DEFAULT, holds_instances
+from curation.dataset.parquet import COLUMNS as RECORDS
+from curation.instances.dataset.parquet import COLUMNS as INSTANCES
+from curation.packaging.card import FILE as CARD
+from curation.system.escaping import shortened
+from curation.verification.core.check import Check, Found
+from curation.verification.core.findings import Finding
+from curation.verification.core.folder_contents import LEDGER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from curation.core.documents import Json
+    from curation.verification.core.check import Answer
+    from curation.verification.core.folder_contents import Contents
+
+_NAME = "loading"
+_SHOWN = 300
+
+
+def _announced(contents: Contents) -> dict[str, dict[str, list[str]]]:
+    """Return the files of each config and split that the card announces."""
+    configs: dict[str, dict[str, list[str]]] = {}
+    for config in contents.metadata.get("configs") or ():
+        splits = configs.setdefault(str(config["config_name"]), {})
+        for each in config["data_files"]:
+            paths = each["path"]
+            listed = [paths] if isinstance(paths, str) else paths
+            splits[str(each["split"])] = [str(path) for path in listed]
+    return configs
+
+
+def _safely_announced(contents: Contents) -> dict[str, dict[str, list[str]]] | None:
+    try:
+        return _announced(contents)
+    except (LookupError, TypeError, AttributeError):
+        return None
+
+
+def _broken(contents: Contents, files: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the files of a config that are not there or do not open."""
+    paths = [path for each in files.values() for path in each]
+    return [path for path in paths if not contents.is_sound(path)]
+
+
+def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
+    configs = _safely_announced(contents) or {}
+    units: list[Json] = [
+        {"where": config}
+        for config, files in configs.items()
+        if not _broken(contents, files)
+    ]
+    if units:
+        # One batch, so that one child has to import `datasets`.
+        yield units
+
+
+@cache
+def _plainly_called(folder: Path) -> Path:
+    """Return the folder, or a copy where `datasets` takes its path for a pattern.
+
+    `scan` removes the child's temporary files.
+    """
+    place = folder.resolve()
+    if not has_magic(str(place)):
+        return place
+    return copytree(place, Path(tempfile.mkdtemp()) / "copy")
+
+
+def _work(folder: Path, unit: Json) -> Json:
+    """Open one config as a user would; return the rows of each split."""
+    try:
+        import datasets  # noqa: PLC0415 - an extra, and slow to import
+    except ImportError:
+        return None
+    datasets.disable_progress_bars()
+    loaded: Any = datasets.load_dataset(str(_plainly_called(folder)), unit["where"])
+    return {split: loaded[split].num_rows for split in loaded}
+
+
+def _rows(contents: Contents, files: Sequence[str]) -> int:
+    return sum(contents.tables[path].rows for path in files if path in contents.tables)
+
+
+def _finding(where: str, detail: str) -> Finding:
+    return Finding(check=_NAME, where=where, detail=shortened(detail, _SHOWN))
+
+
+def _unopened(
+    contents: Contents, configs: Mapping[str, Mapping[str, Sequence[str]]]
+) -> Iterator[Finding]:
+    """Yield why a config was not even tried."""
+    for config, files in configs.items():
+        for path in _broken(contents, files):
+            yield _finding(config, f"cannot be opened without {path}")
+    with_rows = {each.config for each in contents.tables.values() if each.rows}
+    for config in sorted(with_rows - configs.keys() - {LEDGER, DEFAULT}):
+        if contents.metadata:
+            yield _finding(config, f"not announced in {CARD}")
+
+
+def _columns(contents: Contents) -> Iterator[Finding]:
+    """Yield the tables whose columns are not those that a build writes."""
+    for each in contents.tables.values():
+        if each.config == LEDGER:
+            continue
+        wanted = INSTANCES if holds_instances(each.config) else RECORDS
+        given = each.metadata.schema.to_arrow_schema().remove_metadata()
+        other = [
+            name
+            for name in dict.fromkeys([*wanted.names, *given.names])
+            if name not in given.names
+            or name not in wanted.names
+            or given.field(name).type != wanted.field(name).type
+        ]
+        if other:
+            names = ", ".join(other)
+            yield _finding(each.path, f"not the columns of a build: {names}")
+
+
+def _miscounted(
+    contents: Contents, files: Mapping[str, Sequence[str]], answer: Answer
+) -> Iterator[Finding]:
+    config = answer.unit["where"]
+    for split, paths in files.items():
+        said, are = answer.value.get(split), _rows(contents, paths)
+        if said != are:
+            yield _finding(f"{config}/{split}", f"opens with {said} rows, not {are:,}")
+
+
+def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
+    findings: list[Finding] = []
+    configs = _safely_announced(contents)
+    if configs is None:
+        findings.append(
+            _finding(CARD, "its `configs` are not as `datasets` reads them")
+        )
+        configs = {}
+    if any(each.answered and each.value is None for each in answers):
+        detail = "datasets is not installed: pip install 'csbdata[load]'"
+        findings.append(_finding("", detail))
+    findings += _unopened(contents, configs)
+    findings += _columns(contents)
+    counted: Counter[str] = Counter()
+    for each in answers:
+        config = each.unit["where"]
+        if not each.answered:
+            detail = f"does not open: {each.outcome.detail}"
+            findings.append(_finding(config, detail))
+        elif each.value is not None:
+            counted["configs opened"] += 1
+            counted["splits opened"] += len(each.value)
+            findings += _miscounted(contents, configs[config], each)
+    return Found(findings=findings, counted=counted)
+
+
+LOADING = Check(
+    name=_NAME,
+    question="does every config and split open with `datasets`, without a network?",
+    judge=_judge,
+    batches=_batches,
+    work=_work,
+)

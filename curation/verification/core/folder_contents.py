@@ -1,0 +1,229 @@
+"""What lies in a dataset folder, opened with suspicion: its files, tables, card.
+
+Nothing is read that is no regular file of the folder itself, and whatever cannot be
+read is a finding, so that the checks see only what is sound.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from curation.core.benchmark import holds_instances
+from curation.packaging.card import FILE as CARD
+from curation.packaging.manifest import FILE as MANIFEST
+from curation.system.checksums import NOT_OURS
+from curation.system.errors import NoInput
+from curation.system.escaping import shortened
+from curation.verification.core.findings import READABLE, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.core.documents import Json
+
+#: Where the tables lie that are no config.
+LEDGER = "ledger"
+#: Bytes of the largest text file that is read whole.
+_MOST_TEXT = 64 * 2**20
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One parquet file: where it lies and what it says of itself."""
+
+    #: Path in the folder, with `/`.
+    path: str
+    metadata: pq.FileMetaData
+
+    @property
+    def config(self) -> str:
+        """The folder in which it lies."""
+        return self.path.partition("/")[0]
+
+    @property
+    def split(self) -> str:
+        """The part of its name in front of the number of the file."""
+        return Path(self.path).name.partition("-")[0]
+
+    @property
+    def rows(self) -> int:
+        """Rows of the whole file."""
+        return int(self.metadata.num_rows)
+
+    @property
+    def holds_records(self) -> bool:
+        """Whether its rows are schemas."""
+        return self.config != LEDGER and not holds_instances(self.config)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """A folder, as far as it can be read."""
+
+    folder: Path
+    #: Regular files, by path in the folder, in order.
+    files: Mapping[str, Path]
+    #: The parquet files that open, by path.
+    tables: Mapping[str, Table]
+    manifest: Mapping[str, Json]
+    #: The card's YAML; empty where there is none.
+    metadata: Mapping[str, Json]
+    #: What could not be read.
+    findings: tuple[Finding, ...]
+
+    def records(self) -> Iterator[Table]:
+        """Yield the tables of schemas."""
+        return (each for each in self.tables.values() if each.holds_records)
+
+    def is_sound(self, path: str) -> bool:
+        """Tell whether a file is there and, if it is a table, opens."""
+        return path in self.tables or (
+            path in self.files and not path.endswith(".parquet")
+        )
+
+
+def open_folder(folder: Path) -> Contents:
+    """Return what lies in a folder.
+
+    Raises:
+        NoInput: there is no such folder, or it is no build.
+    """
+    if not folder.is_dir():
+        raise NoInput("no such folder", str(folder), "csbdata build makes one")
+    if not (folder / MANIFEST).exists():
+        raise NoInput(
+            f"no {MANIFEST} in it: no build", str(folder), "csbdata build makes one"
+        )
+    findings: list[Finding] = []
+    files = _files(folder, findings)
+    tables = {}
+    for name, path in files.items():
+        if name.endswith(".parquet"):
+            table = _table(name, path, findings)
+            if table is not None:
+                tables[name] = table
+    return Contents(
+        folder=folder,
+        files=files,
+        tables=tables,
+        manifest=_manifest(files, findings),
+        metadata=_metadata(files, findings),
+        findings=tuple(findings),
+    )
+
+
+def _unreadable(where: str, detail: str) -> Finding:
+    return Finding(check=READABLE, where=where, detail=shortened(detail, _SHOWN))
+
+
+def _files(folder: Path, findings: list[Finding]) -> dict[str, Path]:
+    root = folder.resolve()
+    found: dict[str, Path] = {}
+    for parent, folders, names in os.walk(folder):
+        here = Path(parent)
+        foreign = NOT_OURS if here == folder else frozenset()
+        folders[:] = [each for each in folders if each not in foreign]
+        links = [each for each in folders if (here / each).is_symlink()]
+        for name in (*links, *(each for each in names if each not in foreign)):
+            path = here / name
+            where = path.relative_to(folder).as_posix()
+            wrong = _not_a_file(path, root)
+            if wrong:
+                findings.append(_unreadable(where, wrong))
+            elif path.is_file():
+                found[where] = path
+    return dict(sorted(found.items()))
+
+
+def _not_a_file(path: Path, root: Path) -> str:
+    """Say why a path must not be read; empty where it may be."""
+    try:
+        if path.is_symlink() and not path.resolve().is_relative_to(root):
+            return "a symbolic link that leads out of the folder"
+        mode = path.stat().st_mode
+    except (OSError, RuntimeError) as error:
+        return f"cannot be read ({getattr(error, 'strerror', None) or error})"
+    if path.is_symlink() and stat.S_ISDIR(mode):
+        return "a symbolic link to a folder"
+    return "" if stat.S_ISREG(mode) else "neither a file nor a folder"
+
+
+def _table(name: str, path: Path, findings: list[Finding]) -> Table | None:
+    try:
+        with pq.ParquetFile(path) as file:
+            return Table(path=name, metadata=file.metadata)
+    except (pa.ArrowException, OSError) as error:
+        findings.append(_unreadable(name, f"not readable as parquet ({error})"))
+        return None
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file.
+
+    Raises:
+        ValueError: it is too large, or not UTF-8.
+        OSError: it cannot be read.
+    """
+    if path.stat().st_size > _MOST_TEXT:
+        raise ValueError(f"over {_MOST_TEXT:,} bytes")
+    return path.read_text(encoding="utf-8")
+
+
+def _manifest(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str, Json]:
+    path = files.get(MANIFEST)
+    if path is None:
+        return {}
+    try:
+        given: Any = json.loads(read_text(path))
+    except (ValueError, OSError, RecursionError) as error:
+        findings.append(_unreadable(MANIFEST, f"not readable as JSON ({error})"))
+        return {}
+    wanted = {"configs": dict, "files": dict, "partial": list, "rules": str}
+    for name, kind in wanted.items():
+        if not isinstance(given, dict) or not isinstance(given.get(name), kind):
+            findings.append(_unreadable(MANIFEST, f"no {name!r} as a build writes it"))
+            return {}
+    return dict(given)
+
+
+def _metadata(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str, Json]:
+    path = files.get(CARD)
+    if path is None:
+        findings.append(_unreadable(CARD, "missing"))
+        return {}
+    try:
+        return card_metadata(read_text(path))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        line = f"line {mark.line + 2}: " if mark else ""
+        findings.append(_unreadable(CARD, f"broken YAML ({line}{error.problem})"))
+    except (ValueError, yaml.YAMLError, OSError, RecursionError) as error:
+        findings.append(_unreadable(CARD, f"no card ({error})"))
+    return {}
+
+
+def card_metadata(text: str) -> dict[str, Json]:
+    """Return the YAML at the head of a card.
+
+    Raises:
+        ValueError: there is none, or it is no mapping.
+        yaml.YAMLError: it is broken.
+    """
+    start, fence, rest = text.partition("---\n")
+    head, end, _ = rest.partition("\n---\n")
+    if start or not fence or not end:
+        raise ValueError("no YAML between two lines of ---")
+    given = yaml.load(head, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe loaders
+    if not isinstance(given, dict):
+        raise ValueError("its YAML is no mapping")  # noqa: TRY004 - a fact of the text
+    return given

@@ -1,0 +1,1 @@
+"""Work in child processes: how it is isolated, limited, batched and resumed."""

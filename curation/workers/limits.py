@@ -1,0 +1,81 @@
+"""How much one document, and one child process, may cost.
+
+The largest of the 82,094 files of json-schema-corpus has 1.6 MB, so the defaults
+are about ten times what real schemas need; what exceeds them is an attack or an
+accident, and is rejected by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Json, Reason, Rejected
+from curation.json.text import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The limits of a run; part of its fingerprint."""
+
+    #: Bytes of one raw document.
+    document_bytes: int = 16 * 2**20
+    #: Levels of objects and arrays in one document.
+    depth: int = MAX_DEPTH
+    #: JSON values (members and elements) in one document.
+    nodes: int = 1_000_000
+    #: Seconds by the wall clock for one document (unit) in a worker.
+    seconds: float = 20.0
+    #: Seconds by the wall clock until a worker is ready.
+    start_seconds: float = 60.0
+    #: MiB that a worker may take above what it holds when it is ready.
+    memory_mb: int = 1024
+    #: MiB of the largest file that a worker may write.
+    file_mb: int = 64
+    #: Files that a worker may have open.
+    open_files: int = 256
+    #: Bytes of one answer.
+    answer_bytes: int = 256 * 2**20
+    #: Batches after which a worker is replaced by a fresh one.
+    recycle_after: int = 200
+
+    def for_worker(self) -> Mapping[str, Json]:
+        """Return what the child sets on itself, as `worker_protocol` reads it."""
+        return {
+            "memory_bytes": self.memory_mb * 2**20,
+            "file_bytes": self.file_mb * 2**20,
+            "open_files": self.open_files,
+        }
+
+
+def too_big(content: bytes, limits: Limits) -> Rejected | None:
+    """Refuse a text that is not worth reading; None where it may be read."""
+    if len(content) <= limits.document_bytes:
+        return None
+    detail = f"{len(content):,} bytes, over the limit of {limits.document_bytes:,}"
+    return Rejected(reason=Reason.TOO_LARGE, detail=detail)
+
+
+def too_many(value: Json, limits: Limits) -> Rejected | None:
+    """Refuse a parsed document with more JSON values than the limit."""
+    if count_nodes(value, limits.nodes) <= limits.nodes:
+        return None
+    detail = f"more than {limits.nodes:,} JSON values"
+    return Rejected(reason=Reason.TOO_LARGE, detail=detail)
+
+
+def count_nodes(value: Json, enough: int) -> int:
+    """Count JSON values, the root included; stop once there are more than enough."""
+    count, stack = 1, [value]
+    while stack and count <= enough:
+        each = stack.pop()
+        if isinstance(each, dict):
+            count += len(each)
+            stack.extend(each.values())
+        elif isinstance(each, list):
+            count += len(each)
+            stack.extend(each)
+    return count

@@ -1,0 +1,168 @@
+"""Work in child processes whose death is an outcome, never ours.
+
+`Worker` asks one child one question at a time; `Pool` spreads batches of units
+over several. A unit that hangs, crashes its process or eats its memory gets that
+as its `Outcome`, and the rest of its batch goes on in a fresh process. Deadlines
+are kept by the parent's clock and a signal from outside: a native loop that holds
+the interpreter cannot be stopped from inside.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+import psutil
+
+from curation.workers.outcomes import Ending, Outcome
+from curation.workers.process import Program, exchange
+from curation.workers.worker import Worker, WorkerDidNotStart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from curation.core.documents import Json
+    from curation.workers.limits import Limits
+
+__all__ = [
+    "BatchResult",
+    "Ending",
+    "Outcome",
+    "Pool",
+    "Program",
+    "Worker",
+    "WorkerDidNotStart",
+]
+
+#: Seconds between two looks at the memory of all.
+_SAMPLE = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchResult:
+    """The outcomes of one batch, one for each unit, in the units' order."""
+
+    #: Position of the batch among those given.
+    index: int
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(slots=True)
+class _Task:
+    """A batch under way."""
+
+    index: int
+    units: Sequence[Json]
+    outcomes: list[Outcome] = field(default_factory=list)
+    #: Times that the next unit has killed a worker.
+    deaths: int = 0
+
+    def done(self) -> bool:
+        return len(self.outcomes) == len(self.units)
+
+
+class Pool:
+    """Several workers over a list of batches.
+
+    What a unit's outcome is does not depend on the number of workers: one of
+    which a worker died is tried again, first in a fresh process, before it is
+    blamed for it.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        jobs: int,
+        limits: Limits | None = None,
+        attempts: int = 2,
+    ) -> None:
+        """Say what to run and how often a unit may kill its worker."""
+        self._workers = [Worker(program, limits) for _ in range(max(1, jobs))]
+        self._attempts = attempts
+        #: Largest resident memory seen, the parent's and the children's together.
+        self.peak_rss_mb = 0.0
+        self._next_sample = 0.0
+
+    def __enter__(self) -> Self:
+        """Return the pool."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Kill all children."""
+        self.close()
+
+    def close(self) -> None:
+        """Kill all children."""
+        for worker in self._workers:
+            worker.kill()
+
+    def run_batches(self, batches: Iterable[Sequence[Json]]) -> Iterator[BatchResult]:
+        """Yield the result of every batch as it is completed.
+
+        Order by `index` where order matters. Batches are taken only as workers
+        come free.
+
+        Raises:
+            WorkerDidNotStart: a worker cannot be started.
+        """
+        waiting = (_Task(index, units) for index, units in enumerate(batches))
+        busy: dict[Worker, _Task] = {}
+        try:
+            while True:
+                for worker in self._workers:
+                    if worker not in busy:
+                        task = next(waiting, None)
+                        if task is not None:
+                            busy[worker] = task
+                            self._resume(worker, task)
+                if not busy:
+                    return
+                yield from self._turn(busy)
+        except BaseException:
+            self.close()
+            raise
+
+    def _resume(self, worker: Worker, task: _Task) -> None:
+        if not task.done():
+            worker.begin(task.units[len(task.outcomes) :])
+
+    def _turn(self, busy: dict[Worker, _Task]) -> Iterator[BatchResult]:
+        """Wait for something to happen; yield the batches completed by it."""
+        patience = min(worker.patience() for worker in busy)
+        children = [each.child for each in busy if each.child is not None]
+        if not any(task.done() for task in busy.values()):
+            exchange(children, patience)
+        for worker, task in list(busy.items()):
+            if not task.done():
+                self._settle(worker, task)
+            if task.done():
+                del busy[worker]
+                result = BatchResult(index=task.index, outcomes=tuple(task.outcomes))
+                left = time.monotonic()
+                yield result
+                for other in busy:
+                    other.excuse(time.monotonic() - left)
+        self._sample()
+
+    def _settle(self, worker: Worker, task: _Task) -> None:
+        """Take a worker's outcomes; start again behind a unit of which it died."""
+        for outcome in worker.collect():
+            died = outcome.ending not in (Ending.OK, Ending.ERROR)
+            task.deaths = task.deaths + 1 if died else 0
+            if died and task.deaths < self._attempts:
+                continue
+            task.deaths = 0
+            task.outcomes.append(outcome)
+        if worker.child is None:
+            self._resume(worker, task)
+
+    def _sample(self) -> None:
+        """Look at the memory of all, now and then."""
+        if time.monotonic() < self._next_sample:
+            return
+        self._next_sample = time.monotonic() + _SAMPLE
+        total = sum(each.rss_bytes for each in self._workers)
+        total += psutil.Process().memory_info().rss
+        self.peak_rss_mb = max(self.peak_rss_mb, round(total / 2**20, 1))

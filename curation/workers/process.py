@@ -1,0 +1,259 @@
+"""One child process: its pipes, its memory, and how it ended.
+
+This is the machinery under `curation.workers.pool`, which says what an ending means
+for a unit of work. The child stands in a session of its own, so that it and all
+it starts can be killed together and a Ctrl-C reaches only the parent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from curation.workers.protocol import CHANNEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from curation.core.documents import Json
+
+#: What a child may know of our environment; everything else, tokens above all,
+#: stays here.
+_ALLOWED = ("PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+#: The same for every run, so that no answer depends on the caller's settings.
+_FIXED = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "0"}
+_PACKAGES = Path(__file__).resolve().parents[2]
+_CHUNK = 2**20
+_STDERR_TAIL = 8 * 1024
+#: Seconds between SIGTERM and SIGKILL.
+_GRACE = 0.5
+_F_SETPIPE_SZ = 1031
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What a worker runs."""
+
+    #: A Python file that calls `curation.workers.protocol.serve`.
+    file: Path
+    #: What its `start` function is given.
+    setup: Json = None
+    #: The Python that runs it; another environment's is welcome.
+    interpreter: str = sys.executable
+    arguments: tuple[str, ...] = ()
+    #: Environment variables beyond the allow-list.
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def command(self) -> list[str]:
+        """Return the command line; `-P` keeps the file's folder off the path."""
+        return [self.interpreter, "-P", str(self.file), *self.arguments]
+
+    def variables(self) -> dict[str, str]:
+        """Return the whole environment of the child."""
+        known = {name: os.environ[name] for name in _ALLOWED if name in os.environ}
+        if self.interpreter == sys.executable:
+            known["PYTHONPATH"] = str(_PACKAGES)
+        return {**known, **_FIXED, **self.environment}
+
+
+class Child:
+    """A running child process. No method here blocks but `stop`."""
+
+    def __init__(self, program: Program) -> None:
+        """Start the process.
+
+        Raises:
+            OSError: the interpreter cannot be run.
+        """
+        child_reads, self._commands = os.pipe()
+        self._answers, child_writes = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                program.command(),
+                env={
+                    **program.variables(),
+                    CHANNEL: f"{child_reads},{child_writes}",
+                },
+                pass_fds=(child_reads, child_writes),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(self._commands)
+            os.close(self._answers)
+            raise
+        finally:
+            os.close(child_reads)
+            os.close(child_writes)
+        assert self._process.stdout is not None  # noqa: S101 - for the type checker
+        self._noise = self._process.stdout.fileno()
+        for descriptor in (self._commands, self._answers, self._noise):
+            os.set_blocking(descriptor, False)
+            _widen(descriptor)
+        self._outgoing = bytearray()
+        self._incoming = bytearray()
+        self._tail = b""
+        self._deaf = False
+        self._quiet = False
+        self._stopped = False
+        #: Whole lines that were received and not yet taken.
+        self.lines: deque[bytes] = deque()
+        #: The child has closed its end of the answer pipe.
+        self.ended = False
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status as `subprocess` gives it; None while it runs."""
+        return self._process.poll()
+
+    @property
+    def noise(self) -> str:
+        """The end of what it wrote to standard output and standard error."""
+        return self._tail.decode("utf-8", "replace")
+
+    @property
+    def unfinished(self) -> int:
+        """Bytes received of a line that has no end yet."""
+        return len(self._incoming)
+
+    def rss_bytes(self) -> int:
+        """Return the resident memory now; 0 once the process is gone."""
+        try:
+            return int(psutil.Process(self._process.pid).memory_info().rss)
+        except psutil.Error:
+            return 0
+
+    def send(self, line: bytes) -> None:
+        """Queue one line; it is written as the child reads."""
+        if not self._deaf:
+            self._outgoing += line + b"\n"
+
+    def interests(self) -> Iterator[tuple[int, int]]:
+        """Yield the descriptors to watch and the events to watch them for."""
+        if self._stopped:
+            return
+        if not self.ended:
+            yield self._answers, select.POLLIN
+        if not self._quiet:
+            yield self._noise, select.POLLIN
+        if self._outgoing:
+            yield self._commands, select.POLLOUT
+
+    def serve(self, descriptor: int) -> None:
+        """Read from or write to one descriptor that is ready."""
+        if descriptor == self._commands:
+            self._write()
+        elif descriptor == self._answers:
+            self._read_answers()
+        else:
+            self._read_noise()
+
+    def _write(self) -> None:
+        try:
+            written = os.write(self._commands, self._outgoing[:_CHUNK])
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._deaf = True
+            self._outgoing.clear()
+            return
+        del self._outgoing[:written]
+
+    def _read_answers(self) -> None:
+        chunk = _read(self._answers)
+        if chunk is None:
+            return
+        self.ended = not chunk
+        search_from = len(self._incoming)
+        self._incoming += chunk
+        while (end := self._incoming.find(b"\n", search_from)) >= 0:
+            self.lines.append(bytes(self._incoming[:end]))
+            del self._incoming[: end + 1]
+            search_from = 0
+
+    def _read_noise(self) -> None:
+        chunk = _read(self._noise)
+        if chunk is not None:
+            self._quiet = not chunk
+            self._tail = (self._tail + chunk)[-_STDERR_TAIL:]
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end of the process; tell whether it came in time."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+            return True
+        return False
+
+    def stop(self, *, kindly: bool = False) -> None:
+        """End the process and all it started, and take its last words.
+
+        Kindly: let it see the end of its commands first.
+        """
+        if self._stopped:
+            return
+        os.close(self._commands)
+        if not (kindly and self.wait(_GRACE)):
+            self._signal(signal.SIGTERM)
+            self.wait(_GRACE)
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+        while not self._quiet and _readable(self._noise):
+            self._read_noise()
+        self._stopped = True
+        os.close(self._answers)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+
+def exchange(children: Iterable[Child], seconds: float) -> None:
+    """Move what can be moved on all pipes; wait at most so long for the first."""
+    poll, owner = select.poll(), {}
+    for child in children:
+        for descriptor, events in child.interests():
+            poll.register(descriptor, events)
+            owner[descriptor] = child
+    if not owner:
+        time.sleep(min(seconds, 0.01))
+        return
+    for descriptor, _ in poll.poll(max(0.0, seconds) * 1000):
+        owner[descriptor].serve(descriptor)
+
+
+def _read(descriptor: int) -> bytes | None:
+    """Return what is there, empty at the end of file, None if nothing is there."""
+    try:
+        return os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return None
+
+
+def _readable(descriptor: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return any(events & select.POLLIN for _, events in poll.poll(0))
+
+
+def _widen(descriptor: int) -> None:
+    """Let a Linux pipe hold a megabyte, so that large answers flow in few steps."""
+    if sys.platform == "linux":
+        import fcntl  # noqa: PLC0415 - POSIX only
+
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(descriptor, _F_SETPIPE_SZ, _CHUNK)

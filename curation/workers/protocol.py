@@ -1,0 +1,148 @@
+"""The child's side of `curation.workers.pool`: JSON lines over two private pipes.
+
+Only the standard library is imported here, so that a worker can load this file
+by its path in an environment that knows nothing of csbdata. The parent sends a
+greeting, then batches of units; each unit is answered by one line, in order, so
+the parent knows at any moment which unit the child is on:
+
+    -> {"setup": ..., "limits": {...}, "parent": 4711}
+    <- {"ready": true}                     or {"failed": "why"}
+    -> {"units": [..., ...]}
+    <- {"unit": 0, "answer": ...}          or {"unit": 0, "error": "ValueError: ..."}
+    <- {"unit": 1, "memory": "MemoryError"}
+
+End of file on the command pipe means: end. Standard output leads to standard
+error, so that a library which prints cannot break the protocol.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Json = Any
+    Handle = Callable[[Json], Json]
+    Start = Callable[[Json], Handle]
+
+#: Name of the environment variable with the two file descriptors.
+CHANNEL = "CSBDATA_CHANNEL"
+_PR_SET_PDEATHSIG = 1
+
+
+def encode_json(value: Json) -> bytes:
+    """Return one JSON text without line ends; NaN and infinities are refused."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+
+
+def serve(
+    start: Start,
+    *,
+    encode: Callable[[Json], bytes] = encode_json,
+    decode: Callable[[bytes], Json] = json.loads,
+) -> None:
+    """Answer the parent until it closes its end.
+
+    `start` is called once with the parent's set-up value and returns the function
+    that answers one unit. Limits are set after it, so that what it imports and
+    maps does not eat them. An exception of the function is that unit's error.
+    """
+    _die_with_parent()
+    commands, answers = _channel()
+    greeting = decode(commands.readline())
+    if os.getppid() != greeting["parent"]:
+        return
+    try:
+        handle = start(greeting["setup"])
+    except Exception as error:  # noqa: BLE001 - told to the parent, whatever it is
+        _send(answers, encode({"failed": describe(error)}))
+        return
+    gc.collect()
+    gc.freeze()
+    _limit(greeting["limits"])
+    _send(answers, encode({"ready": True}))
+    for line in commands:
+        for index, unit in enumerate(decode(line)["units"]):
+            _send(answers, _answer(handle, index, unit, encode))
+
+
+def _answer(
+    handle: Handle, index: int, unit: Json, encode: Callable[[Json], bytes]
+) -> bytes:
+    try:
+        return encode({"unit": index, "answer": handle(unit)})
+    except MemoryError as error:
+        return encode({"unit": index, "memory": describe(error)})
+    except Exception as error:  # noqa: BLE001 - the unit's outcome, whatever it is
+        return encode({"unit": index, "error": describe(error)})
+
+
+def describe(error: BaseException) -> str:
+    """Return the error's type and message, and the innermost place it comes from."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        place = f" ({os.path.basename(code.co_filename)}:{trace.tb_lineno})"  # noqa: PTH119 - pathlib is slow to import
+        trace = trace.tb_next
+    text = f"{type(error).__name__}: {str(error)[:2000]}{place}"
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _channel() -> tuple[BinaryIO, BinaryIO]:
+    reading, writing = map(int, os.environ.pop(CHANNEL).split(","))
+    for descriptor in (reading, writing):
+        os.set_inheritable(descriptor, False)  # noqa: FBT003 - positional only
+    return os.fdopen(reading, "rb"), os.fdopen(writing, "wb", buffering=0)
+
+
+def _send(answers: BinaryIO, line: bytes) -> None:
+    rest = memoryview(line + b"\n")
+    while rest:
+        rest = rest[answers.write(rest) :]
+
+
+def _die_with_parent() -> None:
+    """Ask Linux for SIGKILL when the parent dies; elsewhere end of file must do."""
+    if sys.platform == "linux":
+        import ctypes  # noqa: PLC0415 - only Linux needs it
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+
+
+def _limit(limits: dict[str, int]) -> None:
+    """Set the limits on this process; memory counts from what it holds now."""
+    try:
+        import resource  # noqa: PLC0415 - POSIX only
+    except ImportError:
+        return
+    wanted = {
+        "RLIMIT_DATA": _data_bytes() + limits["memory_bytes"],
+        "RLIMIT_CORE": 0,
+        "RLIMIT_FSIZE": limits["file_bytes"],
+        "RLIMIT_NOFILE": limits["open_files"],
+    }
+    for name, value in wanted.items():
+        kind = getattr(resource, name)
+        _, hard = resource.getrlimit(kind)
+        lower = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(kind, (lower, lower))
+
+
+def _data_bytes() -> int:
+    """Return the private writable memory of this process, as RLIMIT_DATA counts it."""
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as status:  # noqa: PTH123 - pathlib is slow to import
+            for line in status:
+                if line.startswith("VmData:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0

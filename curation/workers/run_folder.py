@@ -1,0 +1,176 @@
+"""The run folder: one run at a time, and finished work that is never taken on trust.
+
+A run has a fingerprint of everything that decides its result. A completion is
+found again only under the fingerprint it was stored with, and only if its bytes
+still have the digest they were stored with; a file's presence proves nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import filelock
+import orjson
+
+from curation.json.text import canonical
+from curation.system.atomic_files import UNFINISHED, cannot_write, replacing
+from curation.system.atomic_folders import atomic_folder, atomic_write_bytes
+from curation.system.errors import TemporarilyUnavailable
+from curation.system.package_data import cards_folder, raw_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.documents import Json
+
+__all__ = [
+    "Run",
+    "atomic_folder",
+    "atomic_write_bytes",
+    "code_digest",
+    "fingerprint",
+    "versions",
+]
+
+#: Libraries whose version decides what a build keeps or how its bytes look.
+_DECISIVE = (
+    "fastjsonschema",
+    "google-re2",
+    "huggingface_hub",
+    "jinja2",
+    "jsonschema",
+    "jsonschema-rs",
+    "matplotlib",
+    "orjson",
+    "polars",
+    "pyarrow",
+    "referencing",
+    "regress",
+)
+
+
+def run_folder_of(out: Path) -> Path:
+    """Return where the runs that write a folder keep what differs from run to run."""
+    return out.with_name(out.name + ".run")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run folder, which is made if need be, for the length of a block.
+
+    Raises:
+        TemporarilyUnavailable: another run holds it (exit 75).
+        CannotCreate: it cannot be written (exit 73).
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(folder / "lock")
+        lock.acquire(blocking=False)
+    except filelock.Timeout:
+        raise TemporarilyUnavailable(
+            "another run is at work here",
+            str(folder),
+            "wait for its end or choose another folder",
+        ) from None
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class Run:
+    """An open run folder; made by `Run.open`."""
+
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        """Look at a folder whose lock the caller holds."""
+        self.folder = folder
+        self.fingerprint = fingerprint
+        self._completions = folder / "completions" / fingerprint[:32]
+
+    @classmethod
+    @contextmanager
+    def open(cls, folder: Path, fingerprint: str) -> Iterator[Run]:
+        """Lock the folder, drop what earlier runs left that is of no use now.
+
+        Raises:
+            TemporarilyUnavailable: another run holds the folder (exit 75).
+            CannotCreate: the folder cannot be written (exit 73).
+        """
+        with locked(folder):
+            run = cls(folder, fingerprint)
+            run._sweep()
+            yield run
+
+    def done(self, name: str) -> bytes | None:
+        """Return the completion of that name, None if it has to be made (again)."""
+        try:
+            content = (self._completions / name).read_bytes()
+        except OSError:
+            return None
+        head, _, payload = content.partition(b"\n")
+        return payload if head == self._head(name, payload) else None
+
+    def store(self, name: str, payload: bytes) -> None:
+        """Store a completion: whole, or not at all.
+
+        Raises:
+            CannotCreate: the folder cannot be written (exit 73).
+        """
+        with replacing(self._completions / name) as temporary:
+            temporary.write_bytes(self._head(name, payload) + b"\n" + payload)
+
+    def _head(self, name: str, payload: bytes) -> bytes:
+        sha256 = hashlib.sha256(payload).hexdigest()
+        return orjson.dumps([self.fingerprint, name, sha256])
+
+    def _sweep(self) -> None:
+        """Remove other fingerprints' completions and the torsos of killed runs."""
+        try:
+            for each in self._completions.parent.glob("*"):
+                if each.name != self._completions.name:
+                    shutil.rmtree(each, ignore_errors=True)
+            for torso in self.folder.rglob(f".*{UNFINISHED}"):
+                torso.unlink(missing_ok=True)
+        except OSError as error:
+            raise cannot_write(self.folder, error) from error
+
+
+def fingerprint(**parts: Json) -> str:
+    """Return the sha256 of the canonical form of everything that decides a result."""
+    return hashlib.sha256(canonical(parts)).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that decide a result."""
+    return {"python": sys.version.split()[0]} | {
+        name: version(name) for name in _DECISIVE
+    }
+
+
+@cache
+def code_digest() -> str:
+    """Return the sha256 of our own code and of what ships in `raw/` and `cards/`.
+
+    The sample is left out: like every source it has a digest of its own.
+    """
+    package, raw, cards = Path(__file__).parent, raw_folder(), cards_folder()
+    files = [(package, each) for each in package.rglob("*.py")]
+    files += [(raw, each) for each in raw.glob("*.toml")]
+    files += [(raw, each) for each in (raw / "lists").rglob("*")]
+    files += [(cards, each) for each in cards.rglob("*")]
+    total = hashlib.sha256()
+    for root, each in sorted(files, key=lambda item: str(item[1].relative_to(item[0]))):
+        if each.is_file():
+            name = each.relative_to(root).as_posix().encode()
+            content = hashlib.sha256(each.read_bytes()).digest()
+            total.update(b"%d:%b" % (len(name), name) + content)
+    return total.hexdigest()

@@ -1,0 +1,1 @@
+"""Runs compared, gated, reported, and failures made small."""

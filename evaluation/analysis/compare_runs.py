@@ -1,0 +1,147 @@
+"""What `csbdata results compare` asks and answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.system.errors import BadConfiguration, NoInput
+from evaluation.analysis.comparison import (
+    all_pairs,
+    comparison,
+    objections,
+    ratios,
+    sides_of,
+)
+from evaluation.analysis.regression_gate import (
+    gate_of,
+    gate_table,
+    matched,
+    moved_table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.analysis.comparison import Pair, Side
+    from evaluation.analysis.regression_gate import Gate
+    from evaluation.reporting.tables import Table
+    from evaluation.results.reader import Run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What to compare."""
+
+    runs: Sequence[Run]
+    baseline: Run | None = None
+    #: Empty for all that the runs have.
+    tasks: Sequence[str] = ()
+    #: Share of the baseline's units that have to be no worse.
+    percent: float = 100.0
+    #: How many times as long anything may take; None for as long as it likes.
+    slower: float | None = None
+    #: Whether units that only the baseline has are left out.
+    common_only: bool = False
+    #: Units that moved to list.
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of it."""
+
+    tables: Sequence[Table]
+    #: Why the runs are not wholly comparable.
+    objections: Sequence[str]
+    #: Whether the gate holds; None without a baseline.
+    holds: bool | None
+    #: Why it does not.
+    reason: str
+
+
+def compared(question: Question) -> Answer:
+    """Compare all engines of all runs, or each with its baseline.
+
+    Raises:
+        NoInput: there is no unit of the tasks, or nothing to compare with.
+        BadConfiguration: an engine has no baseline, or could have several.
+    """
+    every = [*([question.baseline] if question.baseline else []), *question.runs]
+    tables: list[Table] = []
+    gates: list[Gate] = []
+    for task in question.tasks or sorted({t for each in every for t in each.tasks}):
+        sides = sides_of(every, task)
+        if question.baseline is None:
+            pairs = all_pairs(sides)
+        else:
+            own = _gates(question, sides, task)
+            pairs = [each.pair for each in own]
+            gates += own
+        if pairs:
+            tables += comparison(_in(pairs), pairs)
+    if not tables:
+        raise NoInput(
+            "no two engines have units of one task",
+            ", ".join(str(each.folder) for each in every),
+            "give a second run, or --baseline",
+        )
+    if gates:
+        tables.append(gate_table(gates, question.percent))
+        moved = moved_table(gates, question.limit)
+        if moved.rows:
+            tables.append(moved)
+    failing = [_reason(each) for each in gates if not each.holds(question.percent)] + [
+        reason for each in gates for reason in slowdowns(each.pair, question.slower)
+    ]
+    return Answer(
+        tables=tables,
+        objections=objections(every),
+        holds=None if question.baseline is None else bool(gates) and not failing,
+        reason="; ".join(failing) or "nothing was compared",
+    )
+
+
+def _gates(question: Question, every: Sequence[Side], task: str) -> list[Gate]:
+    baselines = [each for each in every if each.run is question.baseline]
+    sides = [each for each in every if each.run is not question.baseline]
+    found = matched(baselines, sides)
+    alone = {each.label for each in sides} - {each.label for _, each in found}
+    if alone:
+        known = ", ".join(each.label for each in baselines) or "nothing"
+        raise BadConfiguration(
+            f"no one counterpart of {', '.join(sorted(alone))} in task {task}: "
+            f"it has {known}",
+            f"baseline {baselines[0].run.folder}" if baselines else "baseline",
+            "choose with --task, or make a baseline of the same engine and preset",
+        )
+    return [gate_of(a, b, common_only=question.common_only) for a, b in found]
+
+
+def slowdowns(pair: Pair, most: float | None) -> list[str]:
+    """Return which times became surely longer than `most` times what they were.
+
+    Surely: the whole 95 % interval of the ratio is above.
+    """
+    if most is None:
+        return []
+    return [
+        f"{pair.b.label} takes {ratio} as long {name}"
+        for name, ratio in ratios(pair).items()
+        if ratio is not None
+        and ratio.interval is not None
+        and ratio.interval.low > most
+    ]
+
+
+def _in(pairs: Sequence[Pair]) -> list[Side]:
+    """Return the sides of pairs, each once, in their order."""
+    found = {each.label: each for pair in pairs for each in (pair.a, pair.b)}
+    return list(found.values())
+
+
+def _reason(gate: Gate) -> str:
+    return (
+        f"{gate.pair.b.label} is no worse in {gate.no_worse}; "
+        f"{len(gate.worse):,} worse, {len(gate.missing):,} not run"
+    )

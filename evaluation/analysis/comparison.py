@@ -1,0 +1,264 @@
+"""Two engines, or two runs, on the same schemas: paired, never side by side alone.
+
+A pair of sides is compared on what both were asked: the same task, config and id.
+Shares are compared by McNemar's exact test and a bootstrapped difference, times by
+the geometric mean of their ratios; p-values are Holm's, over all pairs of a table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from evaluation.reporting.statistics import (
+    geometric_ratio,
+    holm,
+    mcnemar,
+    mean_difference,
+)
+from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
+from evaluation.results.measurements import measured, on_what_all_compile
+from evaluation.results.overview import coverage, latency
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from evaluation.results.measurements import Measured
+    from evaluation.results.reader import Run
+
+_SHARE_NOTE = (
+    "Schemas that have instances and that both were asked. difference: b - a, with a "
+    "95 % interval by bootstrap over schemas. p: McNemar's exact test on the schemas "
+    "that only one passes; adjusted: Holm's, for all lines of the table."
+)
+_COMPILE_NOTE = _SHARE_NOTE.replace(" that have instances and", "").replace(
+    "passes", "compiles"
+)
+_TIME_NOTE = (
+    "Geometric mean of b / a over the schemas that both compile, with a 95 % interval "
+    "by bootstrap over schemas: below 1 b is faster. Between masks: of each schema's "
+    "mean."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One engine in one run, on one task."""
+
+    label: str
+    run: Run
+    engine: str
+    units: Sequence[Measured]
+
+    @property
+    def by_subject(self) -> Mapping[tuple[str, str], Measured]:
+        """Its units by config and id."""
+        return {each.subject: each for each in self.units}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two sides, and what both were asked."""
+
+    a: Side
+    b: Side
+    #: Units of a and b on the same subject, in order.
+    units: Sequence[tuple[Measured, Measured]]
+
+
+def sides_of(runs: Sequence[Run], task: str) -> list[Side]:
+    """Return every engine of every run that has units of a task.
+
+    An engine that is in several runs has the run's name in its label.
+    """
+    found = [
+        (run, engine, units)
+        for run in runs
+        for engine, units in measured(
+            run.rows(), run.header.get("limits") or {}, task
+        ).items()
+    ]
+    names = Counter(engine for _, engine, _ in found)
+    return [
+        Side(
+            label=engine if names[engine] == 1 else f"{run.folder.name}: {engine}",
+            run=run,
+            engine=engine,
+            units=units,
+        )
+        for run, engine, units in found
+    ]
+
+
+def pair_of(a: Side, b: Side) -> Pair:
+    """Return two sides with the units of what both were asked."""
+    first, second = a.by_subject, b.by_subject
+    units = [(first[each], second[each]) for each in first if each in second]
+    return Pair(a=a, b=b, units=units)
+
+
+def all_pairs(sides: Sequence[Side]) -> list[Pair]:
+    """Return every side with every other, in their order."""
+    return [pair_of(a, b) for a, b in combinations(sides, 2)]
+
+
+def comparison(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Table]:
+    """Yield the tables of one task's comparison."""
+    units = {each.label: each.units for each in sides}
+    yield coverage(units)
+    yield _shares("compiles", pairs, lambda each: each.compiled, _COMPILE_NOTE)
+    tested = [_tested(each) for each in pairs]
+    if any(each.units for each in tested):
+        yield _shares("passes", tested, lambda each: each.passed, _SHARE_NOTE)
+    yield from _times(pairs)
+    yield from latency(units, ", all schemas")
+    count, shared = on_what_all_compile(units)
+    yield from latency(shared, f", the {count:,} schemas that all compile")
+    moved = changes(pairs)
+    if moved.rows:
+        yield moved
+
+
+def _tested(pair: Pair) -> Pair:
+    units = [(a, b) for a, b in pair.units if a.has_instances and b.has_instances]
+    return replace(pair, units=units)
+
+
+def _shares(
+    verb: str, pairs: Sequence[Pair], good: Callable[[Measured], bool], note: str
+) -> Table:
+    counted = [Counter((good(a), good(b)) for a, b in each.units) for each in pairs]
+    ps = {
+        place: mcnemar(counts[True, False], counts[False, True])
+        for place, counts in enumerate(counted)
+        if counts
+    }
+    adjusted = holm(ps)
+    rows: list[tuple[Cell, ...]] = []
+    for place, (pair, counts) in enumerate(zip(pairs, counted, strict=True)):
+        only_a, only_b = counts[True, False], counts[False, True]
+        both, of = counts[True, True], counts.total()
+        rows.append(
+            (
+                pair.a.label,
+                pair.b.label,
+                Rate(both + only_a, of),
+                Rate(both + only_b, of),
+                only_a,
+                only_b,
+                _difference(pair, good),
+                ps.get(place),
+                adjusted.get(place),
+            )
+        )
+    shares = (f"a {verb}", f"b {verb}", "only a", "only b", "difference")
+    return Table(
+        title=f"What {verb}, paired",
+        columns=("a", "b", *shares, "p", "p adjusted"),
+        rows=tuple(rows),
+        note=note,
+    )
+
+
+def _difference(pair: Pair, good: Callable[[Measured], bool]) -> Cell:
+    found = mean_difference(
+        [float(good(a)) for a, _ in pair.units], [float(good(b)) for _, b in pair.units]
+    )
+    return None if found is None else Shift(*found)
+
+
+#: Name of a time in tables to what of a unit it is.
+_TIMES: Mapping[str, Callable[[Measured], float | None]] = {
+    "to first mask": lambda each: each.compile_ns,
+    "first mask": lambda each: each.first_mask_ns,
+    "between masks": lambda each: each.mean_between_ns,
+}
+
+
+def ratios(pair: Pair) -> dict[str, Ratio | None]:
+    """Return b / a for each kind of time, over the schemas that both compile."""
+    compiled = [(a, b) for a, b in pair.units if a.compiled and b.compiled]
+    return {name: _ratio(compiled, time) for name, time in _TIMES.items()}
+
+
+def _ratio(
+    units: Iterable[tuple[Measured, Measured]],
+    time: Callable[[Measured], float | None],
+) -> Ratio | None:
+    known = [
+        (first, second)
+        for a, b in units
+        if (first := time(a)) is not None and (second := time(b)) is not None
+    ]
+    found = geometric_ratio([a for a, _ in known], [b for _, b in known])
+    return None if found is None else Ratio(found.value, found.interval)
+
+
+def _times(pairs: Sequence[Pair]) -> Iterator[Table]:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            pair.a.label,
+            pair.b.label,
+            sum(a.compiled and b.compiled for a, b in pair.units),
+            *ratios(pair).values(),
+        )
+        for pair in pairs
+    ]
+    if any(cell is not None for row in rows for cell in row[3:]):
+        yield Table(
+            title="Times, paired",
+            columns=("a", "b", "schemas", *_TIMES),
+            rows=tuple(rows),
+            note=_TIME_NOTE,
+        )
+
+
+def changes(pairs: Sequence[Pair]) -> Table:
+    """Return how often which outcome of a is which other outcome of b."""
+    rows: list[tuple[Cell, ...]] = []
+    for pair in pairs:
+        moved = Counter(
+            (a.standing, b.standing) for a, b in pair.units if a.standing != b.standing
+        )
+        rows += [
+            (
+                pair.a.label,
+                pair.b.label,
+                before.replace("_", " "),
+                after.replace("_", " "),
+                Rate(count, len(pair.units)),
+            )
+            for (before, after), count in sorted(
+                moved.items(), key=lambda each: (-each[1], each[0])
+            )
+        ]
+    return Table(
+        title="Other outcomes on the same schema",
+        columns=("a", "b", "of a", "of b", "schemas"),
+        rows=tuple(rows),
+    )
+
+
+def objections(runs: Sequence[Run]) -> list[str]:
+    """Return why the runs are not wholly comparable, a line each; empty if they are."""
+    questions = {
+        "data": "they were asked other schemas: only those of one name are compared",
+        "tokenizer": "they have another tokenizer: other tokens, other masks",
+        "limits": "they have other limits",
+        "machine": "they ran on another machine: their times are not comparable",
+        "settings": "they have other settings",
+    }
+    first = runs[0].header
+    return [
+        f"{each.folder.name} and {runs[0].folder.name} differ in {name}: {why}"
+        for each in runs[1:]
+        for name, why in questions.items()
+        if _identity(first.get(name)) != _identity(each.header.get(name))
+    ]
+
+
+def _identity(value: object) -> object:
+    """Return what makes two parts of headers the same: a digest where there is one."""
+    return value.get("sha256", value) if isinstance(value, dict) else value

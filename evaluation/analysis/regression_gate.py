@@ -1,0 +1,170 @@
+"""The regression gate of an engine's continuous integration: no unit worse than before.
+
+A ratchet over outcomes, as llguidance's own runner has one: a unit may become better
+and may not become worse. Outcomes are ordered by what they do to who uses an engine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evaluation.analysis.comparison import pair_of
+from evaluation.reporting.tables import Cell, Rate, Table
+from evaluation.results.labels import entrant_in
+from evaluation.results.outcomes import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from evaluation.analysis.comparison import Pair, Side
+    from evaluation.results.measurements import Measured
+
+#: Best first. An honest refusal is better than a wrong mask, and that is better than
+#: an engine that dies.
+RANKS: tuple[frozenset[Standing], ...] = (
+    frozenset({Standing.PASSED, Standing.UNTESTED}),
+    frozenset({Standing.COMPILE_ERROR}),
+    frozenset({Standing.OVER_CONSTRAINED, Standing.NOT_COMPLIANT}),
+    frozenset({Standing.UNDER_CONSTRAINED, Standing.WRONG_BOTH_WAYS}),
+    frozenset({Standing.LIED, Standing.ERROR}),
+    frozenset(
+        {
+            Standing.TIMEOUT,
+            Standing.CRASH,
+            Standing.OUT_OF_MEMORY,
+            Standing.PROTOCOL_ERROR,
+        }
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One engine against its baseline."""
+
+    pair: Pair
+    worse: Sequence[tuple[Measured, Measured]]
+    better: Sequence[tuple[Measured, Measured]]
+    #: Units of the baseline that were not run now.
+    missing: Sequence[Measured]
+
+    @property
+    def no_worse(self) -> Rate:
+        """Units of the baseline that are no worse now; what is missing is not."""
+        of = len(self.pair.a.units)
+        return Rate(of - len(self.worse) - len(self.missing), of)
+
+    def holds(self, percent: float) -> bool:
+        """Tell whether at least so many per cent are no worse; of nothing none are."""
+        rate = self.no_worse
+        return rate.of > 0 and 100 * rate.count >= percent * rate.of
+
+
+def rank(unit: Measured) -> int:
+    """Return the place of a unit's outcome in `RANKS`, 0 the best."""
+    if unit.passed:
+        return 0
+    return next(place for place, each in enumerate(RANKS) if unit.standing in each)
+
+
+def gate_of(baseline: Side, now: Side, *, common_only: bool = False) -> Gate:
+    """Hold one side against its baseline.
+
+    With `common_only` units that were not run now are no part of the baseline.
+    """
+    pair = pair_of(baseline, now)
+    there = {a.subject for a, _ in pair.units}
+    missing = [each for each in baseline.units if each.subject not in there]
+    if common_only:
+        kept = [each for each in baseline.units if each.subject in there]
+        pair = replace(pair, a=replace(baseline, units=kept))
+        missing = []
+    return Gate(
+        pair=pair,
+        worse=[(a, b) for a, b in pair.units if rank(b) > rank(a)],
+        better=[(a, b) for a, b in pair.units if rank(b) < rank(a)],
+        missing=missing,
+    )
+
+
+def matched(
+    baselines: Sequence[Side], sides: Sequence[Side]
+) -> list[tuple[Side, Side]]:
+    """Return each side with its baseline, where there is exactly one.
+
+    That is the engine of the same label; else of the same name and preset, as the
+    version is what changes; else of the same name; else the only one there is.
+    """
+    alike: tuple[Callable[[Side], object], ...] = (
+        lambda side: side.engine,
+        _name_and_preset,
+        lambda side: _name_and_preset(side)[0],
+    )
+    found = []
+    for side in sides:
+        for of in alike:
+            chosen = [each for each in baselines if of(each) == of(side)]
+            if chosen:
+                break
+        else:
+            chosen = list(baselines) if len(sides) == 1 else []
+        if len(chosen) == 1:
+            found.append((chosen[0], side))
+    return found
+
+
+def _name_and_preset(side: Side) -> tuple[object, object]:
+    said = entrant_in(side.run.header, side.engine)
+    return said.get("name", side.engine), said.get("preset")
+
+
+def gate_table(gates: Sequence[Gate], percent: float) -> Table:
+    """Return each engine's verdict."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            each.pair.a.label,
+            each.pair.b.label,
+            each.no_worse,
+            len(each.worse),
+            len(each.better),
+            len(each.missing),
+            "holds" if each.holds(percent) else "fails",
+        )
+        for each in gates
+    ]
+    return Table(
+        title="Regression gate",
+        columns=("baseline", "now", "no worse", "worse", "better", "not run", "gate"),
+        rows=tuple(rows),
+        note=f"At least {percent:g} % of the baseline's units have to be no worse. "
+        "Order of outcomes, best first: "
+        + "; ".join(", ".join(sorted(each)).replace("_", " ") for each in RANKS)
+        + ".",
+    )
+
+
+def moved_table(gates: Sequence[Gate], limit: int) -> Table:
+    """List the units that became worse, then those that became better."""
+    moved = list(_moved(gates))
+    left = len(moved) - limit
+    return Table(
+        title="Units that moved",
+        columns=("engine", "way", "task", "schema", "before", "now"),
+        rows=tuple(moved[:limit]),
+        note=f"{left:,} more: --limit {len(moved)}" if left > 0 else "",
+    )
+
+
+def _moved(gates: Sequence[Gate]) -> Iterator[tuple[Cell, ...]]:
+    for way in ("worse", "better"):
+        for gate in gates:
+            for a, b in gate.worse if way == "worse" else gate.better:
+                yield (
+                    gate.pair.b.label,
+                    way,
+                    b.task,
+                    "/".join(b.subject),
+                    a.standing.replace("_", " "),
+                    b.standing.replace("_", " "),
+                )

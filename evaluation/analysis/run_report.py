@@ -1,0 +1,248 @@
+"""What a run has to say: who took part, each task's tables, and the worst failures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.system.errors import NoInput
+from evaluation.core.cases import Verdict
+from evaluation.reporting.tables import Table
+from evaluation.results.labels import number_in
+from evaluation.results.outcomes import Standing, standing, written, wrong
+from evaluation.results.overview import overview
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row, Walked
+    from evaluation.core.task import Report
+    from evaluation.reporting.tables import Cell
+    from evaluation.results.reader import Run
+
+#: Worst first: what kills a server, then what is wrong, then what is only refused.
+SEVERITY = (
+    Standing.CRASH,
+    Standing.OUT_OF_MEMORY,
+    Standing.TIMEOUT,
+    Standing.PROTOCOL_ERROR,
+    Standing.ERROR,
+    Standing.LIED,
+    Standing.WRONG_BOTH_WAYS,
+    Standing.UNDER_CONSTRAINED,
+    Standing.OVER_CONSTRAINED,
+    Standing.NOT_COMPLIANT,
+    Standing.COMPILE_ERROR,
+)
+
+
+#: What of a header decides whether another run may be compared with this one.
+_TOLD = (
+    "csbdata",
+    "data",
+    "tokenizer",
+    "limits",
+    "settings",
+    "limit",
+    "shard",
+    "machine",
+    "governor",
+    "started",
+)
+
+
+def engines_of(run: Run) -> Table:
+    """Return who took part, as the header says: versions, presets, options."""
+    rows = [_engine(each) for each in run.header.get("engines") or ()]
+    return Table(
+        title="Engines",
+        columns=("engine", "version", "preset", "options", "remark"),
+        rows=tuple(rows),
+    )
+
+
+def _engine(given: Mapping[str, Json]) -> tuple[Cell, ...]:
+    options = given.get("options") or {}
+    remark = given.get("unavailable")
+    if remark and given.get("install"):
+        remark = f"{remark}; {given['install']}"
+    return (
+        _text(given.get("engine")),
+        _text(given.get("version")),
+        _text(given.get("preset")),
+        ", ".join(f"{name}={value}" for name, value in options.items()),
+        f"not run: {remark}" if remark else "",
+    )
+
+
+def conditions_of(run: Run) -> Table:
+    """Return what decides whether another run may be compared with this one."""
+    header = run.header
+    rows: list[tuple[Cell, ...]] = [(name, _flat(header.get(name))) for name in _TOLD]
+    timer = header.get("timer_ns")
+    if isinstance(timer, int | float):
+        rows.append(("timer", f"{timer:,} ns a reading"))
+    rows.append(("units", f"{len(run):,}"))
+    return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
+
+
+def _flat(value: Json) -> str | None:
+    if isinstance(value, dict):
+        told = {name: _flat(each) for name, each in value.items()}
+        parts = [f"{name} {each}" for name, each in told.items() if each]
+        return ", ".join(parts) or None
+    return None if value is None else str(value)
+
+
+def _text(value: Json) -> str | None:
+    return None if value is None else str(value)
+
+
+def reports(run: Run, wanted: Sequence[str] = ()) -> dict[str, Report]:
+    """Return each task's report, of those wanted or else of all in the run.
+
+    A task that is not installed here has the overview that every task has.
+
+    Raises:
+        NoInput: a wanted task has no row in the run.
+    """
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+
+    known_tasks = tasks()
+    reading = {each.name for each in known_tasks.values() if each.reads in run.tasks}
+    there = sorted({*run.tasks, *reading})
+    for each in wanted:
+        if each not in there:
+            known = ", ".join(there) or "no task at all"
+            raise NoInput(
+                f"no unit of task {each!r}", str(run.folder), f"it has {known}"
+            )
+    return {
+        name: known_tasks[name].report(run)
+        if name in known_tasks
+        else overview(run, name)
+        for name in wanted or there
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One unit that is not as it should be."""
+
+    engine: str
+    task: str
+    config: str
+    id: str
+    standing: Standing
+    #: What exactly was seen.
+    detail: str
+    #: Tokens of the shortest text that shows it; 0 where compiling does.
+    tokens: int
+    #: Characters of the schema; 0 where the task does not say.
+    size: int
+
+
+def failures(run: Run, wanted: Sequence[str] = ()) -> list[Failure]:
+    """Return every failure of the tasks wanted (or all), the worst first.
+
+    What its task lets pass is none, such as a refusal of a schema that nothing fits.
+    Among equals those with the shortest texts come first: they are read soonest.
+    """
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+
+    passes = {name: each.passes for name, each in tasks().items() if each.passes}
+    found = [
+        failure
+        for row in run.rows()
+        if not wanted or row.task in wanted
+        if row.task not in passes or not passes[row.task](row)
+        for failure in _failure(row)
+    ]
+    return sorted(
+        found,
+        key=lambda each: (
+            SEVERITY.index(each.standing),
+            each.tokens,
+            each.size,
+            each.engine,
+            each.config,
+            each.id,
+        ),
+    )
+
+
+def _failure(row: Row) -> Iterator[Failure]:
+    what = standing(row)
+    if what not in SEVERITY:
+        return
+    culprits = [each for each in row.walks if wrong(each)]
+    shortest = min(culprits, key=lambda each: each.tokens, default=None)
+    phase = f"{row.phase}: " if row.phase else ""
+    yield Failure(
+        engine=row.engine,
+        task=row.task,
+        config=row.config,
+        id=row.id,
+        standing=what,
+        detail=_seen(shortest)
+        if row.detail == "" and shortest
+        else _of_text(row) or phase + row.detail,
+        tokens=shortest.tokens if shortest else 0,
+        size=number_in(row, "size", 0),
+    )
+
+
+def _of_text(row: Row) -> str:
+    """Say what is wrong with what a model wrote; empty where none did."""
+    text = written(row)
+    if text is None:
+        return ""
+    judged = row.label.get("judgement")
+    keyword = judged.get("keyword") if isinstance(judged, dict) else None
+    said = [text.replace("_", " "), *(str(e) for e in (keyword, row.detail) if e)]
+    return ": ".join(said)
+
+
+def _seen(walked: Walked) -> str:
+    """Say what an engine did with a text that it should not have done."""
+    kind = "valid" if walked.valid else "invalid"
+    named = [str(walked.label[name]) for name in _NAMES if walked.label.get(name)]
+    what = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"
+    if walked.verdict is Verdict.ACCEPTED:
+        return f"{what} accepted to its end"
+    if walked.verdict is Verdict.UNFINISHED:
+        return f"{what} may not end after its last token"
+    at = "" if walked.at is None else f" at token {walked.at + 1} of {walked.tokens}"
+    return f"{what} {walked.verdict}{at}" + (
+        f": {walked.detail}" if walked.detail else ""
+    )
+
+
+_NAMES = ("kind", "keyword", "pointer", "description")
+
+
+def failures_table(run: Run, found: Sequence[Failure], limit: int) -> Table:
+    """Return the worst failures, each with the command that shows it again."""
+    from evaluation.execution.reproducers import command_of  # noqa: PLC0415 (imports the driver)
+
+    rows = tuple(
+        (
+            each.standing.replace("_", " "),
+            each.engine,
+            each.task,
+            f"{each.config}/{each.id}",
+            each.detail,
+            command_of(run.header, each.engine, each.task, each.config, each.id),
+        )
+        for each in found[:limit]
+    )
+    left = len(found) - len(rows)
+    return Table(
+        title=f"Failures: {len(rows):,} of {len(found):,}, the worst first",
+        name="failures",
+        columns=("outcome", "engine", "task", "schema", "seen", "to see it again"),
+        rows=rows,
+        note=f"csbdata results shrink {run.folder} SCHEMA finds the smallest part that "
+        "still fails." + (f" {left:,} more: --limit {len(found)}" if left else ""),
+    )

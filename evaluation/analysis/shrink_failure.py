@@ -1,0 +1,190 @@
+"""One failure of a run, asked for again and again on ever smaller schemas."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import jsonschema_rs
+
+from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from curation.workers.process import exchange
+from evaluation.analysis.schema_shrinking import shrink
+from evaluation.core.cases import Result
+from evaluation.execution.engine_worker import Bounds, Job, Lane
+from evaluation.results.outcomes import standing, wrong
+from evaluation.setup.environments import install_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row, Unit, Walk
+    from evaluation.results.reader import Run
+    from evaluation.setup.selected_engines import Entrant
+    from evaluation.tokenizers import TokenizerFiles
+
+#: What differs between two tellings of one refusal: numbers and what is quoted.
+_VARYING = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shrunk:
+    """A failure before and after."""
+
+    schema: str
+    walks: Sequence[Walk]
+    before: int
+    after: int
+    row: Row
+
+    def as_json(self, description: str) -> Json:
+        """Return it as a file in MaskBench's form."""
+        tests = [
+            {"valid": each.valid, "text": each.text, "data": json.loads(each.text)}
+            for each in self.walks
+        ]
+        told = f"{description} {self.row.detail}".strip()
+        return {
+            "description": told,
+            "schema": json.loads(self.schema),
+            "tests": tests,
+        }
+
+
+@contextmanager
+def asking(
+    entrant: Entrant, tokenizer: TokenizerFiles, bounds: Bounds
+) -> Iterator[Callable[[Unit], Row]]:
+    """Give a function that puts one unit to an engine, whatever becomes of it.
+
+    Raises:
+        Unavailable: the engine cannot be used here.
+    """
+    if entrant.unavailable:
+        then = install_line(entrant.file)
+        raise Unavailable(entrant.unavailable, entrant.label, then)
+    encode = tokenizer.encoder()
+    with Lane(entrant, tokenizer, bounds, None) as lane:
+
+        def ask(unit: Unit) -> Row:
+            tokens = encode([each.text for each in unit.walks])
+            lane.give([Job(unit=unit, tokens=tokens, fingerprint="")])
+            while True:
+                exchange([lane.child] if lane.child else [], lane.patience())
+                for _, row in lane.collect():
+                    return row
+
+        yield ask
+
+
+def shrunk(unit: Unit, ask: Callable[[Unit], Row], most: int) -> Shrunk:
+    """Return the smallest schema found that fails as the unit's does.
+
+    Of wrong masks the shortest text that shows one is kept, and every smaller schema
+    has to say of it what the whole one says (jsonschema-rs, formats on).
+
+    Raises:
+        NoInput: the unit does not fail (any more).
+    """
+    row = ask(unit)
+    culprit = _culprit(unit, row)
+    if row.result is Result.OK and culprit is None:
+        raise NoInput(
+            f"{standing(row)}: nothing fails here", f"{unit.config}/{unit.id}"
+        )
+    small = replace(unit, walks=() if culprit is None else (culprit,))
+    wanted = ask(small)
+
+    def still(schema: Json) -> bool:
+        text = json.dumps(schema)
+        if not _is_schema(schema, small.walks):
+            return False
+        return _alike(wanted, ask(replace(small, schema=text)))
+
+    found = json.dumps(shrink(json.loads(unit.schema), still, most))
+    return Shrunk(
+        schema=found,
+        walks=small.walks,
+        before=len(unit.schema),
+        after=len(found),
+        row=ask(replace(small, schema=found)),
+    )
+
+
+def _culprit(unit: Unit, row: Row) -> Walk | None:
+    """Return the shortest text that was judged wrongly; None where none was."""
+    found = [
+        walk
+        for walk, walked in zip(unit.walks, row.walks, strict=False)
+        if wrong(walked)
+    ]
+    return min(found, key=lambda each: len(each.text), default=None)
+
+
+def _is_schema(schema: Json, walks: Sequence[Walk]) -> bool:
+    """Tell whether it is a schema that says of each text what is said of it."""
+    try:
+        validator = jsonschema_rs.validator_for(schema, validate_formats=True)
+        return all(
+            validator.is_valid(json.loads(each.text)) is each.valid for each in walks
+        )
+    except (ValueError, TypeError, jsonschema_rs.ReferencingError):
+        return False
+
+
+def _alike(wanted: Row, row: Row) -> bool:
+    if (row.result, row.phase) != (wanted.result, wanted.phase):
+        return False
+    if row.result is Result.OK:
+        return standing(row) is standing(wanted)
+    return _VARYING.sub("", row.detail) == _VARYING.sub("", wanted.detail)
+
+
+def unit_of(run: Run, task: str, name: str) -> Unit:
+    """Return a unit of a run, made again from its data.
+
+    Raises:
+        NoInput: the run's data has it no more.
+        Fault: the data cannot be had.
+    """
+    from evaluation.core.task import Settings  # noqa: PLC0415 (as the next)
+    from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
+    from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
+
+    kind = task_named(task)
+    settings = Settings(**(run.header.get("settings") or {}))
+    where = (run.header.get("data") or {}).get("name")
+    subjects = open_data(where).subjects() if kind.needs_data else ()
+    wanted = (each for each in subjects if f"{each.config}/{each.id}" == name)
+    for unit in kind.units(wanted, settings):
+        if f"{unit.config}/{unit.id}" == name:
+            return unit
+    raise NoInput(f"no unit {name} of task {task}", str(where))
+
+
+def entrant_of(run: Run, label: str | None, name: str, task: str) -> Entrant:
+    """Return the engine of a run that failed on a unit, as it took part.
+
+    Raises:
+        BadConfiguration: there are several, and none is named.
+        NoInput: the run has no such row.
+    """
+    from evaluation.setup.selected_engines import lineup  # noqa: PLC0415 (reads every engine's file)
+
+    labels = [
+        row.engine
+        for row in run.rows()
+        if row.task == task and f"{row.config}/{row.id}" == name
+        if label in (None, row.engine)
+    ]
+    if not labels:
+        raise NoInput(f"no row of {name} in task {task}", str(run.folder))
+    if len(labels) > 1:
+        raise BadConfiguration("which engine?", "--engine", f"one of {labels}")
+    given = next(e for e in run.header["engines"] if e["engine"] == labels[0])
+    options = [f"{name}={text}" for name, text in (given.get("assigned") or {}).items()]
+    return lineup([given["spec"]], given["preset"], options)[0]

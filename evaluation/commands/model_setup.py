@@ -1,0 +1,163 @@
+"""From the command line's words to who writes, what is asked, and how it is told."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from curation.system.errors import BadConfiguration
+from evaluation import prompts
+from evaluation.generation.requests import Questions
+from evaluation.generation.runner import run_writers
+from evaluation.models.store import DEFAULT, check_installed, get_model
+from evaluation.servers.server_writer import ServerEntrant, ServerWriter
+from evaluation.tokenizers import get
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Subject
+    from evaluation.execution.run_folder import RunFolder
+    from evaluation.execution.runner import Tally
+    from evaluation.generation.model_options import Asked
+    from evaluation.generation.requests import Writer
+    from evaluation.models.base import LanguageModel
+    from evaluation.setup.selected_engines import Entrant
+    from evaluation.tokenizers import TokenizerFiles
+
+
+class Models:
+    """A model that is loaded, and everything else that decides its texts."""
+
+    def __init__(self, asked: Asked, say: Callable[[str], None]) -> None:
+        """Load the model.
+
+        Raises:
+            Fault: the command line makes no sense, or the model cannot be had.
+        """
+        if asked.temperature == 0 and asked.samples > 1:
+            raise BadConfiguration(
+                "--samples: greedy decoding writes the same text every time",
+                then="add --temperature, such as --temperature 0.7",
+            )
+        self._asked = asked
+        template = prompts.template(asked.prompt)
+        shots = prompts.shots(asked.shots)
+        self._model: LanguageModel | None = None
+        if asked.over_http:
+            # A server's own tokenizer is not known: budgets are counted by ours.
+            self.tokenizer = get(DEFAULT, say=say)
+        else:
+            self._model = _loaded(asked, say)
+            self.tokenizer = _vocabulary(self._model, say)
+        self.questions = Questions(
+            template=template,
+            shots=shots,
+            count=_counter(self.tokenizer),
+            samples=asked.samples,
+            temperature=asked.temperature,
+            seed=asked.seed,
+            budget=asked.budget,
+        )
+
+    def header(self) -> dict[str, Json]:
+        """Return what a run's header says of models."""
+        asked = self._asked
+        about: dict[str, Json] = {
+            **self.questions.header(),
+            "compat": asked.compat,
+            "dialect": asked.dialect,
+            "batch": asked.batch,
+            "options": asdict(asked.options),
+            "prices": asdict(asked.prices) if asked.prices else None,
+        }
+        if self._model is None:
+            return {"model": asked.model, **about}
+        return {"model": self._model.name, **self._model.facts(), **about}
+
+    def writers(self, entrants: Sequence[Entrant | ServerEntrant]) -> list[Writer]:
+        """Return who writes: one for each entrant that is usable."""
+        from evaluation.generation.local_writer import LocalWriter
+
+        found: list[Writer] = []
+        for each in entrants:
+            if isinstance(each, ServerEntrant):
+                found.append(ServerWriter(each, prices=self._asked.prices))
+            elif not each.unavailable and self._model is not None:
+                found.append(
+                    LocalWriter(
+                        self._model,
+                        each,
+                        self.tokenizer,
+                        self._asked.options,
+                        memory_mb=self._asked.memory_mb,
+                    )
+                )
+        return found
+
+    def run(
+        self,
+        entrants: Sequence[Entrant | ServerEntrant],
+        subjects: Iterable[Subject],
+        out: RunFolder,
+        advance: Callable[[int], None],
+    ) -> Tally:
+        """Have everything written that is not yet in the folder."""
+        with ExitStack() as stack:
+            writers = self.writers(entrants)
+            for writer in writers:
+                stack.callback(writer.close)
+            dialect = self._asked.dialect
+            meant = (
+                (replace(each, dialect=dialect) for each in subjects)
+                if dialect
+                else subjects
+            )
+            tally = run_writers(
+                writers,
+                meant,
+                self.questions,
+                out,
+                batch=self._asked.batch,
+                advance=advance,
+            )
+        for each in entrants:
+            if each.unavailable:
+                tally.unavailable[each.label] = each.unavailable
+        return tally
+
+
+def _loaded(asked: Asked, say: Callable[[str], None]) -> LanguageModel:
+    check_installed()
+    from evaluation.models.transformers import Loading
+
+    loading = Loading(
+        revision=asked.revision,
+        device=asked.device,
+        dtype=asked.dtype,
+        threads=asked.threads,
+    )
+    return get_model(asked.model, loading, say=say)
+
+
+def _vocabulary(model: LanguageModel, say: Callable[[str], None]) -> TokenizerFiles:
+    """Return the model's tokenizer for engines, as wide as the model's logits."""
+    found = get(str(model.tokenizer_folder), say=say)
+    size = max(found.vocab_size, model.vocab_size)
+    end = found.eos_id if found.eos_id in model.end_tokens else min(model.end_tokens)
+    return replace(found, vocab_size=size, eos_id=end)
+
+
+def _counter(tokenizer: TokenizerFiles) -> Callable[[str], int]:
+    """Return what counts the tokens of a text, loaded when first asked."""
+    loaded: list[Callable[[Sequence[str]], list[list[int] | None]]] = []
+
+    def count(text: str) -> int:
+        if not loaded:
+            loaded.append(tokenizer.encoder())
+        tokens = loaded[0]([text])[0]
+        return len(text.encode()) if tokens is None else len(tokens)
+
+    return count

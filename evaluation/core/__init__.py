@@ -1,0 +1,1 @@
+"""The nouns of evaluation: cases, the engine protocol, tasks."""

@@ -1,0 +1,1 @@
+"""Cases to engines, rows to the folder of a run."""

@@ -1,0 +1,164 @@
+"""The process that an engine lives in, whoever asks it.
+
+Run by its path with the interpreter of the engine's own environment, which may know
+nothing of csbdata: only the standard library is imported, and everything else is
+loaded by its path.
+
+    engine_process.py worker_protocol.py FILE-FOR-WHAT-IS-PRINTED ANSWERING.py
+
+ANSWERING is `worker.py` or `session_worker.py`: its `answering(engine, setup, printed)`
+returns what answers a question. Whatever an engine prints, by whichever layer, goes to
+the file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import gc
+import importlib.util
+import os
+import sys
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    Json = Any
+
+#: Bytes of what is printed that come back with one answer.
+_MOST_PRINTED = 8 * 1024
+
+
+class Vocabulary:
+    """What an engine's `load` is given, see `engine_protocol.Tokenizer`."""
+
+    def __init__(self, given: dict[str, Json]) -> None:
+        """Read the tokens' file: base64 by id, or null."""
+        import json  # noqa: PLC0415 - once a process
+        from binascii import a2b_base64  # noqa: PLC0415 - once a process
+
+        with open(given["tokens"], "rb") as file:  # noqa: PTH123 - pathlib is slow to import
+            listed = json.load(file)
+        self.token_bytes = [
+            None if each is None else a2b_base64(each) for each in listed
+        ]
+        self.vocab_size: int = given["vocab_size"]
+        self.eos_id: int = given["eos_id"]
+        self.special_ids: list[int] = given["special_ids"]
+        self.kind: str = given["kind"]
+        self.tokenizer_json: str = given["tokenizer_json"]
+
+
+class Printed:
+    """The file that standard output and standard error lead to."""
+
+    def __init__(self, path: str) -> None:
+        """Turn both there, for Python and for native code alike."""
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        for each in (1, 2):
+            os.dup2(descriptor, each)
+        self._file = descriptor
+        self._flush = _flusher()
+
+    def take(self) -> str:
+        """Return what was printed since the last call, its end where it is long."""
+        self._flush()
+        size = os.fstat(self._file).st_size
+        if not size:
+            return ""
+        content = os.pread(self._file, _MOST_PRINTED, max(0, size - _MOST_PRINTED))
+        os.ftruncate(self._file, 0)
+        return content.decode("utf-8", "replace")
+
+
+def _flusher() -> Callable[[], None]:
+    """Return what writes out the buffers of Python and of the C library."""
+    with contextlib.suppress(ImportError, OSError, AttributeError, TypeError):
+        import ctypes  # noqa: PLC0415 - not on every platform
+
+        flush_all = ctypes.CDLL(None).fflush
+
+        def flush() -> None:
+            _flush_python()
+            flush_all(None)
+
+        return flush
+    return _flush_python
+
+
+def _flush_python() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+
+
+def compiled(engine: Any, schema: str) -> tuple[Any, dict[str, Json]]:  # noqa: ANN401 (typed by shape)
+    """Return a grammar and what its compilation took; or None, and the refusal."""
+    gc.collect()
+    start = perf_counter_ns()
+    try:
+        grammar = engine.compile(schema)
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
+        return None, {"refusal": told(error)}
+    return grammar, {"compile_ns": perf_counter_ns() - start}
+
+
+def truth(commit: Callable[[int], bool], token: int) -> bool:
+    """Commit a token; an exception is a refusal."""
+    try:
+        return bool(commit(token))
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException:  # noqa: BLE001 - as above
+        return False
+
+
+def told(error: BaseException) -> str:
+    """Return an error's type and message, in characters that JSON can hold."""
+    text = f"{type(error).__name__}: {str(error)[:2000]}"
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _pin(core: int | None) -> None:
+    """Stay on one core, where that can be asked for."""
+    if core is not None and hasattr(os, "sched_setaffinity"):
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, {core})
+
+
+def _module(name: str, path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def main() -> None:
+    """Serve until the other side closes its end."""
+    protocol = _module("csbdata_worker_protocol", sys.argv[1])
+    printed = Printed(sys.argv[2])
+    # What answers imports this file by its name, where there may be no such package.
+    sys.modules["evaluation.execution.engine_process"] = sys.modules["__main__"]
+    answers = _module("csbdata_answering", sys.argv[3])
+    faulthandler.enable(2)
+
+    def start(setup: dict[str, Json]) -> Callable[[Json], Json]:
+        _pin(setup.get("core"))
+        module = _module("csbdata_engine", setup["engine"])
+        engine = module.load(Vocabulary(setup["tokenizer"]), setup["options"])
+        answer: Callable[[Json], Json] = answers.answering(engine, setup, printed)
+        return answer
+
+    protocol.serve(start)
+
+
+if __name__ == "__main__":
+    main()

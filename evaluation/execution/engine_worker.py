@@ -1,0 +1,249 @@
+"""One worker of a run, and the units that it is on.
+
+A unit is two questions to the worker, compile and walk, each with its deadline. If
+the worker dies, the unit that it was on is tried again in a fresh worker, and blamed
+only if that one dies too.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import curation.workers.protocol
+from curation.workers.limits import Limits
+from curation.workers.outcomes import MEMORY_WORDS
+from curation.workers.pool import Ending, Outcome, Program, Worker
+from evaluation.execution.row_builder import row_of_answers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from curation.core.documents import Json
+    from curation.workers.process import Child
+    from evaluation.core.cases import Row, Unit
+    from evaluation.setup.selected_engines import Entrant
+    from evaluation.tokenizers import TokenizerFiles
+
+_HERE = Path(__file__).parent
+#: Times that a unit may end a worker before it is blamed.
+_ATTEMPTS = 2
+#: The same where somebody else killed the worker: the kernel for want of memory
+#: everywhere, or a person. It says little of the unit.
+_KILLS = 4
+_KILLED = "killed by SIGKILL"
+#: Seconds that a worker has beyond the deadline it keeps itself, token by token.
+_GRACE = 1.0
+_LAST_WORDS = 8 * 1024
+_NEVER = 1 << 40
+#: Libraries that would use more than the one core that they are given.
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "RAYON_NUM_THREADS",
+        "NUMEXPR_NUM_THREADS",
+    ),
+    "1",
+) | {"TOKENIZERS_PARALLELISM": "false"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What one unit may cost; part of every fingerprint."""
+
+    compile_seconds: float = 40.0
+    run_seconds: float = 40.0
+    #: MiB above what the worker holds when it is ready.
+    memory_mb: int = 4096
+
+    def limits(self) -> Limits:
+        """Return the limits of the worker."""
+        return Limits(
+            seconds=max(self.compile_seconds, self.run_seconds),
+            start_seconds=180.0,
+            memory_mb=self.memory_mb,
+            recycle_after=_NEVER,
+        )
+
+
+@dataclass(slots=True)
+class Job:
+    """A unit with what its worker has to know, and what it has answered so far."""
+
+    unit: Unit
+    #: Token ids of each walk's text; None where no tokens spell it.
+    tokens: Sequence[Sequence[int] | None]
+    fingerprint: str
+    #: Workers that died of it.
+    deaths: int = 0
+    answers: list[Json] = field(default_factory=list)
+
+
+class Lane:
+    """One worker and the units that it was given, in order."""
+
+    def __init__(
+        self,
+        entrant: Entrant,
+        tokenizer: TokenizerFiles,
+        bounds: Bounds,
+        core: int | None,
+    ) -> None:
+        """Say which engine, over which tokens, on which core; nothing is started."""
+        self._entrant = entrant
+        self._bounds = bounds
+        self._folder = tempfile.TemporaryDirectory(prefix="csbdata-lane-")
+        self._printed = Path(self._folder.name) / "printed"
+        setup = {
+            "engine": str(entrant.file.path),
+            "options": dict(entrant.options),
+            "tokenizer": for_worker(tokenizer),
+            "checks_commit": entrant.file.about.get("checks_commit", True),
+            "core": core,
+        }
+        program = Program(
+            file=_HERE / "engine_process.py",
+            setup=setup,
+            interpreter=entrant.interpreter,
+            arguments=(
+                curation.workers.protocol.__file__,
+                str(self._printed),
+                str(_HERE / "walk_session.py"),
+            ),
+            environment=ONE_THREAD,
+        )
+        self._worker = Worker(program, bounds.limits())
+        self._jobs: deque[Job] = deque()
+        #: Units that the present process has finished.
+        self._served = 0
+
+    def __enter__(self) -> Self:
+        """Return the lane."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the worker."""
+        self.close()
+
+    def close(self) -> None:
+        """Kill the worker, whatever it is doing."""
+        self._worker.kill()
+        self._folder.cleanup()
+
+    @property
+    def child(self) -> Child | None:
+        """The running process, for `exchange`."""
+        return self._worker.child
+
+    @property
+    def idle(self) -> bool:
+        """Whether every unit given has its row."""
+        return not self._jobs
+
+    def warm(self) -> None:
+        """Start the process, and do not wait until it is ready."""
+        self._worker.begin([])
+
+    def patience(self) -> float:
+        """Return for how many seconds nothing has to be looked at."""
+        return self._worker.patience()
+
+    def give(self, jobs: Iterable[Job]) -> None:
+        """Hand over units; `collect` returns their rows, in order."""
+        self._jobs.extend(jobs)
+        self._ask()
+
+    def collect(self) -> list[tuple[Unit, Row]]:
+        """Return the units that have become complete since the last call.
+
+        Raises:
+            WorkerDidNotStart: the engine cannot be loaded.
+        """
+        rows: list[tuple[Unit, Row]] = []
+        for outcome in self._worker.collect():
+            job = self._jobs[0]
+            job.answers.append(outcome.answer)
+            if outcome.ending is not Ending.OK:
+                rows += self._bury(job, outcome)
+                break
+            if len(job.answers) == len(self._questions(job)):
+                rows.append(self._finish(job, None))
+        if self._jobs and self._worker.child is None:
+            self._ask()
+        return rows
+
+    def _bury(self, job: Job, outcome: Outcome) -> list[tuple[Unit, Row]]:
+        """Blame the unit, or leave it to be tried again in a fresh worker."""
+        self._worker.kill()
+        fresh, self._served = not self._served, 0
+        job.deaths += 1
+        killed = outcome.detail.startswith(_KILLED)
+        guilty = job.deaths >= (_KILLS if killed else _ATTEMPTS)
+        rows: list[tuple[Unit, Row]] = []
+        if guilty or (fresh and not killed) or outcome.ending is Ending.ERROR:
+            rows.append(self._finish(job, self._with_last_words(outcome)))
+        return rows
+
+    def _finish(self, job: Job, end: Outcome | None) -> tuple[Unit, Row]:
+        self._jobs.popleft()
+        self._served += end is None
+        row = row_of_answers(
+            self._entrant.label, job.unit, job.tokens, job.answers, end, job.fingerprint
+        )
+        return job.unit, row
+
+    def _ask(self) -> None:
+        """Put all questions of all units to the worker, from the first on."""
+        questions: list[Json] = []
+        seconds: list[float] = []
+        for job in self._jobs:
+            job.answers.clear()
+            for question, patience in self._questions(job):
+                questions.append(question)
+                seconds.append(patience)
+        self._worker.begin(questions, seconds)
+
+    def _questions(self, job: Job) -> list[tuple[Json, float]]:
+        bounds = self._bounds
+        found: list[tuple[Json, float]] = [
+            ({"compile": job.unit.schema}, bounds.compile_seconds)
+        ]
+        if job.tokens:
+            walk = {"walks": job.tokens, "seconds": bounds.run_seconds}
+            found.append((walk, bounds.run_seconds + _GRACE))
+        return found
+
+    def _with_last_words(self, outcome: Outcome) -> Outcome:
+        """Add what the process printed before it died; memory may have been why."""
+        try:
+            content = self._printed.read_bytes()
+            self._printed.unlink()
+        except OSError:
+            return outcome
+        said = content[-_LAST_WORDS:].decode("utf-8", "replace")
+        ending = outcome.ending
+        if ending is Ending.CRASH and any(word in said for word in MEMORY_WORDS):
+            ending = Ending.OUT_OF_MEMORY
+        return Outcome(
+            ending=ending,
+            detail=outcome.detail,
+            stderr=said + outcome.stderr,
+            seconds=outcome.seconds,
+        )
+
+
+def for_worker(tokenizer: TokenizerFiles) -> dict[str, Json]:
+    """Return what a worker is told of its tokenizer."""
+    return {
+        "tokens": str(tokenizer.tokens),
+        "vocab_size": tokenizer.vocab_size,
+        "eos_id": tokenizer.eos_id,
+        "special_ids": list(tokenizer.special_ids),
+        "kind": tokenizer.kind,
+        "tokenizer_json": str(tokenizer.tokenizer_json),
+    }

@@ -1,0 +1,101 @@
+"""What the process of an engine answers while a model writes, one text at a time.
+
+Loaded by `engine_process.py` like `walk_session.py`. A mask is not sent but written to
+a file that both sides have mapped, so that a step costs one line each way.
+
+    {"compile": "<schema>"}   -> {"compile_ns": 1} or {"refusal": "why"}
+    {"open": true, "forced": 8} -> {"forced": [...]} after which a text begins
+    {"take": 17, "forced": 8} -> {"taken": true, "forced": [...]}
+    {"mask": true}            -> {"mask_ns": 1, "may_end": false}
+
+`forced` is how many tokens may be taken beyond the one given where they are the only
+way on. A question after a refused compile or a token that was not taken is answered
+by `{"closed": true}`.
+"""
+
+from __future__ import annotations
+
+import mmap
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from evaluation.execution.engine_process import compiled, truth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluation.execution.engine_process import Printed
+
+    Json = Any
+
+
+class Session:
+    """One engine, one grammar, one text under way."""
+
+    def __init__(self, engine: Any, setup: dict[str, Json]) -> None:  # noqa: ANN401 (typed by shape)
+        """Map the file that masks are written to."""
+        self._engine = engine
+        self._size = (setup["tokenizer"]["vocab_size"] + 7) // 8
+        with open(setup["mask"], "r+b") as file:  # noqa: PTH123 - pathlib is slow to import
+            self._shared = mmap.mmap(file.fileno(), self._size)
+        self._grammar: Any = None
+        self._matcher: Any = None
+        self._ready = False
+
+    def answer(self, question: dict[str, Json]) -> Json:
+        """Answer one question."""
+        if "compile" in question:
+            return self._compile(question["compile"])
+        if not self._ready:
+            return {"closed": True}
+        if "open" in question:
+            self._matcher = self._engine.start(self._grammar)
+            return {"forced": self._take_forced(question["forced"])}
+        if "take" in question:
+            return self._take(question["take"], question["forced"])
+        return self._mask()
+
+    def _compile(self, schema: str) -> Json:
+        self._grammar = self._matcher = None
+        self._ready = False
+        self._grammar, found = compiled(self._engine, schema)
+        self._ready = "refusal" not in found
+        return found
+
+    def _take(self, token: int, most: int) -> Json:
+        if not truth(self._matcher.commit, token):
+            self._ready = False
+            return {"taken": False, "forced": []}
+        forced = self._take_forced(most)
+        return {"taken": self._ready, "forced": forced}
+
+    def _take_forced(self, most: int) -> list[int]:
+        """Commit what is the only way on; closed if the engine refuses its own."""
+        ask = getattr(self._matcher, "forced", None) if most else None
+        taken: list[int] = []
+        for each in ((ask() or [])[:most]) if ask is not None else ():
+            if not truth(self._matcher.commit, each):
+                self._ready = False
+                break
+            taken.append(each)
+        return taken
+
+    def _mask(self) -> Json:
+        start = perf_counter_ns()
+        mask = self._matcher.mask()
+        took = perf_counter_ns() - start
+        view = memoryview(mask).cast("B")
+        if len(view) < self._size:
+            message = f"a mask of {len(view)} bytes where {self._size} are needed"
+            raise ValueError(message)
+        self._shared[:] = view[: self._size]
+        return {"mask_ns": took, "may_end": bool(self._matcher.may_end())}
+
+
+def answering(
+    engine: Any,  # noqa: ANN401 (typed by shape)
+    setup: dict[str, Json],
+    _printed: Printed,
+) -> Callable[[Json], Json]:
+    """Return what answers; what is printed stays in the file."""
+    return Session(engine, setup).answer

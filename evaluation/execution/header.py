@@ -1,0 +1,77 @@
+"""The header of a run: everything needed to make it again, and to compare it."""
+
+from __future__ import annotations
+
+import datetime
+import sys
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from curation.workers.run_folder import fingerprint
+from evaluation.execution.code_digest import measuring_digest
+from evaluation.setup.machine import governor, machine, timer_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curation.core.documents import Json
+    from evaluation.execution.runner import Plan
+    from evaluation.servers.server_writer import ServerEntrant
+    from evaluation.setup.selected_engines import Entrant
+
+
+def header(
+    entrants: Sequence[Entrant | ServerEntrant],
+    plan: Plan,
+    data: Mapping[str, Json],
+    limit: int | None,
+    models: Mapping[str, Json] | None = None,
+) -> dict[str, Json]:
+    """Return what `run.json` holds; `models` is what is said of whoever writes.
+
+    `plan` is the fingerprint of what is asked: two runs with the same one have the
+    same units, whichever shard or number of jobs.
+    """
+    tokenizer = plan.tokenizer
+    sources = {each.name: dict(each.sources()) for each in plan.tasks if each.sources}
+    asked: dict[str, Json] = {
+        "code": measuring_digest(),
+        "engines": [each.identity for each in entrants],
+        "labels": [each.label for each in entrants],
+        "tokenizer": tokenizer.digest,
+        "data": data.get("sha256"),
+        "tasks": [each.name for each in plan.tasks],
+        "limits": asdict(plan.bounds),
+        "settings": asdict(plan.settings),
+        "limit": limit,
+        "only": sorted(plan.only),
+        "models": dict(models or {}),
+        "sources": {name: each["sha256"] for name, each in sources.items()},
+    }
+    return {
+        "csbdata": version("csbdata"),
+        "code": measuring_digest(),
+        "plan": fingerprint(**asked),
+        "shard": f"{plan.shard[0]}/{plan.shard[1]}",
+        "jobs": plan.jobs,
+        "command": ["csbdata", *sys.argv[1:]],
+        "engines": [each.header() for each in entrants],
+        "tokenizer": {
+            "name": tokenizer.name,
+            "sha256": tokenizer.digest,
+            "vocab_size": tokenizer.vocab_size,
+        },
+        "data": dict(data),
+        "sources": sources,
+        "tasks": asked["tasks"],
+        "limits": asked["limits"],
+        "settings": asked["settings"],
+        "limit": limit,
+        "only": asked["only"],
+        "models": asked["models"],
+        "machine": machine(),
+        "governor": governor(),
+        "timer_ns": timer_ns(),
+        "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    }

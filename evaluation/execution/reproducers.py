@@ -1,0 +1,140 @@
+"""A small file, and the command that shows one failure again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+from evaluation.core.cases import Result, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row, Unit
+    from evaluation.execution.run_folder import RunFolder
+    from evaluation.execution.runner import Plan
+    from evaluation.setup.selected_engines import Entrant
+
+_SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
+
+
+def worth_one(row: Row) -> bool:
+    """Tell whether a row is an engine's defect, rather than its answer."""
+    return row.result in _SEVERE or any(
+        each.verdict is Verdict.LIED for each in row.walks
+    )
+
+
+def write_reproducer(
+    row: Row, unit: Unit, entrant: Entrant, plan: Plan, out: RunFolder
+) -> Path:
+    """Write a file in MaskBench's form, with the command that runs it.
+
+    Raises:
+        CannotCreate: it cannot be written.
+    """
+    name = f"{entrant.file.name}-{row.fingerprint[:16]}"
+    path = out.reproducer(name)
+    about = {
+        "command": shlex.join(command(entrant, plan, str(path))),
+        "task": row.task,
+        "config": row.config,
+        "id": row.id,
+        "result": row.result,
+        "phase": row.phase,
+        "detail": row.detail,
+        "printed": row.warnings,
+    }
+    members = {
+        "description": json.dumps(f"{row.engine}: {row.result} {row.detail}".strip()),
+        "csbdata": json.dumps(about, indent=1),
+        "schema": unit.schema,
+        "tests": _list([_test(each.text, valid=each.valid) for each in unit.walks]),
+    }
+    inner = ",\n".join(f'"{name}": {value}' for name, value in members.items())
+    return out.write_reproducer(path, f"{{{inner}}}\n")
+
+
+def command(entrant: Entrant, plan: Plan, data: str) -> list[str]:
+    """Return the command that puts one file to one engine as this run does."""
+    bounds = plan.bounds
+    words = ["csbdata", "eval", "--engine", entrant.file.spec]
+    words += ["--preset", entrant.preset]
+    for name, text in entrant.assigned.items():
+        words += ["--option", f"{name}={text}"]
+    words += ["--tokenizer", plan.tokenizer.name, "--task", "masks", "--data", data]
+    words += ["--compile-seconds", f"{bounds.compile_seconds:g}"]
+    words += ["--run-seconds", f"{bounds.run_seconds:g}"]
+    words += ["--memory", str(bounds.memory_mb)]
+    return words
+
+
+def command_of(
+    header: Mapping[str, Json], engine: str, task: str, config: str, unit_id: str
+) -> str:
+    """Return the command that asks one engine for one unit of a run again.
+
+    Everything is taken from the run's header; an engine that the header does not
+    name is named by its label.
+    """
+    known = (each for each in header.get("engines") or () if isinstance(each, dict))
+    entrant = next((each for each in known if each.get("engine") == engine), {})
+    tokenizer = header.get("tokenizer") or {}
+    limits = header.get("limits") or {}
+    words = ["csbdata", "eval", "--engine", entrant.get("spec") or engine]
+    if entrant.get("preset"):
+        words += ["--preset", entrant["preset"]]
+    for name, text in (entrant.get("assigned") or {}).items():
+        words += ["--option", f"{name}={text}"]
+    if tokenizer.get("name"):
+        words += ["--tokenizer", tokenizer["name"]]
+    words += ["--task", task, *_rest_of(header), "--id", f"{config}/{unit_id}"]
+    for name, option in _LIMITS.items():
+        if limits.get(name) is not None:
+            words += [option, f"{limits[name]:g}"]
+    return shlex.join(map(str, words))
+
+
+_LIMITS = {
+    "compile_seconds": "--compile-seconds",
+    "run_seconds": "--run-seconds",
+    "memory_mb": "--memory",
+}
+#: Options of a run that are said anew, or say nothing of a single unit.
+_OWN = frozenset(
+    {
+        *("--engine", "--preset", "--option", "--tokenizer", "--task", "--id"),
+        *("--limit", "--shard", "--jobs", "--run-dir", "--format"),
+        *_LIMITS.values(),
+    }
+)
+
+
+def _rest_of(header: Mapping[str, Json]) -> list[str]:
+    """Return the options of a run that decide what a unit is, as they were said."""
+    words = [str(each) for each in header.get("command") or ()]
+    found: list[str] = []
+    keep = False
+    for word in words:
+        if word.startswith("--"):
+            keep = word.partition("=")[0] not in _OWN
+        if keep:
+            found.append(word)
+    return found
+
+
+def _list(items: Sequence[str]) -> str:
+    return "[\n" + ",\n".join(items) + "\n]"
+
+
+def _test(text: str, *, valid: bool) -> str:
+    """Return one test as JSON; texts are put in as they are, spelling and all."""
+    members = f'"valid": {json.dumps(valid)}, "text": {json.dumps(text)}'
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return f"{{{members}}}"
+    return f'{{{members}, "data": {text}}}'

@@ -1,0 +1,186 @@
+"""The folder of a run: a header, and one line a unit, only ever appended.
+
+Killed at any moment, the same command goes on: a torn last line is cut off, and a
+unit counts as finished only if a whole line has its fingerprint.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import filelock
+import orjson
+
+from curation.system.atomic_files import cannot_write, replacing
+from curation.system.errors import BadConfiguration, TemporarilyUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row
+
+HEADER = "run.json"
+REPRODUCERS = "reproducers"
+
+
+class RunFolder:
+    """An open run folder; made by `open_run_folder`."""
+
+    def __init__(self, folder: Path, lines: Path) -> None:
+        """Look at a folder whose lock the caller holds."""
+        self.folder = folder
+        self._lines = lines
+        #: Fingerprints of the units that are finished.
+        self.finished = _finished(lines)
+        self._file = os.open(lines, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    def write(self, row: Row) -> None:
+        """Append a row.
+
+        Raises:
+            CannotCreate: there is no room, or no right (exit 73).
+        """
+        line = memoryview(orjson.dumps(row) + b"\n")
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+        except OSError as error:
+            raise cannot_write(self._lines, error) from error
+        self.finished.add(row.fingerprint)
+
+    def tell_unavailable(self, reasons: Mapping[str, str]) -> None:
+        """Say in the header which engines could not be run, by label, and why.
+
+        Raises:
+            CannotCreate: there is no room, or no right (exit 73).
+        """
+        path = self.folder / HEADER
+        header = orjson.loads(path.read_bytes())
+        engines = header.get("engines", [])
+        told = [
+            {**each, "unavailable": reasons.get(each["engine"])} for each in engines
+        ]
+        if told != engines:
+            _write_header(path, {**header, "engines": told})
+
+    def reproducer(self, name: str) -> Path:
+        """Return the path for what shows a failure again."""
+        return self.folder / REPRODUCERS / f"{name}.json"
+
+    def write_reproducer(self, path: Path, content: str) -> Path:
+        """Write what shows a failure again; return the file.
+
+        Raises:
+            CannotCreate: there is no room, or no right (exit 73).
+        """
+        with replacing(path) as temporary:
+            temporary.write_text(content, "utf-8")
+        return path
+
+    def close(self) -> None:
+        """Let everything reach the disk."""
+        os.fsync(self._file)
+        os.close(self._file)
+
+
+@contextmanager
+def open_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[RunFolder]:
+    """Lock the folder and open it, new or with what an earlier try has left.
+
+    Raises:
+        TemporarilyUnavailable: another run is at work here (exit 75).
+        BadConfiguration: the folder is of another run (exit 78).
+        CannotCreate: it cannot be written (exit 73).
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(folder / "lock")
+        lock.acquire(blocking=False)
+    except filelock.Timeout:
+        raise TemporarilyUnavailable(
+            "another run is at work here",
+            str(folder),
+            "wait for its end or choose another --run-dir",
+        ) from None
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    try:
+        _settle_header(folder, header)
+        shard = str(header["shard"]).replace("/", "-of-")
+        run = RunFolder(folder, folder / f"units-{shard}.jsonl")
+        try:
+            yield run
+        finally:
+            run.close()
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+    finally:
+        lock.release()
+
+
+def _settle_header(folder: Path, header: Mapping[str, Json]) -> None:
+    """Write the header, or see that the one there is of the same run."""
+    path = folder / HEADER
+    if not path.exists():
+        if any(folder.glob("units-*.jsonl")):
+            raise BadConfiguration(
+                "lines of a run without its header",
+                str(folder),
+                "choose another --run-dir",
+            )
+        _write_header(path, header)
+        return
+    try:
+        found = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError:
+        found = {}
+    different = [
+        name
+        for name in ("plan", "shard", "machine")
+        if found.get(name) != orjson.loads(orjson.dumps(header[name]))
+    ]
+    if different:
+        what = "machine" if different == ["machine"] else "question"
+        raise BadConfiguration(
+            f"this folder is of a run of another {what} ({', '.join(different)})",
+            str(folder),
+            "choose another --run-dir, or leave it out",
+        )
+
+
+def _write_header(path: Path, header: Mapping[str, Json]) -> None:
+    with replacing(path) as temporary:
+        temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
+
+
+def _finished(lines: Path) -> set[str]:
+    """Return the fingerprints of the whole lines; cut off a torn last one."""
+    found: set[str] = set()
+    end = 0
+    try:
+        with lines.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                end += len(line)
+                fingerprint = _fingerprint(line)
+                if fingerprint:
+                    found.add(fingerprint)
+    except FileNotFoundError:
+        return found
+    if end != lines.stat().st_size:
+        os.truncate(lines, end)
+    return found
+
+
+def _fingerprint(line: bytes) -> str:
+    """Return a row's fingerprint; empty where the line is damaged."""
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return ""
+    return str(row.get("fingerprint", "")) if isinstance(row, dict) else ""

@@ -1,0 +1,294 @@
+"""The run: every engine, every task, every unit, each into exactly one row.
+
+Engines and tasks are taken one after the other; the units of one spread over the
+lanes in batches, so that a worker never waits for its next question. What the driver
+does meanwhile (reading, tokens, writing) happens on the cores that are left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, TypeAlias
+
+import orjson
+
+from curation.workers.pool import WorkerDidNotStart
+from curation.workers.process import exchange
+from evaluation.core.cases import Result
+from evaluation.data.sampling import sharded
+from evaluation.execution.code_digest import measuring_digest
+from evaluation.execution.engine_worker import Bounds, Job, Lane
+from evaluation.execution.reproducers import worth_one, write_reproducer
+from evaluation.setup.machine import cores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from evaluation.core.cases import Row, Subject, Unit
+    from evaluation.core.task import Settings, Task
+    from evaluation.execution.run_folder import RunFolder
+    from evaluation.setup.selected_engines import Entrant
+    from evaluation.tokenizers import TokenizerFiles
+
+#: Turns texts into token ids; None where no tokens spell the text.
+Encode: TypeAlias = "Callable[[Sequence[str]], list[list[int] | None]]"
+#: Units that a worker is given at a time.
+_BATCH = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that a run is about, but for who takes part."""
+
+    tasks: Sequence[Task]
+    #: Gives the subjects anew at each call, in the same order.
+    subjects: Callable[[], Iterable[Subject]]
+    tokenizer: TokenizerFiles
+    settings: Settings
+    bounds: Bounds
+    jobs: int = 1
+    shard: tuple[int, int] = (1, 1)
+    #: Names of the only units to run, `CONFIG/ID` or `ID`; empty for all.
+    only: frozenset[str] = frozenset()
+
+    @property
+    def timed(self) -> bool:
+        """Whether any task's times are results: then workers are pinned."""
+        return any(each.timed for each in self.tasks)
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What a run came to."""
+
+    #: Units whose row was there already.
+    found: int = 0
+    #: Units that were run now.
+    ran: int = 0
+    #: Units at which the machine had something else to do on the core, of these.
+    disturbed: int = 0
+    #: Label of an engine to why it could not be run.
+    unavailable: dict[str, str] = field(default_factory=dict)
+    reproducers: list[Path] = field(default_factory=list)
+
+
+def run(
+    entrants: Sequence[Entrant],
+    plan: Plan,
+    out: RunFolder,
+    advance: Callable[[int], None] = lambda _steps: None,
+) -> Tally:
+    """Put every unit to every engine and write its row, but for those finished.
+
+    An engine that cannot be loaded is told in the tally; the others go on.
+    """
+    tally = Tally()
+    encode = _encoder(plan.tokenizer)
+    own = cores()
+    with _elsewhere(own, plan):
+        for entrant in entrants:
+            if entrant.unavailable:
+                tally.unavailable[entrant.label] = entrant.unavailable
+                continue
+            try:
+                _run_engine(entrant, plan, out, encode, own, tally, advance)
+            except WorkerDidNotStart as fault:
+                tally.unavailable[entrant.label] = fault.what
+    out.tell_unavailable(tally.unavailable)
+    return tally
+
+
+def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
+    entrant: Entrant,
+    plan: Plan,
+    out: RunFolder,
+    encode: Encode,
+    own: Sequence[int],
+    tally: Tally,
+    advance: Callable[[int], None],
+) -> None:
+    with ExitStack() as stack:
+        lanes = [
+            stack.enter_context(Lane(entrant, plan.tokenizer, plan.bounds, core))
+            for core in _cores_of(own, plan)
+        ]
+        if not out.finished:
+            _warm(lanes)
+        for task in plan.tasks:
+            subjects = plan.subjects() if task.needs_data else ()
+            units = sharded(_wanted(task, subjects, plan), *plan.shard)
+            mark = _mark(entrant, plan, task)
+            late = _Late(task)
+            left = _unfinished(units, mark, out, tally, advance)
+            jobs = _jobs(_unknown(left, late, out, tally, advance), lanes, encode)
+            for unit, row in _rows(lanes, jobs):
+                late.note(unit, row)
+                out.write(row)
+                tally.ran += 1
+                tally.disturbed += row.quiet is False
+                advance(1)
+                if worth_one(row):
+                    path = write_reproducer(row, unit, entrant, plan, out)
+                    tally.reproducers.append(path)
+
+
+def _warm(lanes: Sequence[Lane]) -> None:
+    """Let the workers start while we do something else."""
+    for lane in lanes:
+        if lane.child is None and lane.idle:
+            lane.warm()
+
+
+def _wanted(task: Task, subjects: Iterable[Subject], plan: Plan) -> Iterator[Unit]:
+    for unit in task.units(subjects, plan.settings):
+        names = {unit.id, f"{unit.config}/{unit.id}"}
+        if not plan.only or names & plan.only:
+            yield unit
+
+
+def _unfinished(
+    units: Iterable[Unit],
+    mark: str,
+    out: RunFolder,
+    tally: Tally,
+    advance: Callable[[int], None],
+) -> Iterator[tuple[Unit, str]]:
+    """Yield the units that have no row yet, with their fingerprints."""
+    for unit in units:
+        fingerprint = fingerprint_of(mark, unit)
+        if fingerprint in out.finished:
+            tally.found += 1
+            advance(1)
+        else:
+            yield unit, fingerprint
+
+
+class _Late:
+    """What has ended at a deadline in one task, for the units that repeat it."""
+
+    def __init__(self, task: Task) -> None:
+        self._repeats = task.repeats
+        self._rows: dict[str, Row] = {}
+
+    def note(self, unit: Unit, row: Row) -> None:
+        """Remember a row if it ended at a deadline."""
+        if self._repeats is not None and row.result is Result.TIMEOUT:
+            self._rows[self._repeats(unit)] = row
+
+    def row_of(self, unit: Unit, fingerprint: str) -> Row | None:
+        """Return the row of a unit that need not be asked; None for any other."""
+        if self._repeats is None or self._repeats(unit) not in self._rows:
+            return None
+        known = self._rows[self._repeats(unit)]
+        return replace(known, id=unit.id, label=unit.label, fingerprint=fingerprint)
+
+
+def _unknown(
+    units: Iterable[tuple[Unit, str]],
+    late: _Late,
+    out: RunFolder,
+    tally: Tally,
+    advance: Callable[[int], None],
+) -> Iterator[tuple[Unit, str]]:
+    """Yield the units that have to be asked; write the rows of the others."""
+    for unit, fingerprint in units:
+        row = late.row_of(unit, fingerprint)
+        if row is None:
+            yield unit, fingerprint
+            continue
+        out.write(row)
+        tally.ran += 1
+        advance(1)
+
+
+def _jobs(
+    units: Iterable[tuple[Unit, str]], lanes: Sequence[Lane], encode: Encode
+) -> Iterator[Job]:
+    """Yield what is to do; the workers are started before the first."""
+    for unit, fingerprint in units:
+        _warm(lanes)
+        tokens = encode([walk.text for walk in unit.walks]) if unit.walks else []
+        yield Job(unit=unit, tokens=tokens, fingerprint=fingerprint)
+
+
+def _rows(lanes: Sequence[Lane], jobs: Iterator[Job]) -> Iterator[tuple[Unit, Row]]:
+    """Yield all units with their rows, as they become complete."""
+    ready: deque[Job] = deque()
+    exhausted = False
+    while True:
+        for lane in lanes:
+            if lane.idle and ready:
+                lane.give([ready.popleft() for _ in range(min(_BATCH, len(ready)))])
+        while not exhausted and len(ready) < _BATCH * len(lanes):
+            job = next(jobs, None)
+            exhausted = job is None
+            if job is not None:
+                ready.append(job)
+            if any(lane.idle for lane in lanes) and len(ready) >= _BATCH:
+                break
+        busy = [lane for lane in lanes if not lane.idle]
+        if not busy and not ready:
+            return
+        if not busy or (ready and any(lane.idle for lane in lanes)):
+            continue
+        children = [lane.child for lane in busy if lane.child is not None]
+        exchange(children, min(lane.patience() for lane in busy))
+        for lane in busy:
+            yield from lane.collect()
+
+
+def fingerprint_of(mark: str, unit: Unit) -> str:
+    """Return the fingerprint of a row: of the unit, and of all that measures it."""
+    walks = [[each.text, each.valid, each.label] for each in unit.walks]
+    parts = [mark, unit.task, unit.config, unit.id, unit.schema, walks, unit.label]
+    return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def _mark(entrant: Entrant, plan: Plan, task: Task) -> str:
+    """Return the fingerprint of what decides a row, but for the unit."""
+    parts = [
+        entrant.identity,
+        plan.tokenizer.digest,
+        [plan.bounds.compile_seconds, plan.bounds.run_seconds, plan.bounds.memory_mb],
+        measuring_digest(),
+        task.name,
+    ]
+    return sha256(orjson.dumps(parts)).hexdigest()
+
+
+def _encoder(tokenizer: TokenizerFiles) -> Encode:
+    """Return the tokenizer's encoder, loaded when it is first needed."""
+    loaded: list[Encode] = []
+
+    def encode(texts: Sequence[str]) -> list[list[int] | None]:
+        if not loaded:
+            loaded.append(tokenizer.encoder())
+        return loaded[0](texts)
+
+    return encode
+
+
+def _cores_of(own: Sequence[int], plan: Plan) -> list[int | None]:
+    """Return the core of every lane: from the last one down where times count."""
+    if not plan.timed:
+        return [None] * plan.jobs
+    return [own[-1 - index % len(own)] for index in range(plan.jobs)]
+
+
+@contextmanager
+def _elsewhere(own: Sequence[int], plan: Plan) -> Iterator[None]:
+    """Keep this process off the cores on which times are taken."""
+    left = set(own) - {each for each in _cores_of(own, plan) if each is not None}
+    if not left or not plan.timed or not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    os.sched_setaffinity(0, left)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, set(own))

@@ -1,0 +1,275 @@
+"""What the process of an engine answers to the runner: compile, and walk.
+
+Loaded by `engine_process.py` in the engine's own environment: of csbdata nothing but
+that file can be imported. Two questions make a unit:
+
+    {"compile": "<schema>"}              -> {"compile_ns": 1, ...} or {"refusal": "why"}
+    {"walks": [[tokens], ...], "seconds": 40.0}
+                                         -> {"walks": [...], "first_mask_ns": 1, ...}
+
+What was printed during a question comes back as `printed` with its answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+from evaluation.execution.engine_process import compiled, told, truth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from evaluation.execution.engine_process import Printed
+
+    Json = Any
+
+_MOST_WARNINGS = 50
+_ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _NOT_RUN = (
+    "accepted",
+    "blocked",
+    "unfinished",
+    "lied",
+    "not_run",
+)
+
+
+class Bench:
+    """One engine, and the grammar that it compiled last."""
+
+    def __init__(self, engine: Any, setup: dict[str, Json], printed: Printed) -> None:  # noqa: ANN401 (typed by shape)
+        """Take the engine that `load` returned."""
+        self._engine = engine
+        self._printed = printed
+        self._mask_bytes = (setup["tokenizer"]["vocab_size"] + 7) // 8
+        #: Whether a token outside the mask may be offered to `commit`.
+        self._checks_commit: bool = setup["checks_commit"]
+        self._grammar: Any = None
+        self._compiled = False
+
+    def warm_up(self) -> None:
+        """Have what is done once per process done before anything is timed.
+
+        Whatever comes of it is of no interest, and no unit's fault.
+        """
+        with contextlib.suppress(Exception):
+            grammar = self._engine.compile('{"type": "boolean"}')
+            self._engine.start(grammar).mask()
+        self._printed.take()
+
+    def answer(self, question: dict[str, Json]) -> Json:
+        """Answer one question; adds what was printed, memory and quiet."""
+        before = _switches()
+        if "compile" in question:
+            found = self._compile(question["compile"])
+        else:
+            found = self._walk_all(question)
+        after = _switches()
+        found["quiet"] = None if before is None else before == after
+        found["printed"] = self._printed.take()
+        found["rss_bytes"] = _resident()
+        return found
+
+    def _compile(self, schema: str) -> dict[str, Json]:
+        self._grammar, self._compiled = None, False
+        self._grammar, found = compiled(self._engine, schema)
+        self._compiled = "refusal" not in found
+        if self._compiled:
+            found["warnings"] = self._warnings()
+        return found
+
+    def _warnings(self) -> list[str]:
+        ask = getattr(self._engine, "warnings", None)
+        if ask is None:
+            return []
+        return [str(each)[:1000] for each in ask(self._grammar)][:_MOST_WARNINGS]
+
+    def _walk_all(self, question: dict[str, Json]) -> dict[str, Json]:
+        if not self._compiled:
+            return {"walks": []}
+        seconds = question["seconds"]
+        deadline = perf_counter_ns() + int(seconds * 1e9)
+        found: list[Json] = []
+        first, raised, late = None, "", False
+        for tokens in question["walks"]:
+            if late:
+                break
+            if tokens is None:
+                why = "no tokens of this vocabulary spell it"
+                found.append([_NOT_RUN, None, [], [], None, why])
+                continue
+            walk = _Walk(tokens, self._mask_bytes, deadline, self._checks_commit)
+            try:
+                walk.run(self._engine, self._grammar)
+            except (KeyboardInterrupt, MemoryError):
+                raise
+            except BaseException as error:  # noqa: BLE001 - as above
+                walk.verdict, walk.detail = _NOT_RUN, told(error)
+                raised = raised or walk.detail
+            first = walk.first_ns if first is None else first
+            late = walk.late
+            found.append(walk.told())
+        return {
+            "walks": found,
+            "first_mask_ns": first,
+            "raised": raised,
+            "late": f"not through within {seconds:g} s" if late else "",
+        }
+
+
+class _Walk:
+    """One text on its way through the masks."""
+
+    def __init__(
+        self,
+        tokens: Sequence[int],
+        mask_bytes: int,
+        deadline: int,
+        checks: bool,  # noqa: FBT001 (made in one place)
+    ) -> None:
+        self.tokens = tokens
+        self.mask_bytes = mask_bytes
+        self.deadline = deadline
+        self.checks = checks
+        self.verdict, self.detail = _ACCEPTED, ""
+        self.at: int | None = None
+        self.mask_ns: list[int] = []
+        self.commit_ns: list[int] = []
+        self.forced: int | None = 0
+        self.first_ns: int | None = None
+        self.late = False
+
+    def told(self) -> Json:
+        return [
+            self.verdict,
+            self.at,
+            self.mask_ns,
+            self.commit_ns,
+            self.forced,
+            self.detail,
+        ]
+
+    def run(self, engine: Any, grammar: Any) -> None:  # noqa: ANN401 (typed by shape)
+        start = perf_counter_ns()
+        matcher = engine.start(grammar)
+        made = perf_counter_ns() - start
+        mask_of, commit = matcher.mask, matcher.commit
+        forced_of = getattr(matcher, "forced", None)
+        ahead: list[int] = []
+        clock = perf_counter_ns
+        for index, token in enumerate(self.tokens):
+            start = clock()
+            mask = mask_of()
+            end = clock()
+            self.mask_ns.append(end - start)
+            if not index:
+                self.first_ns = made + end - start
+            if end > self.deadline:
+                self._stop(_NOT_RUN, index, "no time left", late=True)
+                return
+            allowed = self._allowed(mask, token, index)
+            if allowed is None:
+                return
+            if forced_of is not None:
+                ahead = self._count_forced(ahead or forced_of(), token)
+            if not allowed:
+                self._refused(matcher, index)
+                return
+            start = clock()
+            taken = truth(commit, token)
+            self.commit_ns.append(clock() - start)
+            if not taken:
+                what = f"token {token} is in the mask, and commit refuses it"
+                self._stop(_LIED, index, what + reason(matcher))
+                return
+        if forced_of is None:
+            self.forced = None
+        if not matcher.may_end():
+            self.verdict = _UNFINISHED
+
+    def _allowed(self, mask: Any, token: int, index: int) -> bool | None:  # noqa: ANN401 (any buffer)
+        """Tell whether the token is in the mask; None if the mask is too small."""
+        view = memoryview(mask)
+        if view.itemsize != 1:
+            view = view.cast("B")
+        if len(view) < self.mask_bytes:
+            what = f"a mask of {len(view)} bytes where {self.mask_bytes} are needed"
+            self._stop(_LIED, index, what)
+            return None
+        return bool(view[token >> 3] >> (token & 7) & 1)
+
+    def _count_forced(self, ahead: Sequence[int] | None, token: int) -> list[int]:
+        """Count the token if it is the only way on; return what is forced after it."""
+        if ahead is None or self.forced is None:
+            self.forced = None
+            return []
+        if not ahead or ahead[0] != token:
+            return []
+        self.forced += 1
+        return list(ahead[1:])
+
+    def _refused(self, matcher: Any, index: int) -> None:  # noqa: ANN401 (typed by shape)
+        """Book a token that is not in its mask; see whether commit thinks otherwise.
+
+        An engine may offer one way of cutting a forced text into tokens in its mask
+        and take others; it lies only if it takes the whole text by commits alone.
+        """
+        self._stop(_BLOCKED, index, "")
+        if not self.checks:
+            return
+        for place in range(index, len(self.tokens)):
+            if not truth(matcher.commit, self.tokens[place]):
+                if place > index:
+                    self.detail = f"commit refuses only token {place}"
+                return
+        what = f"token {self.tokens[index]} is not in the mask, and commit takes it"
+        if matcher.may_end():
+            self._stop(_LIED, index, f"{what} and all behind it")
+
+    def _stop(self, verdict: str, index: int, what: str, *, late: bool = False) -> None:
+        self.verdict, self.at, self.detail, self.late = verdict, index, what, late
+
+
+def reason(matcher: Any) -> str:  # noqa: ANN401 (typed by shape)
+    """Return why the last commit was refused, if the engine says so: one line."""
+    ask = getattr(matcher, "reason", None)
+    if ask is None:
+        return ""
+    try:
+        text = str(ask() or "").partition("\n")[0].strip()[:500]
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # noqa: BLE001 - as above
+        text = told(error)
+    return f": {text}" if text else ""
+
+
+def _switches() -> int | None:
+    """Return how often this process was interrupted; None where nobody counts."""
+    try:
+        import resource  # noqa: PLC0415 - POSIX only
+    except ImportError:
+        return None
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
+def _resident() -> int | None:
+    """Return the resident bytes of this process; None where Linux is not."""
+    with contextlib.suppress(OSError), open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - pathlib is slow to import
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def answering(
+    engine: Any,  # noqa: ANN401 (typed by shape)
+    setup: dict[str, Json],
+    printed: Printed,
+) -> Callable[[Json], Json]:
+    """Return what answers; from here on nothing is collected but between units."""
+    bench = Bench(engine, setup, printed)
+    bench.warm_up()
+    gc.disable()
+    return bench.answer

@@ -1,0 +1,149 @@
+"""A model in this process that writes under one engine's constraint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.workers.limits import Limits
+from curation.workers.pool import Program
+from curation.workers.run_folder import fingerprint
+from evaluation.core.cases import Result
+from evaluation.execution.engine_worker import ONE_THREAD, for_worker
+from evaluation.generation.loop import generate
+from evaluation.generation.model import Ending, Generation, Options, Request
+from evaluation.generation.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.generation.requests import Asked
+    from evaluation.models.base import LanguageModel
+    from evaluation.setup.selected_engines import Entrant
+    from evaluation.tokenizers import TokenizerFiles
+
+#: The entrant that constrains nothing.
+UNCONSTRAINED = "none"
+_NEVER = 1 << 40
+#: Tokens of a text for which a prompt must leave room.
+_LEAST_ROOM = 16
+
+
+class LocalWriter:
+    """One entrant over one model; as many engine processes as a batch is large."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        entrant: Entrant,
+        tokenizer: TokenizerFiles,
+        options: Options,
+        *,
+        memory_mb: int = 4096,
+    ) -> None:
+        """Prepare; engines are started when first needed."""
+        self._model = model
+        self._entrant = entrant
+        self._tokenizer = tokenizer
+        self._options = options
+        self._memory_mb = memory_mb
+        self._sessions: list[Session] = []
+        self.label = entrant.label
+        self.identity = fingerprint(
+            engine=entrant.identity,
+            model=model.name,
+            facts=dict(model.facts()),
+            tokenizer=tokenizer.digest,
+            overlap=[options.overlap_compile, options.overlap_mask],
+            forced=options.forced,
+            seconds=[options.compile_seconds, options.run_seconds],
+        )
+
+    @property
+    def constrains(self) -> bool:
+        """Whether there is an engine at all."""
+        return self._entrant.file.name != UNCONSTRAINED
+
+    def write(self, asked: Sequence[Asked]) -> list[Generation]:
+        """Write a batch of texts, but for those whose prompt leaves no room.
+
+        Raises:
+            WorkerDidNotStart: the engine cannot be loaded.
+        """
+        requests = [self._request(each) for each in asked]
+        fitting = [each for each in requests if each.budget >= 1]
+        written = iter(
+            generate(
+                self._model,
+                fitting,
+                self._sessions_for(len(fitting)),
+                self._options,
+                self.identity,
+            )
+            if fitting
+            else ()
+        )
+        return [
+            next(written) if each.budget >= 1 else self._no_room(each)
+            for each in requests
+        ]
+
+    def _request(self, asked: Asked) -> Request:
+        prompt = self._model.prompt(asked.messages)
+        room = self._model.context_length - len(prompt)
+        return Request(
+            id=asked.subject.id,
+            schema=asked.subject.schema,
+            prompt=prompt,
+            budget=min(asked.budget, room) if room >= _LEAST_ROOM else 0,
+            temperature=asked.temperature,
+            seed=asked.seed,
+        )
+
+    def _no_room(self, request: Request) -> Generation:
+        detail = (
+            f"a prompt of {len(request.prompt):,} tokens in a context of "
+            f"{self._model.context_length:,}"
+        )
+        return Generation(
+            id=request.id,
+            result=Result.ERROR,
+            ending=Ending.PROMPT,
+            detail=detail,
+            prompt_tokens=len(request.prompt),
+        )
+
+    def _sessions_for(self, count: int) -> list[Session | None]:
+        if not self.constrains:
+            return [None] * count
+        while len(self._sessions) < count:
+            session = Session(
+                self._program(),
+                tokenizer=for_worker(self._tokenizer),
+                limits=Limits(
+                    start_seconds=180.0,
+                    memory_mb=self._memory_mb,
+                    recycle_after=_NEVER,
+                ),
+            )
+            session.start()
+            self._sessions.append(session)
+        return list(self._sessions[:count])
+
+    def _program(self) -> Program:
+        entrant = self._entrant
+        return Program(
+            file=entrant.file.path,
+            setup={
+                "engine": str(entrant.file.path),
+                "options": dict(entrant.options),
+                "tokenizer": for_worker(self._tokenizer),
+            },
+            interpreter=entrant.interpreter,
+            environment=ONE_THREAD,
+        )
+
+    def close(self) -> None:
+        """End the engines' processes."""
+        for session in self._sessions:
+            session.close()
+        self._sessions = []

@@ -1,0 +1,135 @@
+"""What is asked of a model under an engine, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evaluation.core.cases import Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One text to generate."""
+
+    id: str
+    #: JSON text; what the engine compiles.
+    schema: str
+    prompt: tuple[int, ...]
+    #: Most tokens to generate, the end not counted.
+    budget: int
+    #: 0 is greedy decoding.
+    temperature: float = 0.0
+    #: Of the draw, where the temperature is not 0.
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How the loop works; all of it is part of a run's header."""
+
+    #: Compile while the prompt is prefilled.
+    overlap_compile: bool = True
+    #: Compute a mask while the model computes its logits.
+    overlap_mask: bool = True
+    #: Take the tokens that an engine offers as the only way on.
+    forced: bool = False
+    #: Seconds for a compile, and for everything after it.
+    compile_seconds: float = 40.0
+    run_seconds: float = 40.0
+
+
+class Ending(StrEnum):
+    """Why a text ended."""
+
+    END = "end"
+    """The model chose an end token."""
+    TRUNCATED = "truncated"
+    """The budget of tokens was used up."""
+    DEAD_END = "dead_end"
+    """The mask allowed no token and no end."""
+    TIMEOUT = "timeout"
+    """Generation took longer than allowed."""
+    ENGINE = "engine"
+    """The engine refused the schema or failed: `result` says how."""
+    MODEL = "model"
+    """The model gave no whole answer; only one behind a server can fail so."""
+    PROMPT = "prompt"
+    """The prompt leaves no room for a text; nothing was run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One forward pass of one text, and what led to it; nanoseconds.
+
+    The figures are those of the pass after which the next token was chosen.
+    """
+
+    #: Tokens that the pass was fed.
+    fed: int
+    forward_ns: int
+    #: The engine's own time for the mask; None without an engine.
+    mask_ns: int | None
+    #: How long the loop waited for the mask when the logits were there.
+    wait_ns: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """What came of one request; times in nanoseconds, by one monotonic clock."""
+
+    id: str
+    result: Result
+    ending: Ending
+    detail: str = ""
+    warnings: tuple[str, ...] = ()
+    text: str = ""
+    #: The end token not counted.
+    tokens: tuple[int, ...] = ()
+    #: How many of them were forced, not chosen.
+    forced: int = 0
+    prompt_tokens: int = 0
+    #: Prompt tokens taken from the prefix cache.
+    reused_tokens: int = 0
+    #: Grammar compilation time: the compile call alone.
+    compile_ns: int | None = None
+    #: How long the loop stood waiting for grammar and first mask.
+    compile_wait_ns: int | None = None
+    prefill_ns: int | None = None
+    #: From the request to its first token, the compile included.
+    ttft_ns: int | None = None
+    #: From the request to its last token.
+    total_ns: int | None = None
+    steps: tuple[Step, ...] = ()
+    #: Tokens as a server counted them; None for a model here, whose `tokens` say it.
+    counted: int | None = None
+    #: The schema that was sent where it is not the record's, and what was changed.
+    adapted: str = ""
+    edits: tuple[str, ...] = ()
+    #: What was asked for in money, in the unit of the prices given.
+    cost: float | None = None
+
+    @property
+    def length(self) -> int:
+        """Tokens of the text, the end not counted."""
+        return len(self.tokens) if self.counted is None else self.counted
+
+    @property
+    def ttft_without_compile_ns(self) -> int | None:
+        """Time to first token less what the loop waited for the grammar."""
+        if self.ttft_ns is None:
+            return None
+        return self.ttft_ns - (self.compile_wait_ns or 0)
+
+    @property
+    def tpot_ns(self) -> float | None:
+        """Mean time of each token after the first, the end token among them."""
+        if self.ttft_ns is None or self.total_ns is None:
+            return None
+        later = self.length - 1 + (self.ending is Ending.END)
+        return (self.total_ns - self.ttft_ns) / later if later > 0 else None
+
+    @property
+    def generated(self) -> bool:
+        """Whether there is a text to judge."""
+        return self.result is Result.OK

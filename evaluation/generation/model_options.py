@@ -1,0 +1,139 @@
+"""What the command line says of models, read: nothing is loaded for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from curation.system.errors import BadConfiguration
+from evaluation.generation.model import Options
+from evaluation.models.store import DEFAULT
+
+_MILLION: Final = 1_000_000
+#: The only other way of doing things that can be asked for.
+PAPER: Final = "paper"
+#: Of the paper's coverage experiment (its section 5.1).
+PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
+#: Tokens that the paper's own code allowed each text.
+_PAPER_BUDGET: Final = 2048
+#: Whether the compile, and whether the masks, happen beside the model's passes.
+_OVERLAPS: Final = {
+    "both": (True, True),
+    "compile": (True, False),
+    "mask": (False, True),
+    "none": (False, False),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """What a million tokens cost; in whatever money the prices are given."""
+
+    prompt: float
+    output: float
+
+    def of(self, prompt: int | None, output: int | None) -> float | None:
+        """Return the price of one text; None where the server did not count."""
+        if prompt is None or output is None:
+            return None
+        return (prompt * self.prompt + output * self.output) / _MILLION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the command line says of models; recorded in the run's header."""
+
+    model: str = DEFAULT
+    revision: str | None = None
+    device: str = "auto"
+    dtype: str = "bf16"
+    threads: int = 1
+    prompt: str = "sections"
+    shots: int = 2
+    samples: int = 1
+    temperature: float = 0.0
+    batch: int = 1
+    budget: int | None = None
+    seed: int = 0
+    options: Options = field(default_factory=Options)
+    memory_mb: int = 4096
+    #: What a server's tokens cost.
+    prices: Prices | None = None
+    #: Empty, or `paper`.
+    compat: str = ""
+    #: The dialect for every schema; empty: its own.
+    dialect: str = ""
+
+    @property
+    def over_http(self) -> bool:
+        """Whether the model is behind a server."""
+        return self.model.startswith(("http://", "https://"))
+
+
+def as_paper(asked: Asked) -> Asked:
+    """Return what the paper did: its model, limits, prompt and validation.
+
+    Its code's defaults where the text is silent; greedy, one text a schema, 40 s for
+    a compile and 40 s for what follows, everything validated as 2020-12.
+    """
+    model = PAPER_MODEL if asked.model == DEFAULT else asked.model
+    options = replace(asked.options, compile_seconds=40.0, run_seconds=40.0)
+    return replace(
+        asked,
+        model=model,
+        prompt="sections",
+        shots=2,
+        samples=1,
+        temperature=0.0,
+        budget=_PAPER_BUDGET,
+        options=options,
+        compat=PAPER,
+        dialect="2020-12",
+    )
+
+
+def revision_of(model: str) -> tuple[str, str | None]:
+    """Return a model's name, and the revision that follows an `@`."""
+    if model.startswith(("http://", "https://")) or Path(model).exists():
+        return model, None
+    name, _, revision = model.partition("@")
+    return name, revision or None
+
+
+def prices_of(text: str) -> Prices | None:
+    """Return prices given as `PROMPT/OUTPUT`, for a million tokens each.
+
+    Raises:
+        BadConfiguration: it is not that.
+    """
+    if not text:
+        return None
+    first, _, second = text.partition("/")
+    try:
+        prices = Prices(prompt=float(first), output=float(second))
+    except ValueError:
+        raise BadConfiguration(
+            f"--price takes PROMPT/OUTPUT for a million tokens, not {text!r}"
+        ) from None
+    return prices
+
+
+def options_of(
+    overlap: str, *, forced: bool, compile_seconds: float, run_seconds: float
+) -> Options:
+    """Return how the loop is to work.
+
+    Raises:
+        BadConfiguration: there is no such overlap.
+    """
+    if overlap not in _OVERLAPS:
+        raise BadConfiguration(f"--overlap {overlap!r}: say {', '.join(_OVERLAPS)}")
+    compiles, masks = _OVERLAPS[overlap]
+    return Options(
+        overlap_compile=compiles,
+        overlap_mask=masks,
+        forced=forced,
+        compile_seconds=compile_seconds,
+        run_seconds=run_seconds,
+    )

@@ -1,0 +1,111 @@
+"""The run of models: every subject, every writer, every sample, one row each.
+
+Subjects are taken one after the other and each is put to all writers in turn, so
+that what is compared was measured side by side.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from curation.workers.pool import WorkerDidNotStart
+from curation.workers.run_folder import fingerprint
+from evaluation.execution.code_digest import writing_digest
+from evaluation.execution.runner import Tally
+from evaluation.generation.judgement import Judge
+from evaluation.generation.record import row_of_generation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from evaluation.core.cases import Row, Subject
+    from evaluation.execution.run_folder import RunFolder
+    from evaluation.generation.model import Generation
+    from evaluation.generation.requests import Asked, Questions, Writer
+
+
+def run_writers(  # noqa: PLR0913 (the run's own parts)
+    writers: Sequence[Writer],
+    subjects: Iterable[Subject],
+    questions: Questions,
+    out: RunFolder,
+    *,
+    batch: int = 1,
+    advance: Callable[[int], None] = lambda _steps: None,
+) -> Tally:
+    """Have every writer write for every subject, but for the rows that are there.
+
+    A writer whose engine cannot be loaded is told in the tally; the others go on.
+    """
+    tally = Tally()
+    asked = (each for subject in subjects for each in questions.asked(subject))
+    with Judge() as judge:
+        for group in _groups(asked, batch):
+            for writer in writers:
+                if writer.label in tally.unavailable:
+                    continue
+                marks = {_mark(writer, each): each for each in group}
+                left = {
+                    mark: each
+                    for mark, each in marks.items()
+                    if mark not in out.finished
+                }
+                tally.found += len(group) - len(left)
+                advance(len(group) - len(left))
+                if not left:
+                    continue
+                try:
+                    written = writer.write(list(left.values()))
+                except WorkerDidNotStart as fault:
+                    tally.unavailable[writer.label] = fault.what
+                    continue
+                for (mark, each), generation in zip(left.items(), written, strict=True):
+                    out.write(_row(writer.label, each, generation, judge, mark))
+                    tally.ran += 1
+                    advance(1)
+    return tally
+
+
+def _groups(asked: Iterable[Asked], size: int) -> Iterator[list[Asked]]:
+    waiting = iter(asked)
+    while group := list(islice(waiting, size)):
+        yield group
+
+
+def _mark(writer: Writer, asked: Asked) -> str:
+    """Return the fingerprint of a row."""
+    return fingerprint(
+        code=writing_digest(),
+        writer=writer.identity,
+        label=writer.label,
+        config=asked.subject.config,
+        id=asked.subject.id,
+        schema=asked.subject.schema,
+        dialect=asked.subject.dialect,
+        messages=[[each.role, each.content] for each in asked.messages],
+        budget=asked.budget,
+        sample=asked.sample,
+        seed=asked.seed if asked.temperature else 0,
+        temperature=str(asked.temperature),
+    )
+
+
+def _row(
+    engine: str, asked: Asked, generation: Generation, judge: Judge, mark: str
+) -> Row:
+    judgement = None
+    if generation.generated:
+        subject = asked.subject
+        judgement = judge.judge(
+            generation.text, subject.schema, subject.dialect, generation.adapted
+        )
+    return row_of_generation(
+        generation,
+        engine=engine,
+        subject=asked.subject,
+        sample=asked.sample,
+        budget=asked.budget,
+        judgement=judgement,
+        fingerprint=mark,
+    )

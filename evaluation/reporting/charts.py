@@ -1,0 +1,260 @@
+"""The plots of a report: each function returns a `Plot` that knows how to be drawn.
+
+Every figure in a plot is also in a table. Colours are Okabe and Ito's, which people
+with any common colour vision tell apart, and every curve also has a line style or a
+name of its own. Text from data is reduced to what the font can draw.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from curation.system.escaping import shortened
+from evaluation.core.task import Plot
+from evaluation.reporting.tables import Duration, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+    from evaluation.reporting.statistics import Quantiles
+
+#: Okabe and Ito, 2008, "Color Universal Design", black left for text.
+COLOURS = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#D55E00",
+    "#56B4E9",
+    "#CC79A7",
+    "#F0E442",
+    "#999999",
+)
+_STYLES = ("-", "--", "-.", ":")
+_NAME = 36
+# An axis that spans less than this factor has ticks between powers of ten.
+_FEW_DECADES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One point, with the intervals of both figures where they are known."""
+
+    x: float
+    y: float
+    x_interval: tuple[float, float] | None = None
+    y_interval: tuple[float, float] | None = None
+
+
+def label(name: str) -> str:
+    """Return a name that the plots' font can draw on one line."""
+    return shortened(name.encode("ascii", "backslashreplace").decode(), _NAME)
+
+
+def lines(  # noqa: PLR0913 (what a plot of curves says of itself)
+    name: str,
+    title: str,
+    curves: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    x_label: str,
+    y_label: str,
+    log_x: bool = True,
+    log_y: bool = True,
+    cut_off: Mapping[str, Sequence[float]] | None = None,
+) -> Plot:
+    """Draw curves through measured points, given in order of x.
+
+    `cut_off` says at which x a curve was ended by a deadline: an open triangle on
+    the upper edge points on.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = axes_of(figure, title, x_label, y_label)
+        for index, (curve, points) in enumerate(curves.items()):
+            late = (cut_off or {}).get(curve, ())
+            axes.plot(
+                late,
+                [1.0] * len(late),
+                "^",
+                ms=5,
+                mfc="none",
+                color=COLOURS[index % len(COLOURS)],
+                transform=axes.get_xaxis_transform(),
+                clip_on=False,
+            )
+            axes.plot(
+                [x for x, _ in points],
+                [y for _, y in points],
+                _STYLES[index // len(COLOURS) % len(_STYLES)],
+                marker="o",
+                ms=2.5,
+                lw=1.1,
+                color=COLOURS[index % len(COLOURS)],
+                label=label(curve),
+            )
+        for axis, is_log in ((axes.xaxis, log_x), (axes.yaxis, log_y)):
+            if is_log:
+                logarithmic(axes, axis, _number)
+        _legend(axes, curves)
+
+    return Plot(name=name, title=title, draw=draw)
+
+
+def survival(
+    name: str,
+    title: str,
+    samples: Mapping[str, Quantiles],
+    *,
+    x_label: str = "time",
+) -> Plot:
+    """Draw the share of times above each time, both axes logarithmic.
+
+    Times are nanoseconds. What a time-out cut off never comes down: the curve ends
+    there, with an open triangle that points on.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = axes_of(figure, title, x_label, "share that takes longer")
+        lowest = 1.0
+        for index, (curve, sample) in enumerate(samples.items()):
+            points = _steps(sample)
+            colour = COLOURS[index % len(COLOURS)]
+            if not points:
+                continue
+            axes.plot(
+                [x for x, _ in points],
+                [y for _, y in points],
+                _STYLES[index // len(COLOURS) % len(_STYLES)],
+                drawstyle="steps-post",
+                lw=1.1,
+                color=colour,
+                label=label(curve),
+            )
+            x, y = points[-1]
+            lowest = min(lowest, *(share for _, share in points if share > 0), 1.0)
+            if y > 0:
+                axes.plot([x], [y], ">", ms=5, mfc="none", color=colour)
+        if axes.lines:
+            logarithmic(axes, axes.xaxis, _duration)
+            logarithmic(axes, axes.yaxis, _per_cent)
+            axes.set_ylim(lowest / 1.5, 1.15)
+            _legend(axes, samples)
+
+    return Plot(name=name, title=title, draw=draw)
+
+
+# Points of one curve: more than a page can show makes a file large and no clearer.
+_POINTS = 400
+
+
+def _steps(sample: Quantiles) -> list[tuple[float, float]]:
+    """Return points (value, share above it), thinned to what a page can show."""
+    ordered = sample.values[sample.values > 0]
+    if sample.first_bound is not None:
+        # A curve says nothing of values beyond the first that was cut off.
+        ordered = ordered[ordered < sample.first_bound]
+    stride = max(1, len(ordered) // _POINTS)
+    # The tail is what such a plot is for: its last values are all drawn.
+    kept = [*ordered[:-_POINTS:stride].tolist(), *ordered[-_POINTS:].tolist()]
+    # Everything takes at least as long as the first; then the curve falls.
+    points = [(each, 1.0) for each in kept[:1]]
+    points += [(each, sample.share_above(each) or 0.0) for each in kept]
+    if sample.first_bound is not None:
+        last = points[-1][1] if kept else 1.0
+        points.append((sample.first_bound, last))
+    return points
+
+
+def points(  # noqa: PLR0913 (what a plot of points says of itself)
+    name: str,
+    title: str,
+    found: Mapping[str, Point],
+    *,
+    x_label: str,
+    y_label: str,
+    x_is_time: bool = False,
+) -> Plot:
+    """Draw one named point each, with the intervals of both figures.
+
+    With `x_is_time` x is in nanoseconds, and its axis logarithmic.
+    """
+
+    def draw(figure: Figure) -> None:
+        axes = axes_of(figure, title, x_label, y_label)
+        for index, (point, each) in enumerate(found.items()):
+            axes.errorbar(
+                [each.x],
+                [each.y],
+                xerr=_whiskers(each.x, each.x_interval),
+                yerr=_whiskers(each.y, each.y_interval),
+                fmt="o",
+                ms=4,
+                lw=0.8,
+                capsize=2,
+                color=COLOURS[index % len(COLOURS)],
+            )
+            axes.annotate(
+                label(point),
+                (each.x, each.y),
+                xytext=(5, 4),
+                textcoords="offset points",
+                fontsize=7,
+            )
+        if x_is_time:
+            logarithmic(axes, axes.xaxis, _duration)
+        axes.margins(x=0.25)
+
+    return Plot(name=name, title=title, draw=draw)
+
+
+def _whiskers(
+    value: float, interval: tuple[float, float] | None
+) -> list[list[float]] | None:
+    if interval is None:
+        return None
+    return [[max(0.0, value - interval[0])], [max(0.0, interval[1] - value)]]
+
+
+def axes_of(figure: Figure, title: str, x_label: str, y_label: str) -> Axes:
+    """Return the one field of a plot, with its title, its grid and what it shows."""
+    axes = figure.subplots()
+    axes.set_title(title)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.grid(color="#E5E5E5", lw=0.5)
+    axes.set_axisbelow(True)
+    return axes
+
+
+def logarithmic(axes: Axes, axis: Axis, words: Callable[[float], str]) -> None:
+    """Make an axis logarithmic, its ticks in words that need no mathematics font."""
+    from matplotlib.ticker import LogLocator  # noqa: PLC0415 (where plots are drawn)
+
+    scale = axes.set_xscale if axis is axes.xaxis else axes.set_yscale
+    scale("log")
+    low, high = axis.get_view_interval()
+    if 0 < low < high < _FEW_DECADES * low:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(lambda value, _place: words(value))
+    axis.set_minor_formatter(lambda _value, _place: "")
+
+
+def _duration(ns: float) -> str:
+    return text_of(Duration(ns)).replace(".00 ", " ").replace(".0 ", " ")
+
+
+def _per_cent(share: float) -> str:
+    return f"{100 * share:g} %"
+
+
+def _number(value: float) -> str:
+    return f"{value:,g}"
+
+
+def _legend(axes: Axes, names: Mapping[str, object]) -> None:
+    if names:
+        axes.legend(frameon=False, fontsize=7)

@@ -1,0 +1,255 @@
+"""Tables of a report, as values: every rate with its denominator and its interval.
+
+A cell is text, a whole number, a number, `Rate`, `Duration`, `Size`, `Ratio`,
+`Shift`, `Missing` or None. What is missing stays missing: None, NaN and `NOT_RUN` are
+printed as such and never as 0. `evaluation.reporting.table_rendering` prints tables.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, TypeAlias
+
+from evaluation.reporting.statistics import wilson
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from curation.core.documents import Json
+    from evaluation.reporting.statistics import Interval
+
+_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+_SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A count of a whole, with its share and Wilson's 95 % interval.
+
+    Raises:
+        ValueError: `count` is negative or more than `of`.
+    """
+
+    count: int
+    of: int
+
+    def __post_init__(self) -> None:
+        """Refuse what is no share of anything."""
+        if not 0 <= self.count <= self.of:
+            raise ValueError((self.count, self.of))
+
+    @classmethod
+    def total(cls, rates: Iterable[Rate]) -> Rate:
+        """Return counts and wholes added up."""
+        listed = list(rates)
+        return cls(sum(each.count for each in listed), sum(each.of for each in listed))
+
+    @property
+    def share(self) -> float | None:
+        """The share, between 0 and 1; None of an empty whole."""
+        return self.count / self.of if self.of else None
+
+    @property
+    def interval(self) -> Interval | None:
+        """Wilson's 95 % interval of the share; None of an empty whole."""
+        return wilson(self.count, self.of)
+
+    def __str__(self) -> str:
+        """Say it whole: `83.1 % [81.1, 84.9] (1,234 of 1,485)`."""
+        between = self.interval
+        if between is None:
+            return "- (0 of 0)"
+        return (
+            f"{100 * self.count / self.of:.1f} % "
+            f"[{100 * between.low:.1f}, {100 * between.high:.1f}] "
+            f"({self.count:,} of {self.of:,})"
+        )
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name."""
+        between = self.interval
+        return {
+            "count": self.count,
+            "of": self.of,
+            "share": self.share,
+            "low": between.low if between else None,
+            "high": between.high if between else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A time in nanoseconds; censored where it is only known to be at least that."""
+
+    ns: float
+    at_least: bool = False
+
+    def __str__(self) -> str:
+        """Say it with three figures: `12.3 µs`, `≥ 40.0 s`."""
+        text = _scaled(self.ns, _UNITS)
+        return f"≥ {text}" if self.at_least else text
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name."""
+        return {"ns": _number(self.ns), "at_least": self.at_least}
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A number of bytes."""
+
+    bytes: int
+
+    def __str__(self) -> str:
+        """Say it with three figures: `1.25 GiB`."""
+        return _scaled(self.bytes, _SIZES)
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name."""
+        return {"bytes": self.bytes}
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """One figure divided by another, with a 95 % interval where there is one."""
+
+    value: float
+    interval: Interval | None = None
+
+    def __str__(self) -> str:
+        """Say it with its interval: `1.23x [1.10, 1.40]`."""
+        if not isfinite(self.value):
+            return "-"
+        text = f"{self.value:.3g}x"
+        if self.interval is None:
+            return text
+        return f"{text} [{self.interval.low:.3g}, {self.interval.high:.3g}]"
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name."""
+        between = self.interval
+        return {
+            "ratio": _number(self.value),
+            "low": _number(between.low) if between else None,
+            "high": _number(between.high) if between else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A difference of two shares, with a 95 % interval where there is one."""
+
+    value: float
+    interval: Interval | None = None
+
+    def __str__(self) -> str:
+        """Say it in points of a hundred, with its sign: `+1.2 pp [+0.3, +2.1]`."""
+        text = f"{100 * self.value:+.1f} pp"
+        if self.interval is None:
+            return text
+        low, high = 100 * self.interval.low, 100 * self.interval.high
+        return f"{text} [{low:+.1f}, {high:+.1f}]"
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name."""
+        between = self.interval
+        return {
+            "difference": self.value,
+            "low": between.low if between else None,
+            "high": between.high if between else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A figure that there is not, and why."""
+
+    why: str
+
+    def __str__(self) -> str:
+        """Say why."""
+        return self.why
+
+    def parts(self) -> dict[str, Json]:
+        """Return the reason by name."""
+        return {"missing": self.why}
+
+
+#: Nobody has measured this.
+NOT_RUN = Missing("not run")
+
+#: What stands in a table.
+Cell: TypeAlias = (
+    str | int | float | Rate | Duration | Size | Ratio | Shift | Missing | None
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """One table: a title, columns, rows as long as there are columns, and a note.
+
+    Raises:
+        ValueError: a row has another number of cells than there are columns.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    #: What a reader has to know to read it: definitions, what was left out.
+    note: str = ""
+    #: Its name for programs and files; made of the title where it is empty.
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse ragged rows."""
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError((self.title, row))
+
+    @property
+    def slug(self) -> str:
+        """Its name for programs and files: lower case, words joined by `-`."""
+        words = re.findall(r"[a-z0-9]+", (self.name or self.title).lower())
+        return "-".join(words) or "table"
+
+
+def text_of(cell: Cell) -> str:
+    """Return a cell as people read it; a missing figure is `-` or says why."""
+    if cell is None or (isinstance(cell, float) and not isfinite(cell)):
+        return "-"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if isinstance(cell, float):
+        return f"{cell:,.3g}"
+    return str(cell)
+
+
+def json_of(cell: Cell) -> Json:
+    """Return a cell as programs read it; what is missing is null or says why."""
+    if isinstance(cell, float):
+        return _number(cell)
+    if cell is None or isinstance(cell, str | int):
+        return cell
+    return cell.parts()
+
+
+def duration(ns: float | None, *, at_least: bool = False) -> Duration | None:
+    """Return the cell of a time that may be missing."""
+    return None if ns is None or not isfinite(ns) else Duration(ns, at_least)
+
+
+def _number(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
+def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
+    if not isfinite(value):
+        return "-"
+    scale, name = next(each for each in units if abs(value) >= each[0] or each[0] == 1)
+    number = value / scale
+    decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
+    return f"{number:,.{decimals}f} {name}"

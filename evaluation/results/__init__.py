@@ -1,0 +1,1 @@
+"""A run of `csbdata eval`, read back."""

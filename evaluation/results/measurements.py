@@ -1,0 +1,189 @@
+"""What reports want of a row: its standing and its times, without the rest.
+
+Times are what MaskBench calls by these names: *time to first mask* is the compile call
+alone; *time between masks* is, for each token, the time of its mask and of taking the
+token (specification: guidance-ai/jsonschemabench, maskbench). Walks that are apart
+are left out.
+"""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation.core.cases import Result
+from evaluation.reporting.statistics import Quantiles
+from evaluation.reporting.tables import Rate
+from evaluation.results.labels import deadline_ns
+from evaluation.results.outcomes import Standing, apart, compiled, right, standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row, Walked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One unit, as the tables of a report see it."""
+
+    engine: str
+    task: str
+    config: str
+    id: str
+    standing: Standing
+    #: Whether it is as it should be, by the task's own criterion if it has one.
+    passed: bool
+    #: Whether the engine took the schema, whatever came of the walks.
+    compiled: bool
+    #: Whether there was anything to walk.
+    has_instances: bool
+    #: Valid texts that could be written to the end, of those that were walked.
+    valid: Rate
+    #: Invalid texts that were blocked, of those that were walked.
+    invalid: Rate
+    compile_ns: int | None
+    #: Nanoseconds after which the compile call was cut off; None unless it was.
+    compile_cut_ns: int | None
+    first_mask_ns: int | None
+    #: Nanoseconds of each token's mask and commit.
+    between_ns: array[int]
+    #: Nanoseconds of each mask alone.
+    mask_ns: array[int]
+    rss_bytes: int | None
+    quiet: bool | None
+
+    @property
+    def subject(self) -> tuple[str, str]:
+        """What it has in common with other engines' units: config and id."""
+        return self.config, self.id
+
+    @property
+    def mean_between_ns(self) -> float | None:
+        """The mean time between masks; None where no mask was computed."""
+        if not self.between_ns:
+            return None
+        return sum(self.between_ns) / len(self.between_ns)
+
+
+def measured(
+    rows: Iterable[Row], limits: Mapping[str, Json], task: str | None = None
+) -> dict[str, list[Measured]]:
+    """Return every engine's units, of one task or of all, in the order of the rows.
+
+    `limits` are those of the run's header; `compile_seconds` bounds what was cut off.
+    """
+    found: dict[str, list[Measured]] = {}
+    measure = measurer(limits)
+    for row in rows:
+        if task is None or row.task == task:
+            found.setdefault(row.engine, []).append(measure(row))
+    return found
+
+
+def measurer(limits: Mapping[str, Json]) -> Callable[[Row], Measured]:
+    """Return what measures a row of any task that is installed, by its criterion."""
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (tasks report with this)
+
+    cut = deadline_ns(limits, "compile_seconds")
+    known = {name: each.passes for name, each in tasks().items()}
+    return lambda row: measure(row, cut, known.get(row.task))
+
+
+def measure(
+    row: Row, cut_ns: int | None, passes: Callable[[Row], bool] | None = None
+) -> Measured:
+    """Return what reports want of one row; `passes` decides instead of its standing."""
+    ended = standing(row)
+    walks = [each for each in row.walks if not apart(each)]
+    took = compiled(row)
+    timed_out = row.result is Result.TIMEOUT and not took
+    between, masks = array("q"), array("q")
+    for each in walks:
+        masks.extend(each.mask_ns)
+        between.extend(
+            mask + commit
+            for mask, commit in zip_longest(
+                each.mask_ns, each.commit_ns[: len(each.mask_ns)], fillvalue=0
+            )
+        )
+    return Measured(
+        engine=row.engine,
+        task=row.task,
+        config=row.config,
+        id=row.id,
+        standing=ended,
+        passed=ended is Standing.PASSED if passes is None else passes(row),
+        compiled=took,
+        has_instances=bool(walks),
+        valid=_right(walks, valid=True),
+        invalid=_right(walks, valid=False),
+        compile_ns=row.compile_ns if took else None,
+        compile_cut_ns=cut_ns if timed_out else None,
+        first_mask_ns=row.first_mask_ns,
+        between_ns=between,
+        mask_ns=masks,
+        rss_bytes=row.rss_bytes,
+        quiet=row.quiet,
+    )
+
+
+def _right(walks: Sequence[Walked], *, valid: bool) -> Rate:
+    known = [right(each) for each in walks if each.valid is valid]
+    return Rate(known.count(True), len(known) - known.count(None))
+
+
+def on_what_all_compile(
+    sides: Mapping[str, Sequence[Measured]],
+) -> tuple[int, dict[str, list[Measured]]]:
+    """Return how many subjects every side compiles, and each side's units of these.
+
+    On them times can be compared.
+    """
+    taken = [
+        {each.subject for each in side if each.compiled} for side in sides.values()
+    ]
+    common = set.intersection(*taken) if taken else set()
+    return len(common), {
+        name: [each for each in side if each.subject in common]
+        for name, side in sides.items()
+    }
+
+
+def to_first_mask(units: Iterable[Measured]) -> Quantiles:
+    """Return the times of the compile calls, those that were cut off as such.
+
+    Schemas that were refused, or on which the engine died, have no such time.
+    """
+    listed = list(units)
+    return Quantiles.of(
+        [each.compile_ns for each in listed if each.compile_ns is not None],
+        [each.compile_cut_ns for each in listed if each.compile_cut_ns is not None],
+    )
+
+
+def first_mask(units: Iterable[Measured]) -> Quantiles:
+    """Return the times of making a first matcher and computing its first mask."""
+    times = [each.first_mask_ns for each in units if each.first_mask_ns is not None]
+    return Quantiles.of(times)
+
+
+def between_masks(units: Iterable[Measured]) -> Quantiles:
+    """Return the times between masks, those of all units together."""
+    return _pooled(each.between_ns for each in units)
+
+
+def masks_alone(units: Iterable[Measured]) -> Quantiles:
+    """Return the times of the masks without the commits, of all units together."""
+    return _pooled(each.mask_ns for each in units)
+
+
+def _pooled(parts: Iterable[array[int]]) -> Quantiles:
+    nothing = np.zeros(0, dtype=np.int64)
+    arrays = (np.frombuffer(each, dtype=np.int64) for each in parts if each)
+    return Quantiles.of(np.concatenate([nothing, *arrays]))

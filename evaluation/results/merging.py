@@ -1,0 +1,137 @@
+"""Runs joined into one: the shards of a run, or runs of other engines beside it.
+
+Only what was asked in the same way is joined: the same version of csbdata, the same
+code, data, tokenizer, limits, settings and machine. An engine may come from one run
+or from several shards; the same unit in two runs must be the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from curation.system.atomic_files import replacing
+from curation.system.errors import BadConfiguration, BadData, CannotCreate
+from evaluation.results.reader import HEADER, open_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from evaluation.results.reader import Run
+
+#: Parts of a header that have to be the same, and what they are called.
+SAME = {
+    "csbdata": "version of csbdata",
+    "code": "code of csbdata",
+    "data": "data",
+    "tokenizer": "tokenizer",
+    "limits": "limits",
+    "settings": "settings",
+    "limit": "limit",
+    "machine": "machine",
+}
+_LINES = "units-1-of-1.jsonl"
+
+
+def merge(folders: Sequence[Path], out: Path) -> Run:
+    """Join runs into a new folder, and open it.
+
+    Raises:
+        BadConfiguration: the runs were not made in the same way; says in what.
+        BadData: two of them have different results of the same unit.
+        CannotCreate: `out` is there already, or cannot be written.
+    """
+    runs = [open_run(each) for each in folders]
+    header = _header(runs)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise CannotCreate("is there already", str(out), "choose another --out")
+    with replacing(out / _LINES) as temporary, temporary.open("wb") as file:
+        for line in _lines(runs):
+            file.write(line)
+    with replacing(out / HEADER) as temporary:
+        temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
+    return open_run(out)
+
+
+def missing_shards(runs: Sequence[Run]) -> list[str]:
+    """Return the shards (`2/3`) that nobody gave, of every division that was."""
+    given = {str(each.header.get("shard", "1/1")) for each in runs}
+    wholes = {int(each.partition("/")[2]) for each in given if "/" in each}
+    return [
+        f"{part}/{whole}"
+        for whole in sorted(wholes)
+        for part in range(1, whole + 1)
+        if f"{part}/{whole}" not in given
+    ]
+
+
+def _header(runs: Sequence[Run]) -> dict[str, Json]:
+    first = runs[0]
+    for other in runs[1:]:
+        for name, called in SAME.items():
+            if first.header.get(name) != other.header.get(name):
+                raise BadConfiguration(
+                    f"not the {called} of {first.folder}"
+                    f"{_difference(first.header.get(name), other.header.get(name))}",
+                    str(other.folder),
+                    "run it anew in the same way, or use csbdata results compare",
+                )
+    engines = _engines(runs)
+    tasks = dict.fromkeys(task for each in runs for task in each.tasks)
+    return {
+        **first.header,
+        "engines": list(engines.values()),
+        "tasks": list(tasks),
+        "shard": "1/1",
+        "merged": [
+            {"run": each.folder.name, "shard": each.header.get("shard")}
+            for each in runs
+        ],
+    }
+
+
+def _difference(first: Json, other: Json) -> str:
+    """Say which part differs, of a part that has several."""
+    if isinstance(first, dict) and isinstance(other, dict):
+        names = [
+            name
+            for name in dict.fromkeys((*first, *other))
+            if first.get(name) != other.get(name)
+        ]
+        return (
+            f" ({', '.join(f'{n} {other.get(n)}, not {first.get(n)}' for n in names)})"
+        )
+    return f" ({other}, not {first})"
+
+
+def _engines(runs: Sequence[Run]) -> dict[str, Mapping[str, Json]]:
+    found: dict[str, Mapping[str, Json]] = {}
+    for run in runs:
+        for each in run.header.get("engines") or ():
+            known = found.setdefault(each["engine"], each)
+            if known != each:
+                raise BadConfiguration(
+                    f"another {each['engine']} than in {runs[0].folder}"
+                    f"{_difference(known, each)}",
+                    str(run.folder),
+                )
+    return found
+
+
+def _lines(runs: Sequence[Run]) -> Iterator[bytes]:
+    seen: dict[tuple[str, ...], str] = {}
+    for run in runs:
+        for row in run.rows():
+            key = (row.engine, row.task, row.config, row.id)
+            if key not in seen:
+                seen[key] = row.fingerprint
+                yield orjson.dumps(row) + b"\n"
+            elif seen[key] != row.fingerprint:
+                raise BadData(
+                    f"another result of {'/'.join(key)} than in a run before it",
+                    str(run.folder),
+                    "leave one of them out",
+                )

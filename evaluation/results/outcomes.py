@@ -1,0 +1,111 @@
+"""What a row amounts to: one word for each unit, by the most serious thing in it.
+
+A schema without instances never counts as passing, and what was never walked is
+never counted as walked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Explained
+from evaluation.core.cases import Result, Verdict
+
+if TYPE_CHECKING:
+    from evaluation.core.cases import Row, Walked
+
+#: Key of a walk's label: a walk with it is measured, but is no part of the standing.
+APART = "apart"
+#: Key of the label of a row without walks, where a model wrote a text: its class.
+WRITTEN = "outcome"
+#: The class of a text that is as its schema wants it.
+COMPLIANT = "compliant"
+
+
+class Standing(Explained):
+    """One word for one unit."""
+
+    PASSED = (
+        "passed",
+        "every valid instance was accepted to its end, every invalid one blocked",
+    )
+    UNTESTED = ("untested", "compiled, but there was no instance to walk")
+    OVER_CONSTRAINED = ("over_constrained", "a valid instance was blocked")
+    UNDER_CONSTRAINED = ("under_constrained", "an invalid instance was accepted")
+    WRONG_BOTH_WAYS = (
+        "wrong_both_ways",
+        "a valid instance was blocked and an invalid one accepted",
+    )
+    NOT_COMPLIANT = (
+        "not_compliant",
+        "what a model wrote under it is not what the schema asks for",
+    )
+    LIED = ("lied", "mask and commit disagreed about a token")
+    COMPILE_ERROR = ("compile_error", "the engine refused the schema and said so")
+    TIMEOUT = ("timeout", "no answer within the deadline")
+    CRASH = ("crash", "the process died")
+    OUT_OF_MEMORY = ("out_of_memory", "the memory limit was reached")
+    ERROR = ("error", "the engine raised while an instance was walked")
+    PROTOCOL_ERROR = ("protocol_error", "what came back was no answer")
+
+
+def apart(walked: Walked) -> bool:
+    """Tell whether a walk is measured beside the others and judged apart."""
+    return bool(walked.label.get(APART))
+
+
+def compiled(row: Row) -> bool:
+    """Tell whether the engine took the schema, whatever came of it then."""
+    return row.result is Result.OK or row.phase not in {"", "compile"}
+
+
+def written(row: Row) -> str | None:
+    """Return the class of the text that a model wrote; None where none did.
+
+    A row with walks is of a task that walks texts, whatever its label calls so.
+    """
+    found = None if row.walks else row.label.get(WRITTEN)
+    return None if found is None else str(found)
+
+
+def right(walked: Walked) -> bool | None:
+    """Tell whether the engine was right about a text; None if nobody knows.
+
+    It is right when it lets a valid text be written to the end, the end included,
+    and when it blocks an invalid one at a token or at the end.
+    """
+    if walked.verdict in (Verdict.NOT_RUN, Verdict.LIED):
+        return None
+    return (walked.verdict is Verdict.ACCEPTED) is walked.valid
+
+
+def wrong(walked: Walked) -> bool:
+    """Tell whether a walk that counts shows the engine to be wrong about its text."""
+    return not apart(walked) and (
+        right(walked) is False or walked.verdict is Verdict.LIED
+    )
+
+
+def standing(row: Row) -> Standing:
+    """Return what a row amounts to; walks labelled `apart` do not count.
+
+    Where a model wrote a text, its class decides in place of walks.
+    """
+    if row.result is not Result.OK:
+        return Standing(row.result.value)
+    text = written(row)
+    if text is not None:
+        return Standing.PASSED if text == COMPLIANT else Standing.NOT_COMPLIANT
+    counted = [each for each in row.walks if not apart(each)]
+    if any(each.verdict is Verdict.LIED for each in counted):
+        return Standing.LIED
+    kinds = {each.valid for each in counted if right(each) is False}
+    if kinds == {True, False}:
+        return Standing.WRONG_BOTH_WAYS
+    if kinds:
+        return (
+            Standing.OVER_CONSTRAINED if True in kinds else Standing.UNDER_CONSTRAINED
+        )
+    if any(right(each) for each in counted):
+        return Standing.PASSED
+    return Standing.UNTESTED

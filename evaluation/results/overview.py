@@ -1,0 +1,293 @@
+"""The tables that any run has: what came of every unit, and what it cost.
+
+A task's own report may show them beside its own; `results show` falls back to them
+for a task that is not installed here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from curation.core.benchmark import in_benchmark_order
+from evaluation.core.task import Report
+from evaluation.reporting.charts import Point, points, survival
+from evaluation.reporting.share_charts import stack
+from evaluation.reporting.statistics import PERCENTILES, Quantiles
+from evaluation.reporting.tables import Cell, Duration, Rate, Size, Table, duration
+from evaluation.results.measurements import (
+    between_masks,
+    first_mask,
+    masks_alone,
+    measured,
+    on_what_all_compile,
+    to_first_mask,
+)
+from evaluation.results.outcomes import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from evaluation.core.task import Plot, RunRows
+    from evaluation.results.measurements import Measured
+
+#: Green passes, grey was not asked or refused, warm colours are wrong, dark ones died.
+_COLOURS = {
+    Standing.PASSED: "#009E73",
+    Standing.UNTESTED: "#E5E5E5",
+    Standing.COMPILE_ERROR: "#B3B3B3",
+    Standing.OVER_CONSTRAINED: "#F0E442",
+    Standing.UNDER_CONSTRAINED: "#E69F00",
+    Standing.WRONG_BOTH_WAYS: "#D55E00",
+    Standing.NOT_COMPLIANT: "#F0B088",
+    Standing.LIED: "#CC79A7",
+    Standing.ERROR: "#56B4E9",
+    Standing.PROTOCOL_ERROR: "#8FD0F0",
+    Standing.TIMEOUT: "#0072B2",
+    Standing.OUT_OF_MEMORY: "#5B2C6F",
+    Standing.CRASH: "#000000",
+}
+_COVERAGE_NOTE = (
+    "declared: schemas that compile, of all. passed: schemas of which every valid "
+    "instance can be written to its end and no invalid one can, of all that have "
+    "instances. compliance: the same, of those that have instances and compile. "
+    "Instances are those that were walked. Brackets: Wilson's 95 % interval."
+)
+_FIRST_NOTE = (
+    "The compile call alone. A schema that was cut off by the deadline counts as at "
+    "least that; one that was refused, or on which the engine died, has no time."
+)
+_BETWEEN_NOTE = "Each token's mask and commit, all texts of all schemas together."
+_ALL_COMPILE = "Schemas that every engine here compiles: an engine that takes only "
+_ALL_COMPILE += "easy ones looks no faster for it."
+
+
+def overview(run: RunRows, task: str) -> Report:
+    """Return the tables and plots of one task of a run."""
+    sides = measured(run.rows(), run.header.get("limits") or {}, task)
+    return Report(tables=tuple(tables(sides)), plots=tuple(plots(sides, task)))
+
+
+def tables(sides: Mapping[str, Sequence[Measured]]) -> Iterable[Table]:
+    """Yield coverage, outcomes, times of all and of what all compile, conditions."""
+    yield coverage(sides)
+    yield outcomes(sides)
+    configs = in_benchmark_order(
+        {each.config for units in sides.values() for each in units}
+    )
+    if len(configs) > 1:
+        yield coverage_by_config(sides, configs)
+    yield from latency(sides)
+    if len(sides) > 1:
+        count, shared = on_what_all_compile(sides)
+        yield from latency(shared, f", the {count:,} schemas all compile", _ALL_COMPILE)
+    yield conditions(sides)
+
+
+def coverage(sides: Mapping[str, Sequence[Measured]]) -> Table:
+    """Return declared coverage, passing and compliance, a line for each side."""
+    return Table(
+        title="Coverage",
+        columns=(
+            "engine",
+            "declared",
+            "passed",
+            "compliance",
+            "valid accepted",
+            "invalid blocked",
+        ),
+        rows=tuple((name, *_coverage(units)) for name, units in sides.items()),
+        note=_COVERAGE_NOTE,
+    )
+
+
+def _passed(units: Iterable[Measured]) -> Rate:
+    """Return the units that pass, of those that have instances."""
+    tested = [each.passed for each in units if each.has_instances]
+    return Rate(sum(tested), len(tested))
+
+
+def _coverage(units: Sequence[Measured]) -> tuple[Cell, ...]:
+    tested = [each for each in units if each.has_instances]
+    return (
+        Rate(sum(each.compiled for each in units), len(units)),
+        _passed(tested),
+        Rate(
+            sum(each.passed and each.compiled for each in tested),
+            sum(each.compiled for each in tested),
+        ),
+        Rate.total(each.valid for each in units),
+        Rate.total(each.invalid for each in units),
+    )
+
+
+def coverage_by_config(
+    sides: Mapping[str, Sequence[Measured]], configs: Iterable[str]
+) -> Table:
+    """Return what compiles and what passes, a line for each config and side."""
+    rows: list[tuple[Cell, ...]] = []
+    for config in configs:
+        for name, units in sides.items():
+            own = [each for each in units if each.config == config]
+            if own:
+                rows.append((config, name, *_coverage(own)[:3]))
+    return Table(
+        title="Coverage by config",
+        columns=("config", "engine", "declared", "passed", "compliance"),
+        rows=tuple(rows),
+    )
+
+
+def outcomes(sides: Mapping[str, Sequence[Measured]]) -> Table:
+    """Return how many units ended how; each unit once."""
+    counted = _counted(sides)
+    occurring = [
+        each for each in Standing if any(counts[each] for counts in counted.values())
+    ]
+    asked = len({each.subject for units in sides.values() for each in units})
+    return Table(
+        title="Outcomes",
+        columns=(
+            "engine",
+            "schemas",
+            *(each.replace("_", " ") for each in occurring),
+            "not run",
+        ),
+        rows=tuple(
+            (
+                name,
+                counts.total(),
+                *(counts[each] for each in occurring),
+                asked - counts.total(),
+            )
+            for name, counts in counted.items()
+        ),
+        note="; ".join(
+            f"{each.replace('_', ' ')}: {each.explanation}" for each in occurring
+        )
+        + "; not run: another engine here was asked, this one was not (yet)",
+    )
+
+
+def _counted(sides: Mapping[str, Sequence[Measured]]) -> dict[str, Counter[Standing]]:
+    return {
+        name: Counter(each.standing for each in units) for name, units in sides.items()
+    }
+
+
+def latency(
+    sides: Mapping[str, Sequence[Measured]], suffix: str = "", note: str = ""
+) -> Iterable[Table]:
+    """Yield a table of quantiles for each kind of time that was measured."""
+    kinds: tuple[
+        tuple[str, str, str, Callable[[Iterable[Measured]], Quantiles]], ...
+    ] = (
+        ("Time to first mask", "schemas", _FIRST_NOTE, to_first_mask),
+        ("First mask after compile", "schemas", "", first_mask),
+        ("Time between masks", "masks", _BETWEEN_NOTE, between_masks),
+        ("Mask without commit", "masks", "", masks_alone),
+    )
+    for title, what, meaning, times in kinds:
+        found = {name: times(units) for name, units in sides.items()}
+        if any(map(len, found.values())):
+            told = " ".join(filter(None, (meaning, note)))
+            yield quantiles(title + suffix, found, what, told)
+
+
+def quantiles(
+    title: str, found: Mapping[str, Quantiles], what: str, note: str = ""
+) -> Table:
+    """Return a table of the quantiles of times in nanoseconds, and their mean."""
+    names = ["max" if each == 100 else f"p{each:g}" for each in PERCENTILES]  # noqa: PLR2004 (per cent)
+    cut = ["cut off"] if any(each.cut_off for each in found.values()) else []
+    return Table(
+        title=title,
+        columns=("engine", what, *cut, *names, "mean"),
+        rows=tuple(
+            (
+                name,
+                len(times),
+                *([times.cut_off] if cut else []),
+                *(_at(times, each) for each in PERCENTILES),
+                _mean(times),
+            )
+            for name, times in found.items()
+        ),
+        note=note,
+    )
+
+
+def _at(times: Quantiles, percent: float) -> Cell:
+    found = times.at(percent)
+    return None if found is None else Duration(found.value, found.at_least)
+
+
+def _mean(times: Quantiles) -> Cell:
+    return duration(times.mean, at_least=times.first_bound is not None)
+
+
+def conditions(sides: Mapping[str, Sequence[Measured]]) -> Table:
+    """Return how much memory there was in use, and whether the machine was quiet."""
+    return Table(
+        title="Conditions",
+        columns=("engine", "largest memory", "undisturbed"),
+        rows=tuple((name, *_conditions(units)) for name, units in sides.items()),
+        note="memory: resident set of the engine's process when a unit was done. "
+        "undisturbed: units during which nothing else was given the engine's core: "
+        "where these are few, so are comparable times.",
+    )
+
+
+def _conditions(units: Sequence[Measured]) -> tuple[Cell, Cell]:
+    most = max((each.rss_bytes for each in units if each.rss_bytes), default=None)
+    known = [each.quiet for each in units if each.quiet is not None]
+    return (None if most is None else Size(most), Rate(sum(known), len(known)))
+
+
+def plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
+    """Yield the outcomes, the two kinds of time, and coverage against cost."""
+    yield stack(
+        f"{task}-outcomes",
+        "Outcomes",
+        {
+            name: {each.replace("_", " "): counts[each] for each in Standing}
+            for name, counts in _counted(sides).items()
+        },
+        x_label="schemas",
+        colours={each.replace("_", " "): colour for each, colour in _COLOURS.items()},
+    )
+    first = {name: to_first_mask(units) for name, units in sides.items()}
+    between = {name: between_masks(units) for name, units in sides.items()}
+    kinds = (
+        ("time-to-first-mask", "Time to first mask", first),
+        ("time-between-masks", "Time between masks", between),
+    )
+    for slug, title, found in kinds:
+        if any(map(len, found.values())):
+            name = f"{task}-{slug}"
+            yield survival(name, title, found)
+    yield points(
+        f"{task}-coverage-and-cost",
+        "Coverage and its cost",
+        _points(sides, between),
+        x_label="median time between masks",
+        y_label="schemas passed, per cent of those with instances",
+        x_is_time=True,
+    )
+
+
+def _points(
+    sides: Mapping[str, Sequence[Measured]], between: Mapping[str, Quantiles]
+) -> dict[str, Point]:
+    found = {}
+    for name, units in sides.items():
+        middle = between[name].at(50)
+        passed = _passed(units)
+        interval = passed.interval
+        if middle is not None and interval is not None:
+            found[name] = Point(
+                x=middle.value,
+                y=100 * passed.count / passed.of,
+                y_interval=(100 * interval.low, 100 * interval.high),
+            )
+    return found

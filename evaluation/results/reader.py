@@ -1,0 +1,294 @@
+"""A run's folder, read back: its header, its rows, and tables of them.
+
+The folder may be a killed run's, or one that is still growing: a torn last line is
+left out, a line that is no row is left out and told, and of two rows of the same
+unit the later one counts.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import orjson
+import polars as pl
+
+from curation.system.errors import BadData, NoInput
+from evaluation.core.cases import Verdict
+from evaluation.results.outcomes import apart, right, standing
+from evaluation.results.row_parser import NotARow, row_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row, Walked
+
+#: Names in a run's folder.
+HEADER = "run.json"
+LINES = "units-*.jsonl"
+#: What of a header is read here, if it is there.
+_PARTS: Mapping[str, type] = {
+    "engines": list,
+    "tasks": list,
+    "command": list,
+    "data": dict,
+    "limits": dict,
+    "settings": dict,
+    "tokenizer": dict,
+}
+# Units of which walks are held in Python's own objects at a time.
+_BATCH = 256
+
+#: Columns of `Run.frame`, one line a unit.
+UNIT_COLUMNS: dict[str, Any] = {
+    "engine": pl.String,
+    "task": pl.String,
+    "config": pl.String,
+    "id": pl.String,
+    "result": pl.String,
+    "standing": pl.String,
+    "phase": pl.String,
+    "detail": pl.String,
+    "warnings": pl.List(pl.String),
+    "compile_ns": pl.Int64,
+    "first_mask_ns": pl.Int64,
+    "rss_bytes": pl.Int64,
+    "quiet": pl.Boolean,
+    # All below without walks that are apart: those of valid and of invalid texts,
+    # and how many of them the engine was right about.
+    "valid": pl.Int64,
+    "valid_accepted": pl.Int64,
+    "invalid": pl.Int64,
+    "invalid_blocked": pl.Int64,
+    "lied": pl.Int64,
+    "not_run": pl.Int64,
+    # Tokens that were walked, and the times of their masks and commits.
+    "tokens": pl.Int64,
+    "mask_ns": pl.Int64,
+    "commit_ns": pl.Int64,
+    "max_mask_ns": pl.Int64,
+    "label": pl.String,
+    "fingerprint": pl.String,
+}
+#: Columns of `Run.walks`, one line a walk; `walk` counts from 0 within its unit.
+WALK_COLUMNS: dict[str, Any] = {
+    "engine": pl.String,
+    "task": pl.String,
+    "config": pl.String,
+    "id": pl.String,
+    "walk": pl.Int64,
+    "valid": pl.Boolean,
+    "verdict": pl.String,
+    "right": pl.Boolean,
+    "apart": pl.Boolean,
+    "tokens": pl.Int64,
+    "at": pl.Int64,
+    "mask_ns": pl.List(pl.Int64),
+    "commit_ns": pl.List(pl.Int64),
+    "forced": pl.Int64,
+    "detail": pl.String,
+    "label": pl.String,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where one row stands."""
+
+    path: Path
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run's folder, opened with `open_run`."""
+
+    folder: Path
+    header: Mapping[str, Json]
+    #: Lines that are no rows: `file:line: why`.
+    problems: tuple[str, ...]
+    #: Rows that a later row of the same unit replaces.
+    replaced: int
+    #: Names of the tasks that have rows, in alphabetical order.
+    tasks: tuple[str, ...]
+    _places: tuple[_Place, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        """Count the units that have a row."""
+        return len(self._places)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield each unit's row, by engine, task, config and id; one at a time.
+
+        Raises:
+            NoInput: a file has gone since.
+        """
+        with ExitStack() as stack:
+            files: dict[Path, BinaryIO] = {}
+            for each in self._places:
+                try:
+                    if each.path not in files:
+                        files[each.path] = stack.enter_context(each.path.open("rb"))
+                    files[each.path].seek(each.offset)
+                    line = files[each.path].read(each.length)
+                except OSError as error:
+                    raise _gone(each.path, error) from error
+                yield row_of(line)
+
+    def frame(self) -> pl.DataFrame:
+        """Return one line for each unit (`UNIT_COLUMNS`), without single times."""
+        units = [_unit(row) for row in self.rows()]
+        return pl.DataFrame(units, schema=UNIT_COLUMNS, orient="row")
+
+    def walks(self) -> pl.DataFrame:
+        """Return one line for each walk (`WALK_COLUMNS`), with all its times."""
+        parts = [pl.DataFrame(schema=WALK_COLUMNS)]
+        batch: list[tuple[Any, ...]] = []
+        for count, row in enumerate(self.rows(), start=1):
+            batch += [_walk(row, index, each) for index, each in enumerate(row.walks)]
+            if count % _BATCH == 0:
+                parts.append(pl.DataFrame(batch, schema=WALK_COLUMNS, orient="row"))
+                batch = []
+        parts.append(pl.DataFrame(batch, schema=WALK_COLUMNS, orient="row"))
+        return pl.concat(parts)
+
+
+def open_run(folder: Path) -> Run:
+    """Open a run's folder; every line is looked at once.
+
+    Raises:
+        NoInput: there is no such folder, or it is no run's.
+        BadData: the header cannot be read.
+    """
+    header = _header(folder / HEADER)
+    places: dict[tuple[str, str, str, str], _Place] = {}
+    problems: list[str] = []
+    rows = 0
+    for path in sorted(folder.glob(LINES)):
+        for found in _lines(path):
+            if isinstance(found, str):
+                problems.append(found)
+                continue
+            key, place = found
+            rows += 1
+            places[key] = place
+    return Run(
+        folder=folder,
+        header=header,
+        problems=tuple(problems),
+        replaced=rows - len(places),
+        tasks=tuple(sorted({task for _, task, _, _ in places})),
+        _places=tuple(places[key] for key in sorted(places)),
+    )
+
+
+def _header(path: Path) -> Mapping[str, Json]:
+    try:
+        header = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise _gone(path, error) from error
+    except orjson.JSONDecodeError as error:
+        raise BadData(f"not JSON ({error})", str(path)) from error
+    if not isinstance(header, dict):
+        raise BadData("not a run's header", str(path))
+    for name, kind in _PARTS.items():
+        if not isinstance(header.get(name) or kind(), kind):
+            raise BadData(f"{name} is no {kind.__name__}", str(path))
+    for each in header.get("engines") or ():
+        if not isinstance(each, dict) or not isinstance(each.get("engine"), str):
+            raise BadData("an engine without its label", str(path))
+    return header
+
+
+def _gone(path: Path, error: OSError) -> NoInput:
+    why = error.strerror or type(error).__name__
+    return NoInput(why, str(path), "name the folder of a run (csbdata eval makes one)")
+
+
+def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _Place] | str]:
+    """Yield each line's unit and place, or what is wrong with it."""
+    try:
+        with path.open("rb") as file:
+            offset = 0
+            for number, line in enumerate(file, start=1):
+                place = _Place(path, offset, len(line))
+                offset += len(line)
+                try:
+                    row = row_of(line)
+                except NotARow as error:
+                    # What a killed writer left behind is nothing to tell.
+                    if line.endswith(b"\n"):
+                        yield f"{path.name}:{number}: {error}"
+                    continue
+                yield (row.engine, row.task, row.config, row.id), place
+    except OSError as error:
+        raise _gone(path, error) from error
+
+
+def _text(value: Mapping[str, Json]) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _unit(row: Row) -> tuple[Any, ...]:
+    walks = [each for each in row.walks if not apart(each)]
+    masks = [each for walked in walks for each in walked.mask_ns]
+    commits = [sum(walked.commit_ns) for walked in walks if walked.commit_ns]
+    return (
+        row.engine,
+        row.task,
+        row.config,
+        row.id,
+        row.result.value,
+        standing(row).value,
+        row.phase,
+        row.detail,
+        list(row.warnings),
+        row.compile_ns,
+        row.first_mask_ns,
+        row.rss_bytes,
+        row.quiet,
+        *_judged(walks),
+        len(masks),
+        sum(masks) if masks else None,
+        sum(commits) if commits else None,
+        max(masks, default=None),
+        _text(row.label),
+        row.fingerprint,
+    )
+
+
+def _judged(walks: Iterable[Walked]) -> tuple[int, ...]:
+    known = [(each.valid, right(each), each.verdict) for each in walks]
+    return (
+        sum(valid for valid, _, _ in known),
+        sum(valid and good is True for valid, good, _ in known),
+        sum(not valid for valid, _, _ in known),
+        sum(not valid and good is True for valid, good, _ in known),
+        sum(verdict is Verdict.LIED for _, _, verdict in known),
+        sum(verdict is Verdict.NOT_RUN for _, _, verdict in known),
+    )
+
+
+def _walk(row: Row, index: int, walked: Walked) -> tuple[Any, ...]:
+    return (
+        row.engine,
+        row.task,
+        row.config,
+        row.id,
+        index,
+        walked.valid,
+        walked.verdict.value,
+        right(walked),
+        apart(walked),
+        walked.tokens,
+        walked.at,
+        list(walked.mask_ns),
+        list(walked.commit_ns),
+        walked.forced,
+        walked.detail,
+        _text(walked.label),
+    )

@@ -1,0 +1,90 @@
+"""What providers want changed in a schema, as new schemas with a list of edits.
+
+A text is judged against the original schema, and apart from it against the adapted
+one: who changes the question is told so.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from curation.schema.dialects import BY_NAME
+from curation.schema.subschemas import places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curation.core.documents import Json
+
+#: What the endpoint of Gemini does not take (as the paper's own code dropped it).
+_NOT_FOR_GEMINI = ("$schema", "$id", "id", "title")
+
+
+def unchanged(schema: str, _dialect: str) -> tuple[str, tuple[str, ...]]:
+    """Return the schema as it is."""
+    return schema, ()
+
+
+def for_openai(schema: str, dialect: str) -> tuple[str, tuple[str, ...]]:
+    """Close every object, require all its properties, and have an object at the root.
+
+    That is what the strict mode of structured outputs asks for.
+    """
+    return _edited(schema, dialect, _close, root=_object_at_root)
+
+
+def for_gemini(schema: str, dialect: str) -> tuple[str, tuple[str, ...]]:
+    """Drop what names a schema but decides nothing."""
+    return _edited(schema, dialect, _without_names)
+
+
+def _edited(
+    schema: str,
+    dialect: str,
+    edit: Callable[[dict[str, Json], str, list[str]], None],
+    root: Callable[[dict[str, Json], list[str]], None] | None = None,
+) -> tuple[str, tuple[str, ...]]:
+    """Apply an edit at every place where a schema stands, on a copy."""
+    value = json.loads(schema)
+    edits: list[str] = []
+    if not isinstance(value, dict):
+        return schema, ()
+    if root is not None:
+        root(value, edits)
+    # The walk is finished before anything changes under it.
+    for place in list(places(value, BY_NAME[dialect])):
+        if isinstance(place.schema, dict):
+            edit(place.schema, place.pointer, edits)
+    return (json.dumps(value), tuple(edits)) if edits else (schema, ())
+
+
+def _object_at_root(schema: dict[str, Json], edits: list[str]) -> None:
+    if schema.get("type") != "object" and "$ref" not in schema:
+        edits.append("type set to object at the root")
+        schema["type"] = "object"
+
+
+def _close(schema: dict[str, Json], where: str, edits: list[str]) -> None:
+    properties = schema.get("properties")
+    is_object = schema.get("type") == "object" or isinstance(properties, dict)
+    if not is_object:
+        return
+    if schema.get("additionalProperties") is not False:
+        edits.append(f"additionalProperties set to false at {where or 'the root'}")
+        schema["additionalProperties"] = False
+    names = list(properties) if isinstance(properties, dict) else []
+    if names and set(_names(schema.get("required"))) != set(names):
+        edits.append(f"every property required at {where or 'the root'}")
+        schema["required"] = names
+
+
+def _names(value: Any) -> list[str]:  # noqa: ANN401 (a JSON value)
+    return [each for each in value if isinstance(each, str)] if value else []
+
+
+def _without_names(schema: dict[str, Json], where: str, edits: list[str]) -> None:
+    for name in _NOT_FOR_GEMINI:
+        if isinstance(schema.get(name), str):
+            del schema[name]
+            edits.append(f"{name} dropped at {where or 'the root'}")

@@ -1,0 +1,192 @@
+"""A model behind a server, as one that writes."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from curation.workers.run_folder import fingerprint
+from evaluation.core.cases import Result
+from evaluation.generation.model import Ending, Generation
+from evaluation.servers.client import Asking, Client, GaveUp, Patience, Refused
+from evaluation.servers.dialects import dialect_named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curation.core.documents import Json
+    from evaluation.generation.model_options import Prices
+    from evaluation.generation.requests import Asked
+    from evaluation.servers.dialects import Dialect
+    from evaluation.servers.streams import Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerEntrant:
+    """One way to ask one server, as it takes part."""
+
+    dialect: Dialect
+    asking: Asking
+    #: What the server says of itself.
+    about: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """What rows and tables call it."""
+        return f"{self.dialect.name} {self.asking.model}".strip()
+
+    @property
+    def unavailable(self) -> str:
+        """A server that does not answer is a fault, not an absence."""
+        return ""
+
+    @property
+    def identity(self) -> str:
+        """Fingerprint of whom is asked how; the key is no part of it."""
+        return fingerprint(
+            dialect=self.dialect.name,
+            base=self.asking.base,
+            model=self.asking.model,
+            patience=asdict(self.asking.patience),
+        )
+
+    def header(self) -> dict[str, Json]:
+        """Return what the run's header says of it."""
+        return {
+            "engine": self.label,
+            "name": self.dialect.name,
+            "spec": self.dialect.name,
+            "version": "",
+            "preset": "",
+            "options": {},
+            "interpreter": "",
+            "server": self.asking.base,
+            "model": self.asking.model,
+            "about": dict(self.about),
+            "unavailable": None,
+            "install": "",
+        }
+
+
+def entrants(
+    base: str, model: str, dialects: Sequence[str], seconds: float
+) -> list[ServerEntrant]:
+    """Return who takes part: the same server, asked in each dialect.
+
+    Raises:
+        BadConfiguration: there is no such dialect.
+    """
+    found = [dialect_named(each) for each in dict.fromkeys(dialects)]
+    return [
+        ServerEntrant(
+            dialect=each,
+            asking=Asking(
+                base=base,
+                model=model,
+                keys=each.keys,
+                patience=Patience(seconds=seconds),
+            ),
+        )
+        for each in found
+    ]
+
+
+class ServerWriter:
+    """Writes by asking; texts of one batch are asked for at the same time."""
+
+    def __init__(
+        self,
+        entrant: ServerEntrant,
+        *,
+        prices: Prices | None = None,
+        client: Client | None = None,
+    ) -> None:
+        """Prepare; nothing is sent yet."""
+        self._dialect = entrant.dialect
+        self._client = client or Client(entrant.asking)
+        self._prices = prices
+        self.label = entrant.label
+        self.identity = entrant.identity
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def write(self, asked: Sequence[Asked]) -> list[Generation]:
+        """Write a batch of texts.
+
+        Raises:
+            NotPermitted: the key is missing or wrong (exit 77).
+        """
+        if len(asked) == 1:
+            return [self._one(asked[0])]
+        with ThreadPoolExecutor(len(asked)) as pool:
+            return list(pool.map(self._one, asked))
+
+    def _one(self, asked: Asked) -> Generation:
+        subject = asked.subject
+        schema, edits = self._dialect.adapt(subject.schema, subject.dialect)
+        sent = schema if edits else ""
+        try:
+            answer, start = self._client.ask(self._body(asked, schema))
+        except Refused as refused:
+            return _failed(asked, Result.COMPILE_ERROR, Ending.ENGINE, str(refused))
+        except GaveUp as gave_up:
+            return _failed(asked, Result.ERROR, Ending.MODEL, str(gave_up))
+        return self._written(asked, answer, start, sent, edits)
+
+    def _body(self, asked: Asked, schema: str) -> Mapping[str, Json]:
+        return {
+            "messages": [
+                {"role": each.role, "content": each.content} for each in asked.messages
+            ],
+            self._dialect.budget: asked.budget,
+            "temperature": asked.temperature,
+            "seed": asked.seed % 2**31,
+            "stream_options": {"include_usage": True},
+            **self._dialect.body(schema),
+        }
+
+    def _written(
+        self,
+        asked: Asked,
+        answer: Answer,
+        start: int,
+        sent: str,
+        edits: tuple[str, ...],
+    ) -> Generation:
+        first, last = answer.first_ns, answer.last_ns
+        detail = ""
+        if not answer.text and answer.reasoning:
+            detail = "the answer stands in the reasoning, or there is none"
+        return Generation(
+            id=asked.subject.id,
+            result=Result.OK,
+            ending=_ending(answer),
+            detail=detail,
+            text=answer.text,
+            prompt_tokens=answer.prompt_tokens or 0,
+            ttft_ns=None if first is None else first - start,
+            total_ns=None if last is None else last - start,
+            counted=(
+                len(answer.pieces)
+                if answer.output_tokens is None
+                else answer.output_tokens
+            ),
+            adapted=sent,
+            edits=edits,
+            cost=self._prices.of(answer.prompt_tokens, answer.output_tokens)
+            if self._prices
+            else None,
+        )
+
+
+def _ending(answer: Answer) -> Ending:
+    if answer.finish == "length":
+        return Ending.TRUNCATED
+    return Ending.END if answer.finish in {"stop", "eos"} else Ending.MODEL
+
+
+def _failed(asked: Asked, result: Result, ending: Ending, detail: str) -> Generation:
+    return Generation(id=asked.subject.id, result=result, ending=ending, detail=detail)

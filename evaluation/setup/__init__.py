@@ -1,0 +1,1 @@
+"""Which engine is measured: its file, version, Python and machine."""

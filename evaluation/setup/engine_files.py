@@ -1,0 +1,209 @@
+"""The engines there are, and what their files say of themselves.
+
+An engine's file is read as text: `ABOUT`, `OPTIONS` and `PRESETS` are plain literals
+at its top level, so that nothing of an engine runs outside its worker. Another
+package adds one through the entry point group `csbdata.engines`, naming a module.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.system.errors import BadConfiguration, NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from curation.core.documents import Json
+
+GROUP = "csbdata.engines"
+#: The preset closest to the specification.
+FAITHFUL = "faithful"
+_FOLDER = Path(__file__).parents[1] / "engines"
+_LITERALS = ("ABOUT", "OPTIONS", "PRESETS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFile:
+    """An engine that was asked for: its file, and the version wanted."""
+
+    #: `llguidance`, or the file's stem where a path was given.
+    name: str
+    path: Path
+    #: Version wanted (`xgrammar==0.1.8`); empty for the one installed here.
+    version: str = ""
+    #: `distribution`, `version`, `summary`, `licence`, `install`, `checks_commit`,
+    #: `beside`.
+    about: Mapping[str, Json] = field(default_factory=dict)
+    #: The files in its folder that it loads.
+    beside: tuple[Path, ...] = ()
+    #: Option's name to its type: `bool`, `int`, `float`, `str`, or one with `|null`.
+    options: Mapping[str, str] = field(default_factory=dict)
+    #: Preset's name to options.
+    presets: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+
+    @property
+    def spec(self) -> str:
+        """What to write after `--engine` for this engine."""
+        built_in = self.path.parent == _FOLDER
+        name = self.name if built_in or self.path.name == "" else str(self.path)
+        return f"{name}=={self.version}" if self.version else name
+
+    @property
+    def distribution(self) -> str:
+        """The distribution that does the work; empty where the file itself does."""
+        return str(self.about.get("distribution", ""))
+
+    def digest(self) -> str:
+        """Return the sha256 of the file, and of those that it loads from its folder."""
+        files = (self.path, *self.beside)
+        return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+
+
+def known() -> Mapping[str, Path]:
+    """Return the file of every engine that has a name, by name.
+
+    Raises:
+        BadConfiguration: an entry point names what is no module.
+    """
+    found = {
+        each.stem: each
+        for each in sorted(_FOLDER.glob("*.py"))
+        if each.stem != "__init__"
+    }
+    return {**found, **dict(_third_party())}
+
+
+def find(spec: str) -> EngineFile:
+    """Return the engine of `NAME`, `NAME==VERSION` or a path to its file.
+
+    Raises:
+        NoInput: the path is no file.
+        BadConfiguration: there is no engine of this name, or its file cannot be read.
+    """
+    if spec.endswith(".py"):
+        path = Path(spec)
+        if not path.is_file():
+            raise NoInput("no such file", spec)
+        return _read(path.stem, path.resolve(), "")
+    name, _, version = (part.strip() for part in spec.partition("=="))
+    name = name.replace("-", "_")
+    files = known()
+    if name not in files:
+        near = difflib.get_close_matches(name, files, n=3) or sorted(files)
+        then = f"choose of {', '.join(near)}, or give the path of a .py file"
+        raise BadConfiguration(f"there is no engine {spec!r}", then=then)
+    return _read(name, files[name], version)
+
+
+def chosen(
+    file: EngineFile, preset: str, assignments: Mapping[str, str]
+) -> dict[str, Json]:
+    """Return the options of a preset, with those assigned as text laid over it.
+
+    Raises:
+        BadConfiguration: no such preset or option, or a value of another type.
+    """
+    if preset not in file.presets and (file.presets or preset != FAITHFUL):
+        names = ", ".join(file.presets) or FAITHFUL
+        raise BadConfiguration(
+            f"{file.name} has no preset {preset!r}", then=f"choose of {names}"
+        )
+    options = dict(file.presets.get(preset, {}))
+    for name, text in assignments.items():
+        if name not in file.options:
+            near = difflib.get_close_matches(name, file.options, n=3)
+            names = ", ".join(near or file.options) or "it has none"
+            raise BadConfiguration(f"{file.name} has no option {name!r}", then=names)
+        options[name] = _typed(file, name, text)
+    return options
+
+
+def _typed(file: EngineFile, name: str, text: str) -> Json:
+    kinds = [each.strip() for each in file.options[name].split("|")]
+    if "null" in kinds and text == "null":
+        return None
+    for kind in kinds:
+        if kind == "bool" and text in ("true", "false"):
+            return text == "true"
+        try:
+            if kind in ("int", "float"):
+                return int(text) if kind == "int" else float(text)
+        except ValueError:
+            continue
+        if kind == "str":
+            return text
+    raise BadConfiguration(
+        f"{file.name}.{name} takes {' or '.join(kinds)}, not {text!r}"
+    )
+
+
+def _read(name: str, path: Path, version: str) -> EngineFile:
+    try:
+        tree = ast.parse(path.read_bytes(), str(path))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise BadConfiguration(f"no Python file ({error})", str(path)) from error
+    found: dict[str, dict[str, Json]] = {each: {} for each in _LITERALS}
+    loads = False
+    for statement in tree.body:
+        loads |= isinstance(statement, ast.FunctionDef) and statement.name == "load"
+        target, value = _assigned(statement)
+        if target in found and value is not None:
+            found[target] = _literal(target, value, path)
+    if not loads:
+        raise BadConfiguration("no function `load(tokenizer, options)`", str(path))
+    about, options, presets = (found[each] for each in _LITERALS)
+    return EngineFile(
+        name=name,
+        path=path,
+        version=version,
+        about=about,
+        beside=_beside(about, path),
+        options=options,
+        presets=presets,
+    )
+
+
+def _beside(about: Mapping[str, Json], path: Path) -> tuple[Path, ...]:
+    names = about.get("beside", [])
+    if isinstance(names, list) and all(isinstance(each, str) for each in names):
+        files = tuple(path.parent / each for each in names)
+        if all(each.is_file() for each in files):
+            return files
+    raise BadConfiguration("ABOUT: `beside` must list files of its folder", str(path))
+
+
+def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
+    """Return the name and value of an assignment; an empty name for all else."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        return statement.targets[0].id, statement.value
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id, statement.value
+    return "", None
+
+
+def _literal(name: str, value: ast.expr, path: Path) -> dict[str, Json]:
+    try:
+        found = ast.literal_eval(value)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise BadConfiguration(f"{name} must be a plain literal dict", str(path))
+    return found
+
+
+def _third_party() -> Iterator[tuple[str, Path]]:
+    for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+        spec = find_spec(point.module)
+        if spec is None or spec.origin is None:
+            raise BadConfiguration(
+                f"the entry point {point.name!r} names no module", point.value
+            )
+        yield point.name, Path(spec.origin)

@@ -1,0 +1,60 @@
+"""The machine that a run was made on: what decides whether times may be compared."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+import psutil
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+_READINGS = 10_001
+_GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+
+
+def machine() -> dict[str, Json]:
+    """Return what the machine says of itself; no name of host or user is told."""
+    return {
+        "processor": _processor(),
+        "cores": len(cores()),
+        "memory_bytes": psutil.virtual_memory().total,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def cores() -> list[int]:
+    """Return the numbers of the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+def timer_ns() -> int:
+    """Return what one reading of the clock costs: every time here is too long by it."""
+    readings = [perf_counter_ns() for _ in range(_READINGS)]
+    return (readings[-1] - readings[0]) // (_READINGS - 1)
+
+
+def governor() -> str | None:
+    """Return how the system chooses the speed of its cores; None where it says not."""
+    try:
+        return _GOVERNOR.read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - not a file to write about
+            for line in file:
+                if line.startswith("model name"):
+                    return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

@@ -1,0 +1,156 @@
+"""Who takes part in a run: engines with version, options and interpreter decided."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from curation.system.errors import BadConfiguration
+from curation.workers.run_folder import fingerprint
+from evaluation.setup.engine_files import FAITHFUL, EngineFile, chosen, find
+from evaluation.setup.environments import (
+    Unavailable,
+    install_line,
+    interpreter,
+    version_here,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curation.core.documents import Json
+
+_NO_VERSION = "(no version)"
+#: Prints the version of a distribution; run by another environment's interpreter.
+_ASK = "import sys; from importlib.metadata import version; print(version(sys.argv[1]))"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant:
+    """One engine as it takes part."""
+
+    file: EngineFile
+    preset: str = FAITHFUL
+    options: Mapping[str, Json] = field(default_factory=dict)
+    #: What was said on the command line beyond the preset.
+    assigned: Mapping[str, str] = field(default_factory=dict)
+    interpreter: str = sys.executable
+    #: Version of the distribution. Where there is none it is what the file says; else
+    #: the beginning of the file's digest.
+    version: str = ""
+    #: Why it cannot be run here; empty where it can.
+    unavailable: str = ""
+
+    @property
+    def label(self) -> str:
+        """What rows and tables call it."""
+        words = [self.file.name]
+        if self.version:
+            words.append(self.version)
+        if self.file.presets:
+            words.append(self.preset)
+        words += (f"{name}={text}" for name, text in self.assigned.items())
+        return " ".join(words)
+
+    @property
+    def identity(self) -> str:
+        """Fingerprint of everything about it that decides its answers."""
+        return fingerprint(
+            name=self.file.name,
+            file=self.file.digest(),
+            version=self.version,
+            options=dict(self.options),
+        )
+
+    def header(self) -> dict[str, Json]:
+        """Return what the run's header says of it."""
+        return {
+            "engine": self.label,
+            "name": self.file.name,
+            "spec": self.file.spec,
+            "version": self.version,
+            "preset": self.preset,
+            "options": dict(self.options),
+            "assigned": dict(self.assigned),
+            "interpreter": self.interpreter,
+            "sha256": self.file.digest(),
+            "unavailable": self.unavailable or None,
+            "install": install_line(self.file),
+        }
+
+
+def lineup(
+    specs: Sequence[str], preset: str, assignments: Sequence[str]
+) -> list[Entrant]:
+    """Return the entrants of a command line, each spec once.
+
+    An assignment is `NAME=VALUE` for every engine that has the option, or
+    `ENGINE.NAME=VALUE` for one.
+
+    Raises:
+        NoInput, BadConfiguration: a spec, preset or option that makes no sense.
+    """
+    files = [find(each) for each in dict.fromkeys(specs)]
+    for_each = _assigned(files, assignments)
+    return [
+        _entrant(file, preset, assigned)
+        for file, assigned in zip(files, for_each, strict=True)
+    ]
+
+
+def _assigned(
+    files: Sequence[EngineFile], assignments: Sequence[str]
+) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = [{} for _ in files]
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise BadConfiguration(f"--option takes NAME=VALUE, not {assignment!r}")
+        engine, _, option = name.rpartition(".")
+        meant = [
+            index
+            for index, file in enumerate(files)
+            if (file.name == engine if engine else option in file.options)
+        ]
+        if not meant:
+            options = sorted({each for file in files for each in file.options})
+            raise BadConfiguration(
+                f"no engine of this run has the option {name!r}",
+                then=f"there are {', '.join(options) or 'none'}",
+            )
+        for index in meant:
+            found[index][option] = text
+    return found
+
+
+def _entrant(file: EngineFile, preset: str, assigned: Mapping[str, str]) -> Entrant:
+    options = chosen(file, preset, assigned)
+    where = interpreter(file)
+    entrant = Entrant(file=file, preset=preset, options=options, assigned=assigned)
+    if isinstance(where, Unavailable):
+        version = file.version or _NO_VERSION
+        return replace(entrant, version=version, unavailable=where.reason)
+    version = _version(file, str(where))
+    return replace(entrant, version=version, interpreter=str(where))
+
+
+def _version(file: EngineFile, interpreter: str) -> str:
+    """Return which version of an engine an interpreter runs, as rows name it."""
+    if not file.distribution:
+        return str(file.about.get("version", file.digest()[:8]))
+    if interpreter == sys.executable:
+        return version_here(file.distribution) or _NO_VERSION
+    return _foreign_version(interpreter, file.distribution) or _NO_VERSION
+
+
+@cache
+def _foreign_version(interpreter: str, distribution: str) -> str:
+    command = [interpreter, "-I", "-c", _ASK, distribution]
+    try:
+        said = subprocess.run(command, capture_output=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return said.stdout.decode("utf-8", "replace").strip()

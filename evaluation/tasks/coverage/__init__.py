@@ -1,0 +1,1 @@
+"""Task `coverage`: does what a model writes under an engine satisfy the schema?"""

@@ -1,0 +1,33 @@
+"""Coverage: does what a model writes under an engine satisfy its schema?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluation.core.task import Report, RunRows, Settings, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evaluation.core.cases import Subject, Unit
+
+
+def _report(run: RunRows) -> Report:
+    from evaluation.tasks.coverage.report import report  # noqa: PLC0415 - heavy
+
+    return report(run)
+
+
+def _units(_subjects: Iterable[Subject], _settings: Settings) -> Iterator[Unit]:
+    return iter(())
+
+
+TASK = Task(
+    name="coverage",
+    summary="A model writes under each engine; the texts are validated (Table 4).",
+    timed=True,
+    needs_data=True,
+    units=_units,
+    report=_report,
+    needs_model=True,
+)

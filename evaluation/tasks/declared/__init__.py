@@ -1,0 +1,1 @@
+"""Task `declared`: which schemas does an engine accept?"""

@@ -1,0 +1,120 @@
+"""What an engine declares: schemas it takes, and what it refuses the others for."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from evaluation.core.cases import Result
+from evaluation.results.labels import engine_names, features_of
+from evaluation.tasks.declared.refusal_messages import explain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evaluation.core.cases import Row
+    from evaluation.core.task import RunRows
+    from evaluation.tasks.declared.refusal_messages import Refusal
+
+_NAME: Final = "declared"
+UNMAPPED: Final = "unmapped"
+#: Keywords that an engine has together or not at all, by the paper's names.
+_TOGETHER: Final = {
+    "then": "if",
+    "else": "if",
+    "minLength": "@minmaxLength",
+    "maxLength": "@minmaxLength",
+    "minItems": "@minmaxItems",
+    "maxItems": "@minmaxItems",
+    "minProperties": "@minmaxProperties",
+    "maxProperties": "@minmaxProperties",
+    "minContains": "@minmaxContains",
+    "maxContains": "@minmaxContains",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class Declared:
+    """What one engine declared, summed over schemas."""
+
+    engine: str
+    results: Counter[Result] = field(default_factory=Counter)
+    #: Config to schemas that compile, and all of them.
+    configs: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
+    #: Compiled, with a warning.
+    warned: int = 0
+    #: Keyword that a warning means to schemas.
+    admitted: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    #: Kind to a message.
+    examples: dict[str, str] = field(default_factory=dict)
+    formats: Counter[str] = field(default_factory=Counter)
+    #: Keywords that one refusal means, and the features of the schema.
+    refusals: list[tuple[frozenset[str], frozenset[str]]] = field(default_factory=list)
+    #: Features of the schemas that compile.
+    compiled: set[str] = field(default_factory=set)
+
+    def add(self, row: Row, name: str) -> None:
+        """Count one row; `name` is the engine's, without version."""
+        took = row.result is Result.OK
+        self.results[row.result] += 1
+        self.configs[row.config].append(took)
+        features = frozenset(features_of(row))
+        if took:
+            self.compiled |= features
+            self.warned += bool(row.warnings)
+            warned = (explain(name, each) for each in row.warnings)
+            self.admitted.update(_meant(warned))
+        elif row.result is Result.COMPILE_ERROR:
+            self._refused(row.detail, explain(name, row.detail), features)
+
+    def _refused(
+        self, detail: str, refusal: Refusal | None, features: frozenset[str]
+    ) -> None:
+        kind = refusal.kind if refusal else UNMAPPED
+        self.kinds[kind] += 1
+        self.examples.setdefault(kind, detail)
+        self.refusals.append((_meant([refusal]), features))
+        if refusal and refusal.format:
+            self.formats[refusal.format] += 1
+
+    @property
+    def total(self) -> int:
+        """The number of schemas."""
+        return self.results.total()
+
+    def keywords(self) -> list[tuple[str, int, int, int]]:
+        """Return keyword, named, alone and unlocks; what unlocks most is first."""
+        named = Counter(each for meant, _ in self.refusals for each in meant)
+        hopeless = named.keys() - self.compiled
+        alone: Counter[str] = Counter()
+        unlocks: Counter[str] = Counter()
+        for meant, features in self.refusals:
+            if len(meant) == 1:
+                (keyword,) = meant
+                alone[keyword] += 1
+                unlocks[keyword] += not (hopeless & features) - meant
+        listed = [(each, named[each], alone[each], unlocks[each]) for each in named]
+        return sorted(listed, key=lambda each: (-each[3], -each[2], -each[1], each[0]))
+
+
+def _meant(refusals: Iterable[Refusal | None]) -> frozenset[str]:
+    return frozenset(
+        _TOGETHER.get(each, each)
+        for refusal in refusals
+        if refusal is not None
+        for each in refusal.keywords
+    )
+
+
+def declared(run: RunRows) -> dict[str, Declared]:
+    """Sum a run's rows of the task up, by engine."""
+    names = engine_names(run.header)
+    found: dict[str, Declared] = {}
+    for row in run.rows():
+        if row.task == _NAME:
+            label = row.engine
+            name = names.get(label) or label.partition("==")[0].partition(" ")[0]
+            found.setdefault(label, Declared(engine=label)).add(row, name)
+    return found

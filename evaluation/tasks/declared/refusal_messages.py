@@ -1,0 +1,130 @@
+"""Which keywords an engine means when it refuses a schema, or warns about one.
+
+Messages are text for people: `refusals.toml` holds a pattern for each that is known,
+by engine. What no pattern matches stays unmapped, and is counted as that.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from curation.schema.dialects import ANNOTATIONS, CONTAINERS, KNOWN_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from curation.core.documents import Json
+
+_TABLE: Final = Path(__file__).with_name("refusals.toml")
+#: Characters of a message that are read: a schema may be quoted in it whole.
+_LONGEST: Final = 20_000
+_QUOTED: Final = re.compile(r'"([^"]*)"')
+#: A member's name and what follows it, in JSON or as Python writes it.
+_MEMBER: Final = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*(:?)""")
+_OPENING, _CLOSING = "{[(", "}])"
+#: Words that ask nothing of an instance by themselves.
+_SILENT: Final = (ANNOTATIONS - {"format"}) | CONTAINERS | {"$schema", "$id", "id"}
+#: Names for what is refused where no keyword is.
+UNTYPED, BOOLEAN, TUPLE = "untyped schema", "Boolean schema", "items as a list"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """What a message means."""
+
+    #: See `refusals.toml`.
+    kind: str
+    #: Keywords, or a name for what is refused where no keyword is; sorted.
+    keywords: tuple[str, ...] = ()
+    #: The value of `format` that is refused.
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    pattern: re.Pattern[str]
+    kind: str
+    keywords: tuple[str, ...]
+
+
+def explain(engine: str, message: str) -> Refusal | None:
+    """Return what a message of an engine means; None where no pattern matches.
+
+    `engine` is its name without version, `-` as good as `_`.
+    """
+    text = message[:_LONGEST]
+    for known in _messages().get(engine.replace("-", "_"), ()):
+        found = known.pattern.search(text)
+        if found:
+            return _refusal(known, found.groupdict())
+    return None
+
+
+def _refusal(known: _Known, groups: Mapping[str, str | None]) -> Refusal:
+    keywords = set(known.keywords)
+    keywords.update(_QUOTED.findall(groups.get("keys") or ""))
+    if groups.get("keyword"):
+        keywords.add(str(groups["keyword"]))
+    if groups.get("node") is not None:
+        keywords.update(_of_node(str(groups["node"])))
+    stated = groups.get("format")
+    if stated is not None:
+        keywords.add("format")
+    return Refusal(
+        kind=known.kind,
+        keywords=tuple(sorted(keywords)),
+        format=(stated or "").strip(),
+    )
+
+
+def _of_node(text: str) -> set[str]:
+    """Return what is meant by a schema that an engine quotes, perhaps cut off."""
+    start = text.strip()[:5]
+    if start.startswith("["):
+        return {TUPLE}
+    if start.lower().startswith(("true", "false")):
+        return {BOOLEAN}
+    words = {each for each in _names(text) if each in KNOWN_WORDS} - _SILENT
+    # A type is what these engines do read; what stands beside it is the trouble.
+    return words - {"type"} or words or {UNTYPED}
+
+
+def _names(text: str) -> Iterator[str]:
+    """Yield the names of the members of the object that a text begins with."""
+    depth = place = 0
+    while place < len(text):
+        found = _MEMBER.match(text, place)
+        if found:
+            if depth == 1 and found[3]:
+                yield found[1] if found[1] is not None else found[2]
+            place = found.end()
+            continue
+        depth += (text[place] in _OPENING) - (text[place] in _CLOSING)
+        if depth == 0 and text[place] in _CLOSING:
+            return
+        place += 1
+
+
+@cache
+def _messages() -> Mapping[str, Sequence[_Known]]:
+    """Return the patterns by engine, in the order of the file."""
+    tables = tomllib.loads(_TABLE.read_text("utf-8"))["message"]
+    found: dict[str, list[_Known]] = {}
+    for table in tables:
+        own = found.setdefault(table["engine"], [])
+        own += found[table["like"]] if "like" in table else [_known(table)]
+    return MappingProxyType(found)
+
+
+def _known(table: Mapping[str, Json]) -> _Known:
+    return _Known(
+        pattern=re.compile(table["pattern"]),
+        kind=table.get("kind", "keyword"),
+        keywords=tuple(table.get("keywords", ())),
+    )

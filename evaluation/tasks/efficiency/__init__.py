@@ -1,0 +1,1 @@
+"""Task `efficiency`: what does a constraint cost a model that writes?"""

@@ -1,0 +1,34 @@
+"""Efficiency: what a constraint costs while a model writes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluation.core.task import Report, RunRows, Settings, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evaluation.core.cases import Subject, Unit
+
+
+def _report(run: RunRows) -> Report:
+    from evaluation.tasks.efficiency.report import report  # noqa: PLC0415 - heavy
+
+    return report(run)
+
+
+def _units(_subjects: Iterable[Subject], _settings: Settings) -> Iterator[Unit]:
+    return iter(())
+
+
+TASK = Task(
+    name="efficiency",
+    summary="The times of the same texts: GCT, TTFT, TPOT, TGT (Tables 2 and 12).",
+    timed=True,
+    needs_data=True,
+    units=_units,
+    report=_report,
+    needs_model=True,
+    reads="coverage",
+)

@@ -1,0 +1,131 @@
+"""The tables of task `masks`: what any run has, and whose fault each wrong mask is."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from evaluation.core.cases import Verdict
+from evaluation.core.task import Report
+from evaluation.reporting.tables import Rate, Table
+from evaluation.results.measurements import Measured, measurer
+from evaluation.results.outcomes import apart, right
+from evaluation.results.overview import plots, tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evaluation.core.cases import Row, Walked
+    from evaluation.core.task import RunRows
+
+_TASK = "masks"
+_MOST_KEYWORDS = 30
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is gathered of one engine while its rows go by."""
+
+    units: list[Measured] = field(default_factory=list)
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    #: Keyword to how many of the near misses that violate it were blocked, or not.
+    keywords: dict[str, Counter[bool | None]] = field(
+        default_factory=lambda: defaultdict(Counter)
+    )
+    orders: Counter[bool | None] = field(default_factory=Counter)
+    forced: int = 0
+    forced_of: int = 0
+
+    def add(self, row: Row) -> None:
+        """Take the walks of one row."""
+        for walked in row.walks:
+            if apart(walked):
+                self.orders[right(walked)] += 1
+            else:
+                self._add(walked)
+
+    def _add(self, walked: Walked) -> None:
+        self.verdicts[walked.verdict] += 1
+        if not walked.valid:
+            keyword = str(walked.label.get("keyword") or "(unknown)")
+            self.keywords[keyword][right(walked)] += 1
+        elif walked.forced is not None and walked.mask_ns:
+            self.forced += walked.forced
+            self.forced_of += len(walked.mask_ns)
+
+
+def report_of(run: RunRows) -> Report:
+    """Return the tables and plots of a run."""
+    engines: dict[str, _Seen] = {}
+    measure = measurer(run.header.get("limits") or {})
+    for row in run.rows():
+        if row.task == _TASK:
+            seen = engines.setdefault(row.engine, _Seen())
+            seen.units.append(measure(row))
+            seen.add(row)
+    if not engines:
+        return Report(tables=())
+    sides = {name: seen.units for name, seen in engines.items()}
+    own = [_instances(engines), _keywords(engines)]
+    if any(seen.orders for seen in engines.values()):
+        own.append(_orders(engines))
+    coverage, outcomes, *others = tables(sides)
+    return Report(
+        tables=(coverage, outcomes, *own, *others), plots=tuple(plots(sides, _TASK))
+    )
+
+
+def _instances(engines: Mapping[str, _Seen]) -> Table:
+    return Table(
+        title="Instances",
+        name="masks-instances",
+        columns=("engine", "walked", "not run", "lied about", "tokens forced"),
+        rows=tuple(
+            (
+                name,
+                seen.verdicts.total() - seen.verdicts[Verdict.NOT_RUN],
+                seen.verdicts[Verdict.NOT_RUN],
+                seen.verdicts[Verdict.LIED],
+                Rate(seen.forced, seen.forced_of) if seen.forced_of else None,
+            )
+            for name, seen in engines.items()
+        ),
+        note="not run: the schema did not compile, or the engine died before. lied "
+        "about: mask and commit disagree about a token. tokens forced: the engine "
+        "offers the token as the only way on, of the tokens of valid instances.",
+    )
+
+
+def _keywords(engines: Mapping[str, _Seen]) -> Table:
+    totals: Counter[str] = Counter()
+    for seen in engines.values():
+        for keyword, counts in seen.keywords.items():
+            totals[keyword] += counts[True] + counts[False]
+    asked = [each for each in totals.most_common(_MOST_KEYWORDS) if each[1]]
+    return Table(
+        title="Near misses blocked, by the keyword that they violate",
+        name="masks-keywords",
+        columns=("keyword", *engines),
+        rows=tuple(
+            (keyword, *(_right(seen.keywords[keyword]) for seen in engines.values()))
+            for keyword, _ in asked
+        ),
+        note="Of the near misses walked to a verdict, in schemas that compile; what "
+        "is not blocked was accepted: the engine does not enforce the keyword there.",
+    )
+
+
+def _orders(engines: Mapping[str, _Seen]) -> Table:
+    return Table(
+        title="Valid instances with the members of their objects in another order",
+        name="masks-orders",
+        columns=("engine", "accepted"),
+        rows=tuple((name, _right(seen.orders)) for name, seen in engines.items()),
+        note="Apart from all other figures: the specification gives members no order.",
+    )
+
+
+def _right(counts: Counter[bool | None]) -> Rate | None:
+    known = counts[True] + counts[False]
+    return Rate(counts[True], known) if known else None

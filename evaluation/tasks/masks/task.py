@@ -1,0 +1,79 @@
+"""Task `masks`: walk every instance of every schema, and time what it costs.
+
+Time to first mask is the compile call alone; time between masks is the computation
+of one mask (the commit before it is told beside it). Definitions follow MaskBench,
+but the end is checked, a schema without instances never passes, and what an engine
+does with a near miss is booked under the keyword that the near miss violates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evaluation.core.cases import Unit, Walk
+from evaluation.core.task import Report, RunRows, Settings, Task
+from evaluation.tasks.masks.member_orders import permuted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evaluation.core.cases import Instance, Subject
+
+NAME: Final = "masks"
+
+
+def units(subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
+    """Yield one unit a subject, with all its instances."""
+    for subject in subjects:
+        walks = [_walk(each) for each in subject.instances]
+        for each in subject.instances:
+            if each.valid:
+                walks += [
+                    Walk(
+                        text=text,
+                        valid=True,
+                        label={"kind": each.kind, "apart": True, "order": number},
+                    )
+                    for number, text in permuted(
+                        each.text, settings.orders, settings.seed
+                    )
+                ]
+        yield Unit(
+            task=NAME,
+            id=subject.id,
+            config=subject.config,
+            schema=subject.schema,
+            walks=tuple(walks),
+            label={
+                "dialect": subject.dialect,
+                "split": subject.split,
+                "features": list(subject.features),
+                "size": len(subject.schema),
+            },
+        )
+
+
+def _walk(instance: Instance) -> Walk:
+    label = {"kind": instance.kind}
+    if instance.keyword:
+        label["keyword"] = instance.keyword
+        label["pointer"] = instance.schema_pointer
+    return Walk(text=instance.text, valid=instance.valid, label=label)
+
+
+def report(run: RunRows) -> Report:
+    """Return the tables of this task's rows."""
+    from evaluation.tasks.masks.report import report_of  # noqa: PLC0415 - polars is not light
+
+    return report_of(run)
+
+
+TASK: Final = Task(
+    name=NAME,
+    summary="Walk every instance through the masks: time, coverage, over- and under-"
+    "constraint by keyword.",
+    timed=True,
+    needs_data=True,
+    units=units,
+    report=report,
+)

@@ -1,0 +1,1 @@
+"""Task `test-suite`: the official JSON Schema Test Suite."""

@@ -1,0 +1,151 @@
+"""What an engine's row says of one case of the test suite, and what cases add up to.
+
+The paper, section 5.3 and appendix D: a case is passed if every valid instance can be
+generated to the end, the end token included, and no invalid one can; a compile error
+passes a case that has only invalid instances. A failed case is a compile error,
+over-constrained (a valid instance is refused) or under-constrained (an invalid one is
+let through), or both of these; the paper stops at the first failure, we look at all.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curation.core.documents import Explained
+from evaluation.core.cases import Result, Verdict
+from evaluation.reporting.tables import Rate
+from evaluation.results.labels import number_in
+from evaluation.results.outcomes import right
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from evaluation.core.cases import Row, Walked
+
+
+class Failure(Explained):
+    """Why a case is not passed."""
+
+    COMPILE_ERROR = (
+        "compile_error",
+        "the schema was refused, though there is a valid instance",
+    )
+    OVER_CONSTRAINED = ("over_constrained", "a valid instance cannot be generated")
+    UNDER_CONSTRAINED = ("under_constrained", "an invalid instance can be generated")
+    DIED = ("died", "a time-out, a crash, or no answer: not all was walked")
+    LIED = ("lied", "mask and commit disagree about a token")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseOutcome:
+    """One engine on one case."""
+
+    category: str
+    failures: frozenset[Failure]
+    #: Valid instances that were accepted, of those that were walked.
+    valid: Rate
+    #: Invalid instances that were blocked, of those that were walked.
+    invalid: Rate
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing failed."""
+        return not self.failures
+
+
+def outcome(row: Row) -> CaseOutcome:
+    """Judge one row of the task `test-suite`."""
+    walked = [each for each in row.walks if each.verdict is not Verdict.NOT_RUN]
+    return CaseOutcome(
+        category=str(row.label.get("category")),
+        failures=frozenset(_failures(row, walked)),
+        valid=_rate(walked, valid=True),
+        invalid=_rate(walked, valid=False),
+    )
+
+
+def _failures(row: Row, walked: list[Walked]) -> Iterable[Failure]:
+    valid = sum(each.valid for each in row.walks)
+    wanted_valid = number_in(row, "valid", valid)
+    wanted = number_in(row, "tests", len(row.walks))
+    if row.result is Result.COMPILE_ERROR:
+        return {Failure.COMPILE_ERROR} if wanted_valid else set()
+    found = {_WRONG[each.valid] for each in walked if right(each) is False}
+    if any(each.verdict is Verdict.LIED for each in walked):
+        found.add(Failure.LIED)
+    if row.result is not Result.OK or len(walked) < wanted:
+        found.add(Failure.DIED)
+    return found
+
+
+_WRONG: Final = {True: Failure.OVER_CONSTRAINED, False: Failure.UNDER_CONSTRAINED}
+
+
+def _rate(walked: list[Walked], *, valid: bool) -> Rate:
+    found = [right(each) for each in walked if each.valid is valid]
+    return Rate(found.count(True), len(found))
+
+
+def by_category(outcomes: Iterable[CaseOutcome]) -> Mapping[str, Rate]:
+    """Return the share of passed cases of each category, in alphabetical order."""
+    found: dict[str, list[bool]] = defaultdict(list)
+    for each in outcomes:
+        found[each.category].append(each.passed)
+    return {name: Rate(sum(found[name]), len(found[name])) for name in sorted(found)}
+
+
+def failing_categories(outcomes: Iterable[CaseOutcome]) -> Mapping[Failure, int]:
+    """Count for each kind of failure the categories in which it occurs (Table 5)."""
+    found: dict[Failure, set[str]] = {each: set() for each in Failure}
+    for each in outcomes:
+        for failure in each.failures:
+            found[failure].add(each.category)
+    return {failure: len(names) for failure, names in found.items()}
+
+
+#: Table 6: a level's name, and whether a share reaches it.
+LEVELS: Final = {
+    "> 0 %": lambda share: share > 0,
+    "> 25 %": lambda share: share > 1 / 4,
+    "> 50 %": lambda share: share > 1 / 2,
+    "> 75 %": lambda share: share > 3 / 4,
+    "100 %": lambda share: share == 1,
+}
+
+
+def levels(coverage: Mapping[str, Rate]) -> tuple[int, ...]:
+    """Count the categories that reach each level of coverage (Table 6)."""
+    shares = [each.share for each in coverage.values() if each.share is not None]
+    return tuple(sum(map(reaches, shares)) for reaches in LEVELS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """In which categories an engine's coverage is the highest above 0."""
+
+    #: Alone or with others, as the paper counts "tied".
+    highest: frozenset[str]
+    #: Alone.
+    single: frozenset[str]
+
+
+def leaders(coverage: Mapping[str, Mapping[str, Rate]]) -> Mapping[str, Leaders]:
+    """Return for each engine where it leads; takes engine to category to coverage."""
+    best: dict[str, float] = defaultdict(float)
+    holders: dict[str, list[str]] = defaultdict(list)
+    for engine, categories in coverage.items():
+        for name, rate in categories.items():
+            share = rate.share or 0.0
+            if share > best[name]:
+                best[name], holders[name] = share, [engine]
+            elif share == best[name] > 0:
+                holders[name].append(engine)
+    return {
+        engine: Leaders(
+            frozenset(name for name, who in holders.items() if engine in who),
+            frozenset(name for name, who in holders.items() if who == [engine]),
+        )
+        for engine in coverage
+    }

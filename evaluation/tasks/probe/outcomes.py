@@ -1,0 +1,101 @@
+"""What became of a probe: enforced, ignored, refused, over-strict, or worse."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curation.core.documents import Explained
+from evaluation.core.cases import Result
+from evaluation.results.labels import number_in
+from evaluation.results.outcomes import Standing, standing
+from evaluation.tasks.probe.documented_support import Support
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from evaluation.core.cases import Row
+
+
+class Outcome(Explained):
+    """One word for one probe in one context."""
+
+    ENFORCED = ("enforced", "the valid value passes, the violating one does not")
+    TOLERATED = ("tolerated", "nothing to enforce, and the valid value passes")
+    IGNORED = ("ignored", "compiled without a word, and the violating value passes")
+    WARNED = ("warned", "the violating value passes, but the engine warned")
+    REFUSED = ("refused", "the schema is not compiled, and the engine says so")
+    OVER_STRICT = ("over-strict", "the valid value is blocked")
+    WRONG = ("wrong", "the valid value is blocked, and the violating one passes")
+    LIED = ("lied", "mask and commit disagree")
+    TIMEOUT = ("timeout", "no answer within the deadline")
+    CRASH = ("crash", "the engine died, or gave no answer")
+
+
+#: What is as the specification has it.
+GOOD: Final = frozenset({Outcome.ENFORCED, Outcome.TOLERATED})
+_OF_STANDING: Final = {
+    Standing.PASSED: Outcome.ENFORCED,
+    Standing.OVER_CONSTRAINED: Outcome.OVER_STRICT,
+    Standing.UNDER_CONSTRAINED: Outcome.IGNORED,
+    Standing.WRONG_BOTH_WAYS: Outcome.WRONG,
+    Standing.LIED: Outcome.LIED,
+    Standing.COMPILE_ERROR: Outcome.REFUSED,
+    Standing.TIMEOUT: Outcome.TIMEOUT,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """One row of the task `probe`, judged."""
+
+    name: str
+    feature: str
+    context: str
+    dialect: str
+    outcome: Outcome
+
+
+def probed(row: Row) -> Probed:
+    """Judge one row of the task `probe`."""
+    return Probed(
+        name=str(row.label.get("probe")),
+        feature=str(row.label.get("feature")),
+        context=str(row.label.get("context")),
+        dialect=row.config,
+        outcome=outcome(row),
+    )
+
+
+def outcome(row: Row) -> Outcome:
+    """Return what became of a probe; a walk that is missing is a death."""
+    texts = number_in(row, "texts", len(row.walks))
+    if row.result is Result.OK and len(row.walks) < texts:
+        return Outcome.CRASH
+    found = _OF_STANDING.get(standing(row), Outcome.CRASH)
+    if found is Outcome.ENFORCED and texts == 1:
+        return Outcome.TOLERATED
+    if found is Outcome.IGNORED and row.warnings:
+        return Outcome.WARNED
+    return found
+
+
+def proven(outcomes: Iterable[Probed]) -> Mapping[str, tuple[Support, int, int]]:
+    """Return for each feature its support as probed, and how many probes are good.
+
+    Yes if it is as specified in all ways and contexts, partly if in some, else no.
+    """
+    counts: dict[str, Counter[bool]] = defaultdict(Counter)
+    for each in outcomes:
+        counts[each.feature][each.outcome in GOOD] += 1
+    return {
+        feature: (_level(found[True], found.total()), found[True], found.total())
+        for feature, found in counts.items()
+    }
+
+
+def _level(good: int, total: int) -> Support:
+    if good == total:
+        return Support.YES
+    return Support.PARTLY if good else Support.NO

@@ -1,0 +1,171 @@
+"""What a probe is, and the places in a schema where it is put.
+
+A probe is the smallest usual schema around one keyword, with a value that the schema
+accepts and one that only this keyword refuses. Members stand in the order in which the
+schema declares them, so that an engine which insists on an order is not blamed for it
+everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from curation.schema.dialects import BY_NAME, DIALECTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.documents import Json
+    from curation.schema.dialects import Dialect
+
+
+class _Nothing:
+    """The type of `NOTHING`."""
+
+    def __repr__(self) -> str:
+        return "NOTHING"
+
+
+#: No value: the keyword asserts nothing, so that nothing violates it.
+NOTHING: Final = _Nothing()
+
+ROOT: Final = "root"
+#: Where a probe is put, in the order of the reports.
+CONTEXTS: Final = (ROOT, "property", "item", "$ref", "allOf", "anyOf", "oneOf")
+#: For schemas that accept every type: no alternative of a `oneOf` is disjoint then.
+UNTYPED: Final = tuple(each for each in CONTEXTS if each != "oneOf")
+#: Types of which an alternative that neither value fits is made.
+_TYPES: Final = ("null", "boolean", "integer", "string", "array", "object")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One keyword, or one way to use it."""
+
+    #: Unique; the keyword, and in brackets what is special.
+    name: str
+    keyword: str
+    schema: Json
+    valid: Json
+    violating: Json | _Nothing
+    #: Its name among the features of the paper's Figure 4; the keyword by default.
+    feature: str = ""
+    #: The oldest and the newest dialect that have it.
+    since: str = DIALECTS[0].name
+    until: str = DIALECTS[-1].name
+    #: Schemas that `#/$defs/NAME` leads to; they stand at the root.
+    definitions: Mapping[str, Json] = field(default_factory=dict)
+    contexts: tuple[str, ...] = CONTEXTS
+
+    @property
+    def dialects(self) -> tuple[Dialect, ...]:
+        """The dialects that have it, oldest first."""
+        low, high = BY_NAME[self.since].order, BY_NAME[self.until].order
+        return tuple(each for each in DIALECTS if low <= each.order <= high)
+
+    @property
+    def group(self) -> str:
+        """The feature that it belongs to."""
+        return self.feature or self.keyword
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """A probe in one context of one dialect."""
+
+    probe: Probe
+    context: str
+    dialect: str
+    schema: Json
+    valid: Json
+    violating: Json | _Nothing
+
+
+def placed(probe: Probe, context: str, dialect: Dialect) -> Placed:
+    """Return a probe's schema and values, put into a context.
+
+    Raises:
+        ValueError: the probe is not for this context.
+    """
+    if context not in probe.contexts:
+        raise ValueError(context)
+    schema = _wrapped(probe, context)
+    definitions = dict(probe.definitions)
+    if context == "$ref":
+        definitions["probe"] = probe.schema
+    whole = {"$schema": dialect.uri, **schema}
+    if definitions:
+        whole["$defs"] = definitions
+    return Placed(
+        probe=probe,
+        context=context,
+        dialect=dialect.name,
+        schema=_said_in(whole, dialect),
+        valid=_value(probe.valid, context),
+        violating=_value(probe.violating, context),
+    )
+
+
+def _wrapped(probe: Probe, context: str) -> dict[str, Json]:
+    inner = probe.schema
+    if context == ROOT:
+        return dict(inner)
+    if context in {"property", "$ref"}:
+        inside = {"$ref": "#/$defs/probe"} if context == "$ref" else inner
+        return {"type": "object", "properties": {"a": inside}, "required": ["a"]}
+    if context == "item":
+        return {"type": "array", "items": inner}
+    if context == "allOf":
+        return {"allOf": [inner, _beside(probe)]}
+    return {context: [inner, {"type": _foreign(probe)}]}
+
+
+def _value(value: Json | _Nothing, context: str) -> Json | _Nothing:
+    if value is NOTHING or context not in {"property", "$ref", "item"}:
+        return value
+    return [value] if context == "item" else {"a": value}
+
+
+def _beside(probe: Probe) -> Json:
+    """Return a schema that adds nothing: the same type, else a mere title."""
+    stated = probe.schema.get("type")
+    if isinstance(stated, str) and stated in _kinds(probe.valid, probe.violating):
+        return {"type": stated}
+    return {"title": "anything"}
+
+
+def _foreign(probe: Probe) -> str:
+    """Return a type that neither value has."""
+    kinds = _kinds(probe.valid, probe.violating)
+    return next(each for each in _TYPES if each not in kinds)
+
+
+def _kinds(*values: Json | _Nothing) -> set[str]:
+    """Return the types that all values have in common, or any of them has."""
+    found: list[set[str]] = [_kind(each) for each in values if each is not NOTHING]
+    return set().union(*found)
+
+
+def _kind(value: Json) -> set[str]:
+    if value is None:
+        return {"null"}
+    if isinstance(value, bool):
+        return {"boolean"}
+    if isinstance(value, int | float):
+        return {"number", "integer"}
+    if isinstance(value, str):
+        return {"string"}
+    return {"array" if isinstance(value, list) else "object"}
+
+
+def _said_in(schema: dict[str, Json], dialect: Dialect) -> Json:
+    """Return the schema in the words of the dialect for definitions and ids."""
+    text = json.dumps(schema)
+    if dialect.definitions_keyword != "$defs":
+        text = text.replace("#/$defs/", "#/definitions/")
+        text = text.replace('"$defs":', '"definitions":')
+    if dialect.id_keyword != "$id":
+        text = text.replace('"$id":', f'"{dialect.id_keyword}":')
+    return json.loads(text)

@@ -1,0 +1,163 @@
+"""Probes of objects.
+
+Sources: JSON Schema core 2020-12, sections 10.2.2.4, 10.3.2 and 11.3, validation,
+section 6.5, and the same sections of the earlier drafts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+    from evaluation.tasks.probe.probes.base import _Nothing
+
+_INTEGER: Final = {"type": "integer"}
+_A: Final = {"properties": {"a": _INTEGER}}
+_AB: Final = {"properties": {"a": _INTEGER, "b": _INTEGER}}
+_COUNT: Final = "@minmaxProperties"
+
+
+def _object(  # noqa: PLR0913, PLR0917 (one parameter a column)
+    keyword: str,
+    keywords: dict[str, Json],
+    valid: dict[str, Json],
+    violating: dict[str, Json] | _Nothing,
+    note: str = "",
+    feature: str = "",
+    since: str = "draft-04",
+    until: str = "2020-12",
+) -> Probe:
+    return Probe(
+        name=f"{keyword} ({note})" if note else keyword,
+        keyword=keyword,
+        schema={"type": "object", **keywords},
+        valid=valid,
+        violating=violating,
+        feature=feature,
+        since=since,
+        until=until,
+    )
+
+
+PROBES: Final = (
+    _object("properties", _A, {"a": 1}, {"a": "x"}),
+    _object(
+        "properties",
+        {"properties": {"a": False}},
+        {},
+        {"a": 1},
+        "false",
+        "",
+        "draft-06",
+    ),
+    _object("properties", _AB, {"b": 1, "a": 1}, NOTHING, "in any order"),
+    Probe(
+        name="properties (without type)",
+        keyword="properties",
+        schema=_A,
+        valid={"a": 1},
+        violating={"a": "x"},
+        contexts=UNTYPED,
+    ),
+    _object("required", {**_AB, "required": ["a", "b"]}, {"a": 1, "b": 1}, {"a": 1}),
+    _object("required", {"required": ["a"]}, {"a": 1}, {}, "undeclared"),
+    _object(
+        "additionalProperties",
+        {**_A, "additionalProperties": False},
+        {"a": 1},
+        {"a": 1, "b": 2},
+        "false",
+    ),
+    _object(
+        "additionalProperties",
+        {**_A, "additionalProperties": _INTEGER},
+        {"a": 1, "b": 2},
+        {"a": 1, "b": "x"},
+        "schema",
+        "additionalProperties:object",
+    ),
+    _object("additionalProperties", _A, {"a": 1, "b": 2}, NOTHING, "absent: allowed"),
+    _object(
+        "patternProperties",
+        {"patternProperties": {"^x": _INTEGER}},
+        {"xa": 1},
+        {"xa": "s"},
+    ),
+    _object(
+        "additionalProperties",
+        {"patternProperties": {"^x": _INTEGER}, "additionalProperties": False},
+        {"xa": 1},
+        {"b": 1},
+        "beside patternProperties",
+        "patternProperties",
+    ),
+    _object(
+        "propertyNames",
+        {"propertyNames": {"pattern": "^a"}},
+        {"ab": 1},
+        {"b": 1},
+        since="draft-06",
+    ),
+    _object(
+        "minProperties", {"minProperties": 2}, {"a": 1, "b": 2}, {"a": 1}, "", _COUNT
+    ),
+    _object(
+        "maxProperties", {"maxProperties": 1}, {"a": 1}, {"a": 1, "b": 2}, "", _COUNT
+    ),
+    _object(
+        "minProperties",
+        {**_AB, "minProperties": 2},
+        {"a": 1, "b": 2},
+        {"a": 1},
+        "declared",
+        _COUNT,
+    ),
+    _object(
+        "dependentRequired",
+        {**_AB, "dependentRequired": {"a": ["b"]}},
+        {"a": 1, "b": 2},
+        {"a": 1},
+        since="2019-09",
+    ),
+    _object(
+        "dependentSchemas",
+        {**_AB, "dependentSchemas": {"a": {"required": ["b"]}}},
+        {"a": 1, "b": 2},
+        {"a": 1},
+        since="2019-09",
+    ),
+    _object(
+        "dependencies",
+        {**_AB, "dependencies": {"a": ["b"]}},
+        {"a": 1, "b": 2},
+        {"a": 1},
+        "names",
+        until="draft-07",
+    ),
+    _object(
+        "dependencies",
+        {**_AB, "dependencies": {"a": {"required": ["b"]}}},
+        {"a": 1, "b": 2},
+        {"a": 1},
+        "schema",
+        until="draft-07",
+    ),
+    _object(
+        "unevaluatedProperties",
+        {**_A, "unevaluatedProperties": False},
+        {"a": 1},
+        {"a": 1, "b": 2},
+        since="2019-09",
+    ),
+    _object(
+        "unevaluatedProperties",
+        {"allOf": [_A], "unevaluatedProperties": False},
+        {"a": 1},
+        {"a": 1, "b": 2},
+        "beyond allOf",
+        since="2019-09",
+    ),
+)

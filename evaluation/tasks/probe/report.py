@@ -1,0 +1,162 @@
+"""Reports of the task `probe`: the matrix of Figure 4, declared and proven.
+
+Beside each engine's probes stands what documents say of it. If the run has schemas
+too (any task that wants data), their features give the theoretical coverage of Table
+11: by the documents, and by the probes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from evaluation.core.task import Report
+from evaluation.reporting.share_charts import heat_map
+from evaluation.reporting.tables import NOT_RUN, Rate, Table
+from evaluation.results.labels import engine_names
+from evaluation.tasks.probe.documented_support import Support, declarations, features
+from evaluation.tasks.probe.outcomes import GOOD, Outcome, Probed, probed, proven
+from evaluation.tasks.probe.probes.base import CONTEXTS
+from evaluation.tasks.probe.theoretical_coverage import coverages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evaluation.core.task import Plot, RunRows
+    from evaluation.reporting.tables import Cell
+    from evaluation.tasks.probe.documented_support import Declaration
+
+_NAME: Final = "probe"
+_OUTCOME_NOTE: Final = "; ".join(f"{each}: {each.explanation}" for each in Outcome)
+_FIGURE_NOTE: Final = (
+    "Documents: what is declared; unknown where they are silent. Probes: as specified "
+    "in all ways and contexts (yes), in some (partly), in none (no), and how many."
+)
+
+
+def report(run: RunRows) -> Report:
+    """Return outcomes, what is declared and what is proven, and every matrix."""
+    found: dict[str, list[Probed]] = {}
+    for row in run.rows():
+        if row.task == _NAME:
+            found.setdefault(row.engine, []).append(probed(row))
+    names = engine_names(run.header)
+    tables = [_outcomes(found), _features(found, names), _figure()]
+    tables += coverages(run, found, names)
+    tables += [_matrix(engine, each) for engine, each in found.items()]
+    return Report(tables=tuple(tables), plots=(_heat_map(found),))
+
+
+def _outcomes(found: Mapping[str, Sequence[Probed]]) -> Table:
+    counts = {name: Counter(e.outcome for e in each) for name, each in found.items()}
+    shown = [each for each in Outcome if any(c[each] for c in counts.values())]
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name,
+            Rate(sum(each[good] for good in GOOD), each.total()),
+            *(each[outcome] for outcome in shown),
+        )
+        for name, each in counts.items()
+    ]
+    return Table(
+        title="Probes: outcomes",
+        columns=("engine", "as specified", *shown),
+        rows=tuple(rows),
+        note=_OUTCOME_NOTE,
+    )
+
+
+def _features(found: Mapping[str, Sequence[Probed]], names: Mapping[str, str]) -> Table:
+    """Return what is declared of the engines in the run, beside what is proven."""
+    columns: dict[str, Mapping[str, Cell]] = {}
+    for engine, each in found.items():
+        for said in _said_of(names.get(engine, "")):
+            columns[f"{said.title}: documents"] = _declared(said)
+        columns[f"{engine}: probes"] = {
+            feature: f"{level} ({good} of {total})"
+            for feature, (level, good, total) in proven(each).items()
+        }
+    probed_only = sorted(
+        {e.feature for each in found.values() for e in each} - set(features())
+    )
+    listed = (*features(), *probed_only)
+    return Table(
+        title="Features declared by documents and proven by probes",
+        columns=("feature", *columns),
+        rows=tuple(
+            (each, *(column.get(each) for column in columns.values()))
+            for each in listed
+        ),
+        note=_FIGURE_NOTE,
+        name="probe features",
+    )
+
+
+def _figure() -> Table:
+    """Return Figure 4: what all documents declare, the paper's first."""
+    said = sorted(declarations(), key=lambda each: not each.paper)
+    return Table(
+        title="Features declared by documents (Figure 4)",
+        columns=("feature", *(each.title for each in said)),
+        rows=tuple(
+            (name, *(each.of(name).value for each in said)) for name in features()
+        ),
+        note=_sources(),
+        name="declared features",
+    )
+
+
+def _declared(said: Declaration) -> dict[str, Cell]:
+    return {name: said.of(name).value for name in features()}
+
+
+def _said_of(name: str) -> Iterator[Declaration]:
+    return (each for each in declarations() if name in each.engines)
+
+
+def _sources() -> str:
+    return " ".join(
+        f"{each.title}: {each.document}." for each in declarations() if not each.paper
+    )
+
+
+def _matrix(engine: str, each: Sequence[Probed]) -> Table:
+    cells = {(e.name, e.dialect, e.context): e.outcome for e in each}
+    lines = dict.fromkeys((e.name, e.dialect) for e in each)
+    return Table(
+        title=f"Probes of {engine}: keyword by context",
+        columns=("probe", "dialect", *CONTEXTS),
+        rows=tuple(
+            (
+                name,
+                dialect,
+                *(_cell(cells.get((name, dialect, context))) for context in CONTEXTS),
+            )
+            for name, dialect in lines
+        ),
+        note=_OUTCOME_NOTE,
+        name=f"probe {engine}",
+    )
+
+
+def _cell(outcome: Outcome | None) -> Cell:
+    return NOT_RUN if outcome is None else outcome.value
+
+
+def _heat_map(found: Mapping[str, Sequence[Probed]]) -> Plot:
+    shares = {engine: proven(each) for engine, each in found.items()}
+    listed = dict.fromkeys(feature for each in shares.values() for feature in each)
+    return heat_map(
+        "probe-features",
+        "Share of probes that are as specified",
+        {
+            feature: {
+                engine: _share(each.get(feature)) for engine, each in shares.items()
+            }
+            for feature in listed
+        },
+    )
+
+
+def _share(found: tuple[Support, int, int] | None) -> float | None:
+    return found[1] / found[2] if found else None

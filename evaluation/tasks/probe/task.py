@@ -1,0 +1,87 @@
+"""Task `probe`: is every keyword enforced, in every place that it can stand?
+
+A unit is one probe in one context (`evaluation.tasks.probe.probes`): its schema, and
+the two values, of which one must be possible to generate and the other not.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from curation.schema.dialects import BY_NAME, DIALECTS
+from curation.system.errors import BadConfiguration
+from evaluation.core.cases import Unit, Walk
+from evaluation.core.task import Settings, Task
+from evaluation.tasks.probe.outcomes import GOOD, outcome
+from evaluation.tasks.probe.probes.base import NOTHING
+from evaluation.tasks.probe.probes.registry import all_placed
+from evaluation.tasks.probe.report import report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from curation.schema.dialects import Dialect
+    from evaluation.core.cases import Subject
+    from evaluation.tasks.probe.probes.base import Placed
+
+NAME: Final = "probe"
+
+
+def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
+    """Yield a unit for every probe in every context.
+
+    In the dialects of the setting `drafts`; without it, each probe in the newest
+    dialect that has it. Raises `BadConfiguration` for a draft that is none.
+    """
+    drafts = settings.values.get("drafts") or []
+    if not isinstance(drafts, list):
+        raise BadConfiguration("drafts is not a list of drafts", "--draft")
+    for each in all_placed([_dialect(str(name)) for name in drafts]):
+        yield unit(each)
+
+
+def unit(each: Placed) -> Unit:
+    """Return the unit of one probe in one context."""
+    walks = [Walk(text=_text(each.valid), valid=True)]
+    if each.violating is not NOTHING:
+        label = {"keyword": each.probe.keyword}
+        walks.append(Walk(text=_text(each.violating), valid=False, label=label))
+    return Unit(
+        task=NAME,
+        id=f"{each.probe.name} / {each.context}",
+        config=each.dialect,
+        schema=json.dumps(each.schema),
+        walks=tuple(walks),
+        label={
+            "probe": each.probe.name,
+            "keyword": each.probe.keyword,
+            "feature": each.probe.group,
+            "context": each.context,
+            "texts": len(walks),
+        },
+    )
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _dialect(name: str) -> Dialect:
+    for known in (name, f"draft-{name}", f"draft-0{name}"):
+        if known in BY_NAME and BY_NAME[known] in DIALECTS:
+            return BY_NAME[known]
+    names = ", ".join(each.name for each in DIALECTS)
+    raise BadConfiguration(f"there is no draft {name!r}", then=f"choose of {names}")
+
+
+TASK: Final = Task(
+    name=NAME,
+    summary="A valid and a violating value for every keyword in every context: "
+    "enforced, ignored, refused or over-strict.",
+    timed=False,
+    needs_data=False,
+    units=units,
+    report=report,
+    passes=lambda row: outcome(row) in GOOD,
+)

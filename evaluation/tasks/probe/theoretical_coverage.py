@@ -1,0 +1,156 @@
+"""Theoretical coverage (the paper's Table 11) of the schemas that a run has.
+
+A schema is covered if all its features are supported (definition C.1): once as
+documents declare it, once as the probes prove it. Beside both stands what the engine
+really compiled, where the run has that.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from evaluation.reporting.tables import Rate, Table
+from evaluation.results.labels import features_of, formats_of
+from evaluation.results.outcomes import compiled
+from evaluation.tasks.probe.documented_support import (
+    FORMAT,
+    Support,
+    coverage,
+    declarations,
+)
+from evaluation.tasks.probe.outcomes import proven
+from evaluation.tasks.probe.probes.formats import NAME, UNKNOWN, VALUES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evaluation.core.cases import Row
+    from evaluation.core.task import RunRows
+    from evaluation.reporting.tables import Cell
+    from evaluation.tasks.probe.outcomes import Probed
+
+_T = TypeVar("_T")
+_ALL: Final = "all"
+_NOTE: Final = (
+    "Fully: every feature of the schema is supported; at least in part: none is "
+    "unsupported or unknown. Probes count a feature as fully supported only if it is "
+    "as specified in all ways and contexts that were probed; of `format` the values "
+    "that the schema has, where rows of `declared` say them. Compiled: what the "
+    "engine took in this run."
+)
+
+
+@dataclass(slots=True)
+class _Schemas:
+    """The schemas of a run, each once."""
+
+    #: Config to features of each schema.
+    features: dict[str, list[tuple[str, ...]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    #: Engine and config to whether each schema compiled.
+    compiled: dict[tuple[str, str], list[bool]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+
+
+def coverages(
+    run: RunRows, found: Mapping[str, Sequence[Probed]], names: Mapping[str, str]
+) -> list[Table]:
+    """Return Table 11 of the run's schemas; nothing if it has none."""
+    schemas = _schemas(run)
+    if not schemas.features:
+        return []
+    rows: list[tuple[Cell, ...]] = []
+    for config in (*sorted(schemas.features), _ALL):
+        used = _of(config, schemas.features)
+        for engine, each in found.items():
+            for basis, support in _bases(names.get(engine, ""), each):
+                took = _of(config, _of_engine(engine, schemas))
+                rows.append((config, engine, basis, *_rates(used, support, took)))
+    return [
+        Table(
+            title="Theoretical coverage (Table 11)",
+            columns=("config", "engine", "by", "fully", "at least partly", "compiled"),
+            rows=tuple(rows),
+            note=_NOTE,
+            name="theoretical coverage",
+        )
+    ]
+
+
+def _schemas(run: RunRows) -> _Schemas:
+    """Read what rows of any task that wants data say of their schemas."""
+    schemas, seen, counted = _Schemas(), set(), set()
+    for row in run.rows():
+        if "features" not in row.label:
+            continue
+        key = (row.config, row.id)
+        if key not in seen:
+            seen.add(key)
+            schemas.features[row.config].append(tuple(_used(row)))
+        if (row.engine, *key) not in counted:
+            counted.add((row.engine, *key))
+            schemas.compiled[row.engine, row.config].append(compiled(row))
+    return schemas
+
+
+def _used(row: Row) -> Iterator[str]:
+    """Yield a schema's features; for `format` its values, if the row says them."""
+    stated = formats_of(row)
+    for feature in features_of(row):
+        if feature != "format" or not stated:
+            yield feature
+        else:
+            for each in stated:
+                yield FORMAT + (each if each in VALUES else UNKNOWN)
+
+
+def _probed(outcomes: Sequence[Probed]) -> dict[str, Support]:
+    """Return what the probes prove of each feature, and of each value of `format`."""
+    names = {NAME.format(each): FORMAT + each for each in (*VALUES, UNKNOWN)}
+    told_apart = [
+        replace(each, feature=names[each.name])
+        for each in outcomes
+        if each.name in names
+    ]
+    found = {**proven(outcomes), **proven(told_apart)}
+    return {feature: level for feature, (level, _, _) in found.items()}
+
+
+def _of_engine(engine: str, schemas: _Schemas) -> dict[str, list[bool]]:
+    return {
+        config: took
+        for (each, config), took in schemas.compiled.items()
+        if each == engine
+    }
+
+
+def _of(config: str, listed: Mapping[str, list[_T]]) -> list[_T]:
+    """Return what is listed of one config, or of all."""
+    if config == _ALL:
+        return [each for found in listed.values() for each in found]
+    return listed.get(config, [])
+
+
+def _bases(
+    name: str, each: Sequence[Probed]
+) -> list[tuple[str, Mapping[str, Support]]]:
+    """Return what coverage is computed by: each document, and the probes."""
+    said = [
+        (each.title, each.features) for each in declarations() if name in each.engines
+    ]
+    return [*said, ("probes", _probed(each))]
+
+
+def _rates(
+    used: list[tuple[str, ...]], support: Mapping[str, Support], took: list[bool]
+) -> tuple[Cell, ...]:
+    levels = [coverage(each, support) for each in used]
+    return (
+        Rate(levels.count(Support.YES), len(levels)),
+        Rate(len(levels) - levels.count(Support.NO), len(levels)),
+        Rate(sum(took), len(took)) if took else None,
+    )

@@ -1,0 +1,1 @@
+"""Task `scaling`: how do costs grow with the size of a schema?"""

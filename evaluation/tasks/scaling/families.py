@@ -1,0 +1,177 @@
+"""Families of schemas that grow in one respect only, each with a text for every size.
+
+A size n is the number of levels, values, items, characters, properties or branches.
+Beside the text that the schema accepts stands one that breaks just what grows, as
+long as that is cheap to write: an engine that ignores the keyword scales well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from curation.core.documents import Json
+
+#: What a text repeats at most: masks are to be compared, not lengths of texts.
+_MOST: Final = 32
+#: The largest size for which a text is written that is longer than its bound.
+_BROKEN_TO: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One schema of a family, as texts."""
+
+    schema: str
+    valid: str
+    #: Breaks what grows; None where it would be very long.
+    invalid: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """One respect in which schemas grow."""
+
+    #: What `--set families=[...]` calls it.
+    name: str
+    #: What n counts.
+    counts: str
+    #: The keyword that the broken text violates.
+    keyword: str
+    sizes: tuple[int, ...]
+    case: Callable[[int], Case]
+
+
+def families() -> Mapping[str, Family]:
+    """Return all families by name."""
+    twos = tuple(2**power for power in range(11))
+    fours = tuple(4**power for power in range(9))
+    listed = (
+        Family(
+            name="depth",
+            counts="levels of objects",
+            keyword="type",
+            # Twice as many levels of JSON: what readers of JSON take is not the point.
+            sizes=tuple(2**power for power in range(9)),
+            case=_depth,
+        ),
+        Family(
+            name="enum",
+            counts="values of an enum",
+            keyword="enum",
+            sizes=fours[:8],
+            case=_enum,
+        ),
+        Family(
+            name="maxItems",
+            counts="items that are allowed",
+            keyword="maxItems",
+            sizes=fours,
+            case=_max_items,
+        ),
+        Family(
+            name="maxLength",
+            counts="characters that are allowed",
+            keyword="maxLength",
+            sizes=fours,
+            case=_max_length,
+        ),
+        Family(
+            name="optional",
+            counts="optional properties",
+            keyword="additionalProperties",
+            sizes=twos,
+            case=_optional,
+        ),
+        Family(
+            name="anyOf",
+            counts="branches",
+            keyword="anyOf",
+            sizes=twos,
+            case=_any_of,
+        ),
+    )
+    return {each.name: each for each in listed}
+
+
+def _case(schema: Json, valid: Json, invalid: Json | None) -> Case:
+    return Case(
+        schema=json.dumps(schema),
+        valid=json.dumps(valid),
+        invalid=None if invalid is None else json.dumps(invalid),
+    )
+
+
+def _depth(size: int) -> Case:
+    """Nest objects; written as text, since a value so deep is none for Python."""
+    start = '{"type": "object", "properties": {"a": '
+    end = '}, "required": ["a"], "additionalProperties": false}'
+    deep = '{"a": ' * size
+    return Case(
+        schema=start * size + '{"type": "integer"}' + end * size,
+        valid=deep + "1" + "}" * size,
+        invalid=deep + "true" + "}" * size,
+    )
+
+
+def _enum(size: int) -> Case:
+    values = [_word(number) for number in range(size)]
+    # Each value is a digest, so that none begins like the others.
+    return _case({"enum": values}, values[size // 2], _word(size))
+
+
+def _max_items(size: int) -> Case:
+    schema = {"type": "array", "items": {"type": "integer"}, "maxItems": size}
+    broken = [7] * (size + 1) if size <= _BROKEN_TO else None
+    return _case(schema, [7] * min(size, _MOST), broken)
+
+
+def _max_length(size: int) -> Case:
+    schema = {"type": "string", "maxLength": size}
+    broken = _letters(size + 1) if size <= _BROKEN_TO else None
+    return _case(schema, _letters(min(size, _MOST)), broken)
+
+
+def _optional(size: int) -> Case:
+    names = [f"p{number}" for number in range(size)]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "integer"} for name in names},
+        "additionalProperties": False,
+    }
+    step = max(1, size // _MOST)
+    return _case(schema, dict.fromkeys(names[::step], 1), {"q": 1})
+
+
+def _any_of(size: int) -> Case:
+    branches = [
+        {
+            "type": "object",
+            "properties": {
+                "kind": {"const": _word(number)},
+                "value": {"type": "integer" if number % 2 else "string"},
+            },
+            "required": ["kind", "value"],
+            "additionalProperties": False,
+        }
+        for number in range(size)
+    ]
+    last = size - 1
+    good, bad = (1, "x") if last % 2 else ("x", 1)
+    kind = _word(last)
+    return _case(
+        {"anyOf": branches}, {"kind": kind, "value": good}, {"kind": kind, "value": bad}
+    )
+
+
+def _word(number: int) -> str:
+    return hashlib.sha256(str(number).encode()).hexdigest()[:12]
+
+
+def _letters(count: int) -> str:
+    return "".join(_word(number) for number in range(count // 12 + 1))[:count]

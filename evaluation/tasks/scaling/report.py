@@ -1,0 +1,249 @@
+"""The report of task `scaling`: curves, exponents, and where an engine gives up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from evaluation.core.cases import Result
+from evaluation.core.task import Report
+from evaluation.reporting.charts import lines
+from evaluation.reporting.tables import Duration, Table
+from evaluation.results.labels import deadline_ns, number_in
+from evaluation.results.outcomes import Standing, standing
+from evaluation.tasks.scaling.families import families
+from evaluation.tasks.scaling.power_law import TAIL, exponent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row
+    from evaluation.core.task import Plot, RunRows
+    from evaluation.reporting.tables import Cell
+
+_TASK: Final = "scaling"
+#: Costs, by what tables call them.
+_COMPILE, _FIRST, _MASK, _WORST = "compile", "first mask", "mean mask", "longest mask"
+_WORDS: Final = {
+    Result.COMPILE_ERROR: "refused",
+    Result.TIMEOUT: "deadline",
+    Result.CRASH: "crash",
+    Result.OUT_OF_MEMORY: "out of memory",
+    Result.ERROR: "error",
+    Result.PROTOCOL_ERROR: "protocol error",
+}
+
+
+@dataclass(slots=True)
+class _Size:
+    """What was measured at one size of one family, with one engine.
+
+    Another process only ever adds time, so of all repetitions the least counts: of
+    the compile call, and of each token's mask.
+    """
+
+    compile_ns: int | None = None
+    first_ns: int | None = None
+    masks_ns: tuple[int, ...] = ()
+    #: What was cut off by the deadline: the compile call or the masks.
+    cut: set[str] = field(default_factory=set)
+    outcomes: set[str] = field(default_factory=set)
+
+    def add(self, row: Row) -> None:
+        """Take one repetition."""
+        self.outcomes.add(_outcome(row))
+        if row.result is Result.TIMEOUT:
+            self.cut.add(_COMPILE if row.phase == "compile" else _MASK)
+        if row.result is not Result.COMPILE_ERROR:
+            self.compile_ns = _least(self.compile_ns, row.compile_ns)
+            self.first_ns = _least(self.first_ns, row.first_mask_ns)
+        for walked in row.walks:
+            if walked.valid and len(walked.mask_ns) == walked.tokens:
+                # The first mask has a column of its own.
+                later = walked.mask_ns[1:]
+                kept = self.masks_ns or later
+                self.masks_ns = tuple(map(min, kept, later))
+
+    def cost(self, name: str) -> float | None:
+        """Return one cost in nanoseconds; None where it was not measured."""
+        if name == _COMPILE:
+            return self.compile_ns
+        if name == _FIRST:
+            return self.first_ns
+        if not self.masks_ns:
+            return None
+        if name == _WORST:
+            return max(self.masks_ns)
+        return sum(self.masks_ns) / len(self.masks_ns)
+
+    def cell(self, name: str, deadline: float) -> Cell:
+        """Return one cost; at least the deadline if it was cut off."""
+        if name in self.cut:
+            return Duration(deadline, at_least=True)
+        found = self.cost(name)
+        return None if found is None else Duration(found)
+
+
+def _least(known: int | None, another: int | None) -> int | None:
+    if known is None or another is None:
+        return another if known is None else known
+    return min(known, another)
+
+
+def _outcome(row: Row) -> str:
+    """Return one word on a row, or what it took wrongly."""
+    if row.result in _WORDS:
+        phase = f" ({row.phase})" if row.result is not Result.COMPILE_ERROR else ""
+        return _WORDS[row.result] + phase
+    found = standing(row)
+    return "ok" if found is Standing.PASSED else found.value.replace("_", " ")
+
+
+def report_of(run: RunRows) -> Report:
+    """Return tables and plots of the rows of task `scaling`."""
+    engines: dict[str, dict[str, dict[int, _Size]]] = {}
+    for row in run.rows():
+        if row.task != _TASK:
+            continue
+        sizes = engines.setdefault(row.engine, {}).setdefault(_family(row), {})
+        sizes.setdefault(_size(row), _Size()).add(row)
+    limits = run.header.get("limits") or {}
+    return Report(
+        tables=(_exponents(engines), _curves(engines, limits)),
+        plots=tuple(_plots(engines)),
+    )
+
+
+def _family(row: Row) -> str:
+    return str(row.label.get("family", row.config))
+
+
+def _size(row: Row) -> int:
+    return number_in(row, "size", 0)
+
+
+_Engines = dict[str, dict[str, dict[int, _Size]]]
+
+
+def _exponents(engines: _Engines) -> Table:
+    rows = [
+        (
+            engine,
+            name,
+            _exponent(sizes, _COMPILE),
+            _exponent(sizes, _MASK),
+            _reached(sizes),
+            *_end(sizes),
+        )
+        for engine, found in engines.items()
+        for name, sizes in _in_order(found)
+    ]
+    return Table(
+        title="How cost grows",
+        name="scaling-exponents",
+        columns=("engine", "family", "compile", "mean mask", "to size", "then", "why"),
+        rows=tuple(rows),
+        note="compile and mean mask: k of cost = c n^k with its 95 % interval, fitted "
+        f"to the logarithms at sizes of at least 1/{TAIL} of the largest that was "
+        "measured; what the deadline cut off is not in the fit. to size: the largest "
+        "size up to which everything came out right.",
+    )
+
+
+def _exponent(sizes: Mapping[int, _Size], cost: str) -> Cell:
+    fitted = exponent(list(_measured(sizes, cost)))
+    return None if fitted is None else str(fitted)
+
+
+def _measured(sizes: Mapping[int, _Size], cost: str) -> Iterator[tuple[float, float]]:
+    """Yield size and nanoseconds, but for what the deadline has cut off."""
+    for size, each in sorted(sizes.items()):
+        found = each.cost(cost)
+        if found is not None and cost not in each.cut:
+            yield float(size), found
+
+
+def _reached(sizes: Mapping[int, _Size]) -> Cell:
+    """Return the largest size before the first that did not come out right."""
+    reached = None
+    for size, each in sorted(sizes.items()):
+        if each.outcomes != {"ok"}:
+            break
+        reached = size
+    return reached
+
+
+def _end(sizes: Mapping[int, _Size]) -> tuple[Cell, Cell]:
+    """Return the first size that did not come out right, and what happened there."""
+    for size, each in sorted(sizes.items()):
+        if each.outcomes != {"ok"}:
+            return size, ", ".join(sorted(each.outcomes - {"ok"}))
+    return None, None
+
+
+def _curves(engines: _Engines, limits: Mapping[str, Json]) -> Table:
+    compile_ns = float(deadline_ns(limits, "compile_seconds") or 0)
+    run_ns = float(deadline_ns(limits, "run_seconds") or 0)
+    rows = [
+        (
+            engine,
+            name,
+            size,
+            each.cell(_COMPILE, compile_ns),
+            *(each.cell(cost, run_ns) for cost in (_FIRST, _MASK, _WORST)),
+            ", ".join(sorted(each.outcomes)),
+        )
+        for engine, found in engines.items()
+        for name, sizes in _in_order(found)
+        for size, each in sorted(sizes.items())
+    ]
+    costs = (_COMPILE, _FIRST, _MASK, _WORST)
+    return Table(
+        title="Cost by size",
+        name="scaling-curves",
+        columns=("engine", "family", "size", *costs, "outcome"),
+        rows=tuple(rows),
+        note="The least of the repetitions: of the compile call, and of each token's "
+        "mask in the accepted text, the first apart. What was cut off by the deadline "
+        "takes at least that long.",
+    )
+
+
+def _in_order(
+    found: Mapping[str, dict[int, _Size]],
+) -> Iterable[tuple[str, dict[int, _Size]]]:
+    order = [*families(), *found]
+    return sorted(found.items(), key=lambda each: order.index(each[0]))
+
+
+def _plots(engines: _Engines) -> Iterator[Plot]:
+    """Yield a plot of compile and one of mask time for each family."""
+    known = families()
+    names = dict.fromkeys(name for found in engines.values() for name in found)
+    for name in sorted(names, key=[*known, *names].index):
+        counts = known[name].counts if name in known else "size"
+        for cost in (_COMPILE, _MASK):
+            own = {each: found.get(name, {}) for each, found in engines.items()}
+            late = {each: _cut_off(sizes, cost) for each, sizes in own.items()}
+            curves = {each: _points(sizes, cost) for each, sizes in own.items()}
+            yield lines(
+                f"scaling-{name}-{cost.replace(' ', '-')}",
+                f"{name}: {cost}",
+                {
+                    each: points
+                    for each, points in curves.items()
+                    if points or late[each]
+                },
+                x_label=counts,
+                y_label="milliseconds",
+                cut_off=late,
+            )
+
+
+def _points(sizes: Mapping[int, _Size], cost: str) -> list[tuple[float, float]]:
+    return [(size, found / 1e6) for size, found in _measured(sizes, cost)]
+
+
+def _cut_off(sizes: Mapping[int, _Size], cost: str) -> list[float]:
+    return [float(size) for size, each in sorted(sizes.items()) if cost in each.cut]

@@ -1,0 +1,98 @@
+"""Task `scaling`: compile and mask cost against one size at a time.
+
+Families of schemas (`evaluation.tasks.scaling.families`) grow in depth, enum size,
+maxItems, maxLength, optional properties or anyOf width. Every size is measured several
+times; a size that takes longer than the deadline is a censored point, never a left-out
+one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from curation.system.errors import BadConfiguration
+from evaluation.core.cases import Unit, Walk
+from evaluation.core.task import Report, RunRows, Settings, Task
+from evaluation.tasks.scaling.families import Case, Family, families
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from evaluation.core.cases import Subject
+
+NAME: Final = "scaling"
+#: Times that every size is measured; `--set repeats=N`.
+REPEATS: Final = 3
+
+
+def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
+    """Yield a unit for every family, size and repetition; small sizes first.
+
+    The settings `families` (a list of names), `largest` (no size above it) and
+    `repeats` choose.
+
+    Raises:
+        BadConfiguration: a setting makes no sense.
+    """
+    known = families()
+    chosen = settings.values.get("families") or list(known)
+    wrong = "not a list" if not isinstance(chosen, list) else _unknown(chosen, known)
+    if wrong:
+        then = f"known: {', '.join(known)}"
+        raise BadConfiguration(f"--set families=[...]: {wrong}", then=then)
+    largest = _number(settings, "largest", 1 << 30)
+    for repetition in range(_number(settings, "repeats", REPEATS)):
+        for name in chosen:
+            for size in known[name].sizes:
+                if size <= largest:
+                    yield _unit(known[name], size, repetition)
+
+
+def _unknown(chosen: list[Any], known: object) -> str:
+    names = known if isinstance(known, dict) else {}
+    return ", ".join(f"no {each!r}" for each in chosen if each not in names)
+
+
+def _number(settings: Settings, name: str, default: int) -> int:
+    value = settings.values.get(name, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise BadConfiguration(f"--set {name}=N takes a number from 1, not {value!r}")
+    return value
+
+
+def _unit(family: Family, size: int, repetition: int) -> Unit:
+    case = family.case(size)
+    return Unit(
+        task=NAME,
+        id=f"{family.name}-{size:06}-{repetition + 1}",
+        config=family.name,
+        schema=case.schema,
+        walks=tuple(_walks(case, family)),
+        label={"family": family.name, "size": size, "repetition": repetition + 1},
+    )
+
+
+def _walks(case: Case, family: Family) -> Iterator[Walk]:
+    yield Walk(text=case.valid, valid=True, label={"kind": "witness"})
+    if case.invalid is not None:
+        label = {"kind": "near_miss", "keyword": family.keyword}
+        yield Walk(text=case.invalid, valid=False, label=label)
+
+
+def report(run: RunRows) -> Report:
+    """Return the curves and their exponents, as tables and plots."""
+    from evaluation.tasks.scaling.report import report_of  # noqa: PLC0415 - not light
+
+    return report_of(run)
+
+
+TASK: Final = Task(
+    name=NAME,
+    summary="Compile and mask cost against depth, enum size, maxItems, maxLength, "
+    "optional properties and anyOf width: curves and exponents.",
+    timed=True,
+    needs_data=False,
+    units=units,
+    report=report,
+    repeats=lambda unit: unit.id.rpartition("-")[0],
+)

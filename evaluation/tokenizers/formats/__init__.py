@@ -1,0 +1,1 @@
+"""The formats in which vocabularies come, one file each."""

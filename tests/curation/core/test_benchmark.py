@@ -1,0 +1,60 @@
+"""The orders of the benchmark: splits, ids, configs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.core.benchmark import (
+    CONFIGS,
+    SPLITS,
+    in_benchmark_order,
+    natural_key,
+    split_of,
+)
+from tests.made import sha256
+
+
+def test_splits_take_their_shares() -> None:
+    """Of many digests about 60, 10 and 30 of a hundred go to the three splits."""
+    counts = Counter(split_of(sha256(str(number))) for number in range(10_000))
+    shares = [counts[split] / 100 for split in SPLITS]
+    assert shares == pytest.approx([60, 10, 30], abs=1.5)
+
+
+def test_the_bounds_of_the_splits() -> None:
+    """The first and the last digest are in the first and the last split."""
+    assert split_of("0" * 64) == "train"
+    assert split_of("f" * 64) == "test"
+
+
+@given(st.text(), st.text())
+def test_natural_keys_differ_where_texts_do(one: str, other: str) -> None:
+    """Sorting by the key is a total order, so no tie depends on the input."""
+    assert (natural_key(one) == natural_key(other)) == (one == other)
+
+
+@given(st.lists(st.text()))
+def test_natural_order_can_always_be_found(texts: list[str]) -> None:
+    """Any two keys compare, in whatever script their texts are."""
+    backwards = texts[::-1]
+    assert sorted(texts, key=natural_key) == sorted(backwards, key=natural_key)
+
+
+def test_numbers_count_as_numbers() -> None:
+    """Digits compare by value, and equal values by their leading zeros."""
+    mixed = ["kb_10_a", "kb_10", "kb_02", "kb_2"]
+    assert sorted(mixed, key=natural_key) == mixed[::-1]
+
+
+def test_extras_come_last() -> None:
+    """The ten configs keep their order; others follow by name."""
+    assert in_benchmark_order(["b", "Snowplow", "a", *CONFIGS[:1]]) == [
+        CONFIGS[0],
+        "Snowplow",
+        "a",
+        "b",
+    ]

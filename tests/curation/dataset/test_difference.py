@@ -1,0 +1,168 @@
+"""Differences of editions: laws, kinds, keywords."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.dataset.difference import (
+    Difference,
+    Pair,
+    changed_keywords,
+    compare,
+    keyword_counts,
+)
+from curation.dataset.editions import COLUMNS, Edition
+
+Row = tuple[str, str | None, str, str]
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["A", "B"]),
+        st.sampled_from(["train", "test", None]),
+        st.sampled_from(["x", "y", "z"]),
+        st.sampled_from(
+            ['{"a": 1}', '{"a": 1.0}', '{"a": 2}', "{", '{"b": 1, "a": 1}']
+        ),
+    ),
+    max_size=6,
+)
+SCHEMAS = st.recursive(
+    st.booleans() | st.just({"type": "string"}) | st.just({"enum": [1]}),
+    lambda inner: (
+        st.builds(lambda a: {"items": a}, inner)
+        | st.builds(lambda a: {"anyOf": a}, st.lists(inner, max_size=3))
+        | st.builds(
+            lambda a: {"properties": a},
+            st.dictionaries(st.sampled_from(["p", "q"]), inner),
+        )
+    ),
+    max_leaves=6,
+)
+
+
+def edition(rows: list[Row]) -> Edition:
+    """Return an edition of these rows."""
+    schema = dict.fromkeys(COLUMNS, pl.String)
+    return Edition(
+        name="made", folder=Path(), rows=pl.DataFrame(rows, schema=schema, orient="row")
+    )
+
+
+def _one(before: Row, after: Row) -> Pair:
+    (pair,) = compare(edition([before]), edition([after]))
+    return pair
+
+
+def _mirrored(pair: Pair) -> tuple[object, ...]:
+    signs = str.maketrans("+-", "-+")
+    words = tuple(sorted(each.translate(signs) for each in pair.keywords))
+    return pair.after, pair.before, pair.difference, words
+
+
+@given(ROWS)
+def test_an_edition_does_not_differ_from_itself(rows: list[Row]) -> None:
+    """Comparing a with a finds nothing."""
+    assert compare(edition(rows), edition(rows)) == []
+
+
+@given(ROWS, ROWS)
+def test_the_other_direction_finds_the_same(one: list[Row], other: list[Row]) -> None:
+    """Comparing b with a is comparing a with b, with the sides exchanged."""
+    there = compare(edition(one), edition(other))
+    back = compare(edition(other), edition(one))
+    assert Counter(map(_mirrored, there)) == Counter(
+        (pair.before, pair.after, pair.difference, pair.keywords) for pair in back
+    )
+
+
+@given(ROWS, ROWS)
+def test_every_row_is_accounted_for(one: list[Row], other: list[Row]) -> None:
+    """Rows that no pair names are equal in number on both sides."""
+    pairs = compare(edition(one), edition(other))
+    named = [
+        sum(row is not None for row in side)
+        for side in zip(*((pair.before, pair.after) for pair in pairs), strict=True)
+    ] or [0, 0]
+    assert len(one) - named[0] == len(other) - named[1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kinds"),
+    [
+        (("A", "test", "x", "1"), ("B", "test", "x", "1"), ("moved_config",)),
+        (("A", "test", "x", "1"), ("A", "train", "x", "1"), ("moved_split",)),
+        (("A", None, "x", "1"), ("B", "train", "x", "2"), ("changed", "moved_config")),
+        (("A", "test", "x", "1"), ("A", "test", "y", "1.0"), ("textual", "renamed")),
+        (("A", "test", "x", "{"), ("A", "test", "x", "{}"), ("changed",)),
+    ],
+)
+def test_kinds(before: Row, after: Row, kinds: tuple[str, ...]) -> None:
+    """A record can have moved, been renamed and changed at once."""
+    assert _one(before, after).kinds == kinds
+
+
+def test_added_and_removed() -> None:
+    """Records with nothing in common came and went."""
+    pairs = compare(edition([("A", None, "x", "1")]), edition([("A", None, "y", "2")]))
+    assert [pair.kinds for pair in pairs] == [("removed",), ("added",)]
+
+
+def test_key_order_is_textual() -> None:
+    """An equal schema in another key order is a textual difference only."""
+    pair = _one(("A", None, "x", '{"a":1,"b":2}'), ("A", None, "x", '{"b":2,"a":1}'))
+    assert pair.difference is Difference.TEXTUAL
+    assert pair.keywords == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ({"_format": "uri"}, {"format": "uri"}, {"-_format", "+format"}),
+        ({"properties": {"a": True}}, {"properties": {"b": True}}, {"~properties"}),
+        (
+            {"properties": {"type": {"type": "string"}}},
+            {"properties": {"type": {"type": "number"}}},
+            {"~type"},
+        ),
+        ({"items": [{}, {"enum": [1]}]}, {"items": [{}, {"enum": [2]}]}, {"~enum"}),
+        ({"items": [{}]}, {"items": {}}, {"~items"}),
+        ({"anyOf": [True]}, {"anyOf": [True, False]}, {"~anyOf"}),
+        ({"default": {"type": 1}}, {"default": {"type": 2}}, {"~default"}),
+        ({"not": {"minimum": 1}}, {"not": {"minimum": 1.0}}, set()),
+        (True, {"type": "string"}, {"~schema"}),
+        (
+            {"dependencies": {"a": ["b"]}},
+            {"dependencies": {"a": []}},
+            {"~dependencies"},
+        ),
+    ],
+)
+def test_the_innermost_keyword_is_named(
+    before: object, after: object, words: set[str]
+) -> None:
+    """Property names are no keywords, and data is not looked into."""
+    assert set(changed_keywords(before, after)) == words
+
+
+@given(SCHEMAS, SCHEMAS)
+def test_keywords_are_named_exactly_where_schemas_differ(
+    before: object, after: object
+) -> None:
+    """No keyword is named if and only if the two are equal."""
+    same = json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)
+    assert (not list(changed_keywords(before, after))) == same
+
+
+def test_words_of_no_draft_count_together() -> None:
+    """The table of keywords does not grow with every author's own words."""
+    pairs = [
+        Pair(before=None, after=None, keywords=("+x-mine", "+format")),
+        Pair(before=None, after=None, keywords=("+x-yours", "-_format")),
+    ]
+    assert keyword_counts(pairs) == {"+other": 2, "+format": 1, "-_format": 1}

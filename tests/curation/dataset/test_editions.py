@@ -1,0 +1,98 @@
+"""Editions open from a build, from exploded files, and say what is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from curation.dataset.editions import COLUMNS, open_edition
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    Fault,
+    NoInput,
+    Unavailable,
+)
+from tests.builds import KEPT_ROWS, write_build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_build_is_read_whole(tmp_path: Path) -> None:
+    """Every record is there once, with config, split and all columns."""
+    rows = open_edition(str(write_build(tmp_path))).rows
+    assert tuple(rows.columns[:4]) == COLUMNS
+    assert rows.height == len(KEPT_ROWS)
+    assert sorted(rows["config"].to_list()) == sorted(name for name, _ in KEPT_ROWS)
+    assert rows["split"].null_count() == 0
+    assert "dialect" in rows.columns
+
+
+def test_copies_and_ledgers_are_no_configs(tmp_path: Path) -> None:
+    """`data`, `default`, `ledger` and hidden folders are passed over."""
+    folder = write_build(tmp_path)
+    split = next((folder / "Snowplow").glob("*.parquet")).read_bytes()
+    for name in ("data", "default", ".cache"):
+        (folder / name).mkdir()
+        (folder / name / "train-00000-of-00001.parquet").write_bytes(split)
+    assert open_edition(str(folder)).rows.height == len(KEPT_ROWS)
+
+
+def test_exploded_files_are_records(tmp_path: Path) -> None:
+    """In `<config>/<id>.json` the file is the schema, and no split is known."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "b.json").write_text('{\n "type" : 1.00}')
+    (tmp_path / "mine" / "a.json").write_text("{broken")
+    rows = open_edition(str(tmp_path)).rows
+    assert rows.rows() == [
+        ("mine", None, "a", "{broken"),
+        ("mine", None, "b", '{"type": 1.00}'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("nowhere", NoInput),
+        ("no/such/folder", NoInput),
+        ("/no/such", NoInput),
+        ("a b/c", NoInput),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_a_fault(
+    name: str, fault: type[Fault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line says what is not there; nothing is fetched for it."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(fault):
+        open_edition(name)
+
+
+def test_the_hub_offline_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the network, a dataset that is not cached is unavailable: exit 69."""
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", 1)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(Unavailable, match="HF_HUB_OFFLINE is set"):
+        open_edition("nobody/nothing@v1")
+
+
+def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+    """The fault carries the file's path: exit 65."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "train.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(BadData, match=r"train\.parquet"):
+        open_edition(str(tmp_path))
+
+
+def test_a_table_of_something_else_is_named(tmp_path: Path) -> None:
+    """A parquet file without schemas is a wrong configuration: exit 78."""
+    (tmp_path / "mine").mkdir()
+    pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "mine" / "train.parquet")
+    with pytest.raises(BadConfiguration, match="no column unique_id, json_schema"):
+        open_edition(str(tmp_path))

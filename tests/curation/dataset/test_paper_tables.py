@@ -1,0 +1,112 @@
+"""The paper's tables over made rows."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.dataset.paper_tables import (
+    DRAFTS,
+    MEASURES,
+    Spread,
+    draft_of,
+    figure_2,
+    sight,
+    sights,
+    table_1,
+    table_8,
+    table_9,
+)
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+ROWS = [
+    ("B", json.dumps({"$schema": "http://json-schema.org/draft-04/schema#"})),
+    ("A", json.dumps({"pattern": "x", "format": "date"})),
+    ("A", json.dumps({"properties": {"a": {"pattern": "x"}, "b": {}}})),
+    ("A", "not JSON"),
+    ("A", json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema"})),
+]
+
+
+#: Schemas that declare nothing.
+NO_OBJECTS: list[Json] = [True, {}, []]
+
+
+def test_table_1_counts_what_can_be_read() -> None:
+    """By config, in the order in which configs come."""
+    assert list(table_1(sights(ROWS)).items()) == [("B", 1), ("A", 3)]
+
+
+def test_table_8_says_how_measures_are_distributed() -> None:
+    """Of an even number the higher middle value is the median, as in the paper."""
+    table = table_8(sights(ROWS))
+    assert tuple(table["A"]) == MEASURES
+    assert table["A"]["field_count"] == Spread(
+        least=1, lower_quartile=1, median=2, upper_quartile=4, most=4
+    )
+    pair = [sight("C", {}), sight("C", {"a": {"b": 1}})]
+    assert table_8(pair)["C"]["schema_depth"].median == 2
+
+
+def test_the_fan_out_of_table_8_stops_at_arrays() -> None:
+    """As in the paper, whose trivial schemas have at most nine keys side by side."""
+    wide = sight("A", {"enum": [dict.fromkeys("abcdefghijkl")]})
+    assert wide.measures["max_fan_out"] == 1
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=40))
+def test_a_spread_is_ordered(sizes: list[int]) -> None:
+    """Least, quartiles and most never cross, and all occur."""
+    rows = [("A", json.dumps(dict.fromkeys(map(str, range(size))))) for size in sizes]
+    spread = table_8(sights(rows))["A"]["field_count"]
+    figures = [
+        spread.least,
+        spread.lower_quartile,
+        spread.median,
+        spread.upper_quartile,
+        spread.most,
+    ]
+    assert figures == sorted(figures)
+    assert set(figures) <= set(sizes)
+
+
+def test_table_9_counts_drafts_by_config() -> None:
+    """Every config has every column."""
+    table = table_9(sights(ROWS))
+    assert all(tuple(row) == DRAFTS for row in table.values())
+    assert table["A"] == dict.fromkeys(DRAFTS, 0) | {"2020-12": 1, "unknown": 2}
+    assert table["B"]["draft-04"] == 1
+
+
+@pytest.mark.parametrize(
+    ("uri", "draft"),
+    [
+        ("http://json-schema.org/draft-06/schema", "draft-06"),
+        ("http://json-schema.org/draft-04/hyper-schema#", "draft-04"),
+        ("https://json-schema.org/draft/2019-09/schema", "2019-09"),
+        ("http://json-schema.org/draft-03/schema#", "unknown"),
+        ("http://json-schema.org/schema#", "unknown"),
+        (7, "unknown"),
+    ],
+)
+def test_a_draft_is_a_part_of_the_roots_declaration(uri: object, draft: str) -> None:
+    """Whatever else stands in it."""
+    assert draft_of({"$schema": uri}) == draft
+
+
+def test_a_schema_that_is_no_object_has_no_draft() -> None:
+    """Nor one that declares none."""
+    assert [draft_of(each) for each in NO_OBJECTS] == ["unknown"] * 3
+
+
+def test_figure_2_ranks_by_schemas() -> None:
+    """Each schema counts a name once; of equal counts the names decide."""
+    figure = figure_2(sights(ROWS))
+    assert figure.features == (("pattern", 2), ("format", 1))
+    assert figure.formats == (("date", 1),)

@@ -1,0 +1,86 @@
+"""Records as parquet: order, bytes, row groups, columns."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+
+from curation.core.benchmark import SPLITS
+from curation.core.records import Record
+from curation.dataset.parquet import (
+    COLUMNS,
+    ROW_GROUP_LENGTH,
+    file_name,
+    write_config,
+    write_split,
+)
+from tests.made import in_split, record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_columns_are_the_fields_of_a_record() -> None:
+    """The columns are `Record`'s fields in order; tuples are lists of text."""
+    assert [each.name for each in fields(Record)] == COLUMNS.names
+    assert str(COLUMNS.field("features").type).startswith("list<")
+    assert str(COLUMNS.field("field_count").type) == "int64"
+    assert str(COLUMNS.field("fastjsonschema").type) == "string"
+
+
+def test_rows_stand_in_natural_order(tmp_path: Path) -> None:
+    """`o9` comes before `o10`, whatever the order of the input."""
+    path = tmp_path / "a.parquet"
+    write_split([record("o10"), record("o9"), record("o1")], path)
+    assert pq.read_table(path)["unique_id"].to_pylist() == ["o1", "o9", "o10"]
+
+
+def test_bytes_do_not_depend_on_the_order_of_the_input(tmp_path: Path) -> None:
+    """The same records in another order give the same bytes."""
+    records = [record(f"o{number}", formats=("uri",)) for number in range(200)]
+    write_split(records, tmp_path / "a.parquet")
+    write_split(reversed(records), tmp_path / "b.parquet")
+    first, second = (tmp_path / f"{name}.parquet" for name in "ab")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_every_split_gets_a_file(tmp_path: Path) -> None:
+    """A split without records is a file of the same columns without rows."""
+    written = write_config(tmp_path, "Snowplow", {"test": [in_split("test")]})
+    assert written == tuple(file_name("Snowplow", split) for split in SPLITS)
+    empty = pq.read_table(tmp_path / file_name("Snowplow", "val"))
+    assert empty.num_rows == 0
+    assert empty.schema.names == COLUMNS.names
+
+
+def test_row_groups_are_small(tmp_path: Path) -> None:
+    """No group of several rows holds more schema text than the viewer takes."""
+    text = '"' + "x" * (ROW_GROUP_LENGTH // 3) + '"'
+    records = [record(f"o{number}", json_schema=text) for number in range(7)]
+    huge = record("o99", json_schema='"' + "y" * (3 * ROW_GROUP_LENGTH) + '"')
+    write_split([*records, huge], tmp_path / "a.parquet")
+    found = pq.ParquetFile(tmp_path / "a.parquet").metadata
+    rows = [found.row_group(index).num_rows for index in range(found.num_row_groups)]
+    assert rows == [2, 2, 2, 1, 1]
+
+
+def test_pages_are_indexed(tmp_path: Path) -> None:
+    """The viewer finds a page without reading the group."""
+    write_split([record("o1")], tmp_path / "a.parquet")
+    column = pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0).column(0)
+    assert column.has_column_index
+    assert column.has_offset_index
+    assert column.compression == "ZSTD"
+
+
+def test_values_come_back(tmp_path: Path) -> None:
+    """What was written is read: text, numbers, lists, and what is missing."""
+    made = record("o1", json_schema='{"é\\u0000": 1e400}', valid_under=(), depth=7)
+    write_split([made], tmp_path / "a.parquet")
+    (row,) = pq.read_table(tmp_path / "a.parquet").to_pylist()
+    assert row["json_schema"] == made.json_schema
+    assert row["valid_under"] == []
+    assert row["depth"] == 7
+    assert row["fastjsonschema"] is None

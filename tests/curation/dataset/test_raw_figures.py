@@ -1,0 +1,46 @@
+"""The raw file's figures: taken before the rules, and only for the paper's."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from curation.core.documents import Origin, Provenance, RawDocument
+from curation.core.rule import Context
+from curation.dataset.raw_figures import RawFigures, raw_figures
+from curation.pipeline.document_worker import outcome_of
+from curation.pipeline.process_document import apply
+from curation.references.library import NoLibrary
+from curation.rules.sets import rule_set
+
+SCHEMA = {"$schema": "http://json-schema.org/draft-06/schema#", "not": {"a": [{}]}}
+RAW = RawDocument(
+    config="Github",
+    unique_id="o1",
+    provenance=Provenance(
+        source="github",
+        path="o1.json",
+        commit="0",
+        licence="NOASSERTION",
+        origin=Origin.LOCAL,
+    ),
+    content=b'{"template": "${x}", "a": {"b": 1}}',
+)
+
+
+def test_the_figures_of_a_file() -> None:
+    """Size with Python's separators, three counts, and the declared draft."""
+    assert raw_figures(SCHEMA) == RawFigures(
+        raw_size=74, raw_field_count=3, raw_fan_out=2, raw_depth=2, raw_draft="draft-06"
+    )
+
+
+@pytest.mark.parametrize(("rules", "known"), [("paper", True), ("clean", False)])
+def test_they_are_taken_where_the_rules_count_by_them(
+    rules: str, *, known: bool
+) -> None:
+    """Even a rejected file has them under the paper's rules; `clean` has no use."""
+    outcome = apply(RAW, rule_set(rules), Context(library=NoLibrary()))
+    assert outcome.rejected is not None
+    assert (outcome.raw is not None) == known
+    assert outcome_of(orjson.loads(orjson.dumps(outcome))) == outcome

@@ -1,0 +1,241 @@
+"""Acquiring archives: the ways in their order, the cache, two at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.core.documents import Origin
+from curation.download.acquire import (
+    Acquired,
+    FetchSettings,
+    Unavailable,
+    acquire,
+    at_hand,
+    load_pins,
+)
+from curation.download.archive_reader import read_archive
+from curation.download.cache import Cache
+from curation.download.http import Network
+from curation.download.packs import open_pack
+from curation.system.errors import BadArchive, NoInput, WrongDigest
+from tests.archives_made import (
+    FILES,
+    OTHERS,
+    github_pin,
+    github_tarball,
+    hub_pin,
+    save,
+    wheel,
+    wheel_pin,
+    zipped,
+)
+from tests.loopback import HASTY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.download.path_patterns import Selection
+    from curation.download.pins import ArchivePin
+
+PIN = github_pin()
+STEM = PIN.file_names[0].removesuffix(".tar.gz")
+
+
+def _unasked(_host: str, _port: int) -> list[str]:
+    raise AssertionError("the network was asked")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> FetchSettings:
+    """Return settings with an empty mirror and cache, and no network."""
+    (tmp_path / "mirror").mkdir()
+    return FetchSettings(
+        mirror=tmp_path / "mirror",
+        cache=tmp_path / "cache",
+        offline=True,
+        network=Network(limits=HASTY, resolve=_unasked),
+    )
+
+
+def _acquired(pin: ArchivePin, settings: FetchSettings) -> Acquired:
+    got = acquire(pin, settings)
+    assert isinstance(got, Acquired), got
+    return got
+
+
+def _mirror(settings: FetchSettings) -> Path:
+    assert settings.mirror is not None
+    return settings.mirror
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (f"{STEM}.tar.gz", github_tarball(FILES | OTHERS)),
+        (f"{STEM}.tar.xz", github_tarball(FILES, "xz")),
+        (f"{STEM}.zip", zipped(FILES | OTHERS)),
+    ],
+)
+def test_a_mirror_may_hold_it_whole_or_cut_in_any_form(
+    name: str, content: bytes, settings: FetchSettings
+) -> None:
+    """The digest is over the selected files; the origin stays upstream."""
+    save(_mirror(settings), name, content)
+    got = _acquired(PIN, settings)
+    assert (got.origin, got.route) == (Origin.UPSTREAM, "mirror")
+    assert (got.commit, got.licence) == (PIN.commit, "NOASSERTION")
+    assert open_pack(got.pack).paths == tuple(FILES)
+
+
+def test_a_mirrored_wheel_is_of_the_index(settings: FetchSettings) -> None:
+    """By its own file name, in a folder below if need be."""
+    pin = wheel_pin(wheel())
+    save(_mirror(settings) / "wheels", pin.file, wheel())
+    got = _acquired(pin, settings)
+    assert (got.origin, got.route) == (Origin.INDEX, "mirror")
+    assert open_pack(got.pack).paths == tuple(FILES)
+
+
+def test_a_mirrored_file_of_the_hub_is_upstream(settings: FetchSettings) -> None:
+    """One file, whole, under its own name."""
+    pin = hub_pin(b"[1, 2]")
+    save(_mirror(settings) / "datasets", pin.file, b"[1, 2]")
+    got = _acquired(pin, settings)
+    assert (got.origin, got.route) == (Origin.UPSTREAM, "mirror")
+    assert open_pack(got.pack).read("rows.json") == b"[1, 2]"
+
+
+def test_a_mirrored_archive_is_read_once(
+    settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pack in the cache serves until the mirror's file changes."""
+    file = save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
+    first = _acquired(PIN, settings)
+    read: list[Path] = []
+
+    def noted(
+        archive: Path, selection: Selection, *, strip: bool, limits: None
+    ) -> Iterator[tuple[str, bytes]]:
+        read.append(archive)
+        return read_archive(archive, selection, strip=strip, limits=limits)
+
+    monkeypatch.setattr("curation.download.pinned_archive.read_archive", noted)
+    assert _acquired(PIN, settings) == first
+    assert read == []
+    os.utime(file, ns=(1, 1))
+    assert _acquired(PIN, settings) == first
+    assert read == [file]
+
+
+def test_a_mirror_that_changes_is_noticed(settings: FetchSettings) -> None:
+    """Although the cache has the right content."""
+    save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
+    _acquired(PIN, settings)
+    save(_mirror(settings), f"{STEM}.tar.gz", github_tarball({"schemas/a.json": b""}))
+    with pytest.raises(WrongDigest, match="1 selected files"):
+        acquire(PIN, settings)
+
+
+def test_a_mirror_without_the_archive_is_passed_over(settings: FetchSettings) -> None:
+    """The cache comes next, and then, offline, nothing."""
+    got = acquire(PIN, settings)
+    assert isinstance(got, Unavailable)
+    assert got.exit_code == 69
+    assert "the network is not asked" in got.why
+    file = save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
+    assert at_hand(PIN, settings) == "mirror"
+    pack = _acquired(PIN, settings).pack
+    file.unlink()
+    assert at_hand(PIN, settings) == "cache"
+    assert _acquired(PIN, settings).route == "cache"
+    pack.unlink()
+    assert at_hand(PIN, settings) is None
+
+
+def test_a_mirror_that_is_no_folder_is_a_fault(settings: FetchSettings) -> None:
+    """A path mistyped is not a mirror without archives."""
+    with pytest.raises(NoInput, match="no such folder of archives"):
+        acquire(PIN, replace(settings, mirror=_mirror(settings) / "absent"))
+
+
+def test_a_broken_mirror_is_refused(settings: FetchSettings) -> None:
+    """Named by its path; the user's own file stays where it is."""
+    content = github_tarball()
+    file = save(_mirror(settings), f"{STEM}.tar.gz", content[: len(content) // 2])
+    with pytest.raises(BadArchive, match=f"{file}.*broken"):
+        acquire(PIN, settings)
+    assert file.exists()
+    assert not list(settings.cache.rglob("*.arrow"))
+
+
+@pytest.mark.parametrize("damage", [b"", b"ARROW1", None])
+def test_a_damaged_cache_is_replaced(
+    damage: bytes | None, settings: FetchSettings
+) -> None:
+    """A cut pack, or one whose table of contents differs, is made anew."""
+    save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
+    pack = _acquired(PIN, settings).pack
+    whole = pack.read_bytes()
+    pack.write_bytes(
+        whole.replace(b"schemas/a", b"schemas/A") if damage is None else damage
+    )
+    assert open_pack(_acquired(PIN, settings).pack).digest == PIN.digest
+
+
+def test_a_second_process_waits_for_the_first(settings: FetchSettings) -> None:
+    """And finds the pack there."""
+    save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
+    said: list[str] = []
+    got: list[Acquired | Unavailable] = []
+
+    def acquire_too() -> None:
+        got.append(acquire(PIN, settings, said.append))
+
+    with Cache(settings.cache).lock(PIN.name, said.append):
+        other = threading.Thread(target=acquire_too)
+        other.start()
+        while not said:
+            time.sleep(0.01)
+        assert got == []
+    other.join(timeout=30)
+    assert "waiting for another csbdata" in said[0]
+    assert isinstance(got[0], Acquired)
+
+
+def test_the_variables_name_mirror_and_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CSBDATA_MIRROR and CSBDATA_CACHE; else none, and the user's cache folder."""
+    monkeypatch.setenv("CSBDATA_MIRROR", str(tmp_path / "m"))
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "c"))
+    settings = FetchSettings()
+    assert (settings.mirror, settings.cache) == (tmp_path / "m", tmp_path / "c")
+    monkeypatch.delenv("CSBDATA_MIRROR")
+    monkeypatch.delenv("CSBDATA_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert FetchSettings().mirror is None
+    assert "csbdata" in str(FetchSettings().cache)
+
+
+MIRROR = os.environ.get("CSBDATA_MIRROR")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not MIRROR, reason="CSBDATA_MIRROR is not set")
+@pytest.mark.parametrize("name", [n for n, p in load_pins().items() if not p.sha256])
+def test_the_mirrors_archives_are_those_of_the_pins(
+    name: str, settings: FetchSettings
+) -> None:
+    """Each has the pinned digest, and is then open in a moment."""
+    got = _acquired(load_pins()[name], replace(settings, mirror=Path(str(MIRROR))))
+    start = time.perf_counter()
+    opened = open_pack(got.pack)
+    assert time.perf_counter() - start < 1.0
+    assert opened.digest == got.digest

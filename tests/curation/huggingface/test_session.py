@@ -1,0 +1,143 @@
+"""What each failure of the library means, and how long an answer is waited for."""
+
+from __future__ import annotations
+
+import json
+
+import httpx2
+import pytest
+from huggingface_hub import errors
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.huggingface.errors import fault_of
+from curation.huggingface.session import Patience, Waits, asked_wait, repeated
+from curation.system.errors import (
+    BadData,
+    CannotCreate,
+    Fault,
+    NoInput,
+    NotPermitted,
+    TemporarilyUnavailable,
+    Unavailable,
+)
+
+REQUEST = httpx2.Request("GET", "https://hub.test/api?X-Amz-Signature=s3cr3t0000")
+
+
+def _answer(code: int, **headers: str) -> httpx2.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx2.Response(code, headers=named, request=REQUEST)
+
+
+def _error(code: int, kind: type[errors.HfHubHTTPError]) -> errors.HfHubHTTPError:
+    return kind("said", response=_answer(code), server_message="because")
+
+
+def _behind(cause: Exception) -> Exception:
+    """Return what the library raises around a failed upload."""
+    error = RuntimeError("Error while uploading 'x' to the Hub.")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (_error(401, errors.HfHubHTTPError), NotPermitted),
+        (_error(403, errors.GatedRepoError), NotPermitted),
+        (_error(404, errors.RepositoryNotFoundError), NoInput),
+        (_error(404, errors.RevisionNotFoundError), NoInput),
+        (_error(400, errors.BadRequestError), BadData),
+        (_error(409, errors.HfHubHTTPError), TemporarilyUnavailable),
+        (_error(412, errors.HfHubHTTPError), TemporarilyUnavailable),
+        (_error(429, errors.HfHubHTTPError), TemporarilyUnavailable),
+        (_error(502, errors.HfHubHTTPError), Unavailable),
+        (_behind(_error(403, errors.HfHubHTTPError)), NotPermitted),
+        (_behind(httpx2.ReadError("gone")), Unavailable),
+        (_behind(ValueError("Invalid server response")), Unavailable),
+        (errors.OfflineModeIsEnabled("x"), Unavailable),
+        (errors.LocalTokenNotFoundError("x"), NotPermitted),
+        (errors.OIDCError("x"), NotPermitted),
+        (errors.HFValidationError("x"), NoInput),
+        (errors.LocalEntryNotFoundError("x"), Unavailable),
+        (json.JSONDecodeError("x", "", 0), Unavailable),
+        (ValueError("Invalid metadata in README.md."), BadData),
+        (OSError(28, "No space left on device"), CannotCreate),
+        (TypeError("x"), Fault),
+        (BadData("x"), BadData),
+    ],
+)
+def test_every_failure_is_one_kind_of_fault(
+    error: Exception, kind: type[Fault]
+) -> None:
+    """It names the repository, in one line."""
+    fault = fault_of(error, "owner/name")
+    assert type(fault) is kind
+    assert "\n" not in str(fault)
+    assert isinstance(error, Fault) or "owner/name" in str(fault)
+
+
+def test_every_error_of_the_library_is_known() -> None:
+    """Nothing that huggingface_hub raises over HTTP comes out as a defect of ours."""
+    kinds = [
+        each
+        for each in vars(errors).values()
+        if isinstance(each, type) and issubclass(each, errors.HfHubHTTPError)
+    ]
+    assert len(kinds) > 8
+    for kind in kinds:
+        assert fault_of(_error(404, kind), "owner/name").exit_code != Fault.exit_code
+
+
+@given(seconds=st.integers(0, 10**6))
+def test_the_hubs_own_header_says_how_long(seconds: int) -> None:
+    """`RateLimit` first, else `Retry-After`, and one second for rounding."""
+    limit = f'"api";r=0;t={seconds}'
+    assert asked_wait(_answer(429, RateLimit=limit, Retry_After="1")) == seconds + 1
+    assert asked_wait(_answer(429, Retry_After=str(seconds))) == seconds + 1
+
+
+@pytest.mark.parametrize("value", ["", "soon", "-5", "Wed, 21 Oct 2026 07:28:00 GMT"])
+def test_a_header_that_says_nothing_is_a_second(value: str) -> None:
+    """No answer makes us wait for ever, or not at all."""
+    assert asked_wait(_answer(429, RateLimit=value, Retry_After=value)) == 1
+
+
+def test_waits_add_up_to_our_patience() -> None:
+    """The one that would go beyond it ends the run, and shows no address's secrets."""
+    waits = Waits(Patience(limited=10.0))
+    limited = _answer(429, Retry_After="4")
+    waits.watch(_answer(200))
+    waits.watch(limited)
+    waits.watch(limited)
+    with pytest.raises(TemporarilyUnavailable, match="limits our rate") as caught:
+        waits.watch(limited)
+    assert "s3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "asked"),
+    [
+        (httpx2.ConnectError("no"), 3),
+        (_error(503, errors.HfHubHTTPError), 3),
+        (_error(404, errors.HfHubHTTPError), 1),
+        (TypeError("ours"), 1),
+    ],
+)
+def test_only_what_may_pass_is_asked_for_again(
+    error: Exception, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With pauses that grow."""
+    pauses: list[float] = []
+    monkeypatch.setattr("curation.huggingface.session.time.sleep", pauses.append)
+    calls: list[int] = []
+
+    def ask() -> None:
+        calls.append(1)
+        raise error
+
+    with pytest.raises(Fault):
+        repeated(ask, "owner/name", Patience(attempts=3, pause=1.0))
+    assert len(calls) == asked
+    assert pauses == [1.0, 2.0][: asked - 1]

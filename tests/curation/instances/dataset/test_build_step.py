@@ -1,0 +1,246 @@
+"""The step of a build that makes instances: packaged, loadable, the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from curation.core.benchmark import CONFIGS, SPLITS, instances_config
+from curation.dataset.editions import open_edition
+from curation.download.acquire import FetchSettings
+from curation.instances.dataset.build_step import Step, Task
+from curation.instances.dataset.make_instances import make
+from curation.instances.dataset.parquet import COLUMNS, STANDINGS
+from curation.instances.model import Instance, Kind
+from curation.pipeline.build import Built, Request, build
+from curation.system.progress import Quiet
+from curation.workers.run_folder import Run
+
+_SCHEMAS = {
+    "easy": '{"type": "object", "properties": {"b": {"type": "integer"}, "a": '
+    '{"enum": ["x", "y"]}}, "required": ["a"], "additionalProperties": false}',
+    "array": '{"type": "array", "items": {"type": "string"}, "minItems": 2}',
+    "none": '{"type": "string", "minLength": 3, "maxLength": 1}',
+    "endless": '{"type": "object", "properties": {"a": {"$ref": "#"}}, '
+    '"required": ["a"]}',
+}
+TASKS = [
+    Task(
+        config="Github_easy",
+        unique_id=name,
+        split="train",
+        schema=schema,
+        dialect="2020-12",
+    )
+    for name, schema in _SCHEMAS.items()
+]
+
+
+_MORTAL_WORKER = """
+import os, time
+from curation.instances.dataset.worker import start as start_whole
+from curation.workers.protocol import serve
+
+def start(setup):
+    handle_whole = start_whole(setup)
+    def handle(unit):
+        if "deadly" in unit["schema"]:
+            os.abort()
+        if "slow" in unit["schema"]:
+            time.sleep(60)  # Beyond the deadline of a unit, which is what ends it.
+        return handle_whole(unit)
+    return handle
+
+serve(start)
+"""
+
+
+def _built(folder: Path, jobs: int) -> Built:
+    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+    request = Request(
+        out=folder / "out", sample=True, instances=True, jobs=jobs, fetch=settings
+    )
+    return build(request, Quiet())
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Build the sample with its instances once."""
+    return _built(tmp_path_factory.mktemp("instances"), jobs=2)
+
+
+def test_instances_stand_in_the_split_of_their_schema(built: Built) -> None:
+    """Every id in a config of instances is an id of that split of the schemas."""
+    for config in CONFIGS:
+        for split in SPLITS:
+            name = f"{split}-00000-of-00001.parquet"
+            rows = pl.read_parquet(built.request.out / instances_config(config) / name)
+            schemas = pl.read_parquet(built.request.out / config / name)
+            assert set(rows["unique_id"]) <= set(schemas["unique_id"])
+            assert rows.columns == COLUMNS.names
+
+
+def test_a_config_of_instances_loads(
+    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`datasets` opens it by name, offline; `default` does not hold its rows."""
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
+    folder, cache = str(built.request.out), str(tmp_path / "cache")
+    loaded = datasets.load_dataset(
+        folder, "Github_easy_instances", split="train", cache_dir=cache
+    )
+    assert len(loaded) > 0
+    assert all(json.loads(each["text"]) is not ... for each in loaded)
+    whole = datasets.load_dataset(folder, split="train", cache_dir=cache)
+    assert "json_schema" in whole.column_names
+
+
+def test_every_record_has_a_standing(built: Built) -> None:
+    """The ledger tells of each record whether it has a witness, or why not."""
+    rows = pl.read_parquet(built.request.out / STANDINGS)
+    kept = sum(each["kept"] for each in built.manifest["configs"].values())
+    assert len(rows) == kept
+    satisfiable = rows["answer"] == "satisfiable"
+    assert (rows.filter(satisfiable)["witnesses"] > 0).all()
+    assert (rows.filter(~satisfiable)["reason"] != "").all()
+
+
+def test_an_edition_has_no_rows_of_instances(built: Built) -> None:
+    """What reads schemas leaves the configs of instances aside."""
+    assert set(open_edition(str(built.request.out)).rows["config"]) == set(CONFIGS)
+
+
+def test_the_number_of_jobs_changes_no_byte(built: Built, tmp_path: Path) -> None:
+    """One worker and two give the same files, and so the same manifest."""
+    assert _built(tmp_path, jobs=1).manifest == built.manifest
+
+
+def test_without_the_option_there_are_no_instances(
+    built: Built, tmp_path: Path
+) -> None:
+    """The default build has none, and is another build than that with them."""
+    request = replace(built.request, out=tmp_path / "out", instances=False)
+    files = build(request, Quiet()).manifest["files"]
+    assert not any("instances" in name for name in files)
+
+
+def _rows(step: Step) -> dict[str, tuple[Instance, ...]]:
+    return {each.task.unique_id: each.made.instances for each in step.products()}
+
+
+def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
+    """A refuted schema has its proof, an endless one the word for it."""
+    with Run.open(tmp_path, "one") as run:
+        step = Step(TASKS, run)
+        step.work(jobs=1, progress=lambda _done: None)
+        made = {each.task.unique_id: each.made for each in step.products()}
+    assert made["none"].answer == "unsatisfiable"
+    assert made["none"].reason == "proof"
+    assert made["endless"].answer in {"unknown", "unsatisfiable"}
+    assert made["easy"].instances[0].kind == Kind.MINIMAL
+    assert json.loads(made["easy"].instances[0].text).keys() == {"a"}
+
+
+def test_what_costs_too_much_has_that_as_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A schema over its deadline is tried once more, then told; the step goes on."""
+    worker = tmp_path / "worker.py"
+    worker.write_text(_MORTAL_WORKER)
+    monkeypatch.setattr("curation.instances.dataset.build_step._WORKER", worker)
+    monkeypatch.setattr("curation.instances.dataset.build_step.DEADLINE", 0.3)
+    with Run.open(tmp_path / "run", "one") as run:
+        step = Step([replace(TASKS[0], schema='{"title": "slow"}')], run)
+        step.work(jobs=1, progress=lambda _done: None)
+        (product,) = step.products()
+    assert (product.made.answer, product.made.reason) == ("unknown", "timed_out")
+
+
+def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its neighbours in the batch have their instances, in their places."""
+    worker = tmp_path / "worker.py"
+    worker.write_text(_MORTAL_WORKER)
+    monkeypatch.setattr("curation.instances.dataset.build_step._WORKER", worker)
+    deadly = replace(TASKS[0], unique_id="deadly", schema='{"title": "deadly"}')
+    with Run.open(tmp_path / "run", "one") as run:
+        step = Step([TASKS[0], deadly, TASKS[1]], run)
+        step.work(jobs=1, progress=lambda _done: None)
+        made = {each.task.unique_id: each.made for each in step.products()}
+    assert made["deadly"].reason == "crashed"
+    assert made["easy"].instances
+    assert made["array"].instances
+
+
+def test_a_bound_crossed_into_infinity_is_no_near_miss() -> None:
+    """What JSON cannot write is left out; the rest stays."""
+    made = make('{"type": "number", "maximum": 1.7976931348623157e308}', "2020-12")
+    assert made.instances
+    assert not any("Infinity" in each.text for each in made.instances)
+
+
+def test_keys_come_in_the_order_of_properties(tmp_path: Path) -> None:
+    """`b` stands before `a` in the schema, and so in every instance."""
+    with Run.open(tmp_path, "one") as run:
+        step = Step(TASKS, run)
+        step.work(jobs=1, progress=lambda _done: None)
+        rows = _rows(step)["easy"]
+    texts = [each.text for each in rows if "b" in json.loads(each.text) and each.valid]
+    assert texts
+    for text in texts:
+        assert list(json.loads(text)) == ["b", "a"]
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from curation.instances import step
+from curation.workers.run_folder import Run
+from tests.curation.instances.dataset.test_build_step import TASKS
+
+step.BATCH_SCHEMAS = 1
+done = []
+
+def progress(count):
+    done.append(count)
+    if sum(done) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+with Run.open(Path(sys.argv[1]), "two") as run:
+    step.Step(TASKS, run).work(jobs=1, progress=progress)
+"""
+
+
+def test_a_killed_step_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Batches that are done are not made again, and the result is the same."""
+    monkeypatch.setattr("curation.instances.dataset.build_step.BATCH_SCHEMAS", 1)
+    with Run.open(tmp_path / "one", "one") as run:
+        whole = Step(TASKS, run)
+        whole.work(jobs=1, progress=lambda _done: None)
+        expected = _rows(whole)
+    root = str(Path(__file__).parents[3])
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(tmp_path / "two")],
+        check=False,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert killed.returncode == -signal.SIGKILL
+    told: list[int] = []
+    with Run.open(tmp_path / "two", "two") as run:
+        again = Step(TASKS, run)
+        again.work(jobs=1, progress=told.append)
+        assert told[0] == 2
+        assert _rows(again) == expected

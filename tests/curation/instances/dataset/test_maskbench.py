@@ -1,0 +1,131 @@
+"""MaskBench's test format: read, written, and read again."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.instances.dataset.maskbench import (
+    MaskFile,
+    MaskTest,
+    measures,
+    paths_of,
+    read_file,
+    write_files,
+)
+from curation.system.errors import BadData, NoInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.documents import Json
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+def file_of(schema: Json, *tests: MaskTest, unique_id: str = "o1") -> MaskFile:
+    """Return a file of a schema and its tests."""
+    return MaskFile(
+        split="Github_easy",
+        unique_id=unique_id,
+        description="a test",
+        schema=schema,
+        tests=tests,
+    )
+
+
+@given(
+    values=st.lists(st.tuples(VALUES, st.booleans()), max_size=3),
+    unique_id=st.text(min_size=1, max_size=20).filter(lambda text: text.isprintable()),
+)
+def test_what_is_written_is_read_again(
+    tmp_path_factory: pytest.TempPathFactory,
+    values: list[tuple[Json, bool]],
+    unique_id: str,
+) -> None:
+    """Names, keys' order, numbers and any text survive the round trip."""
+    folder = tmp_path_factory.mktemp("maskbench")
+    tests = [
+        MaskTest(description="made", valid=valid, data=data) for data, valid in values
+    ]
+    file = file_of({"type": "object"}, *tests, unique_id=unique_id)
+    assert write_files([file], folder) == 1
+    (path,) = folder.iterdir()
+    again = read_file(path)
+    assert again == file
+    assert json.dumps([each.data for each in again.tests]) == json.dumps(
+        [each.data for each in file.tests]
+    )
+
+
+def test_a_name_is_split_and_file() -> None:
+    """`{Split}---{file}.json`, as MaskBench's runner expects."""
+    assert file_of({}).name == "Github_easy---o1.json"
+    assert "/" not in file_of({}, unique_id="a/b").name
+
+
+@pytest.mark.parametrize(
+    ("schema", "features", "raw"),
+    [
+        (
+            {"type": ["integer", "null"], "minimum": 0, "multipleOf": 3},
+            ["@minmaxInteger", "multipleOf", "multipleOf:3"],
+            ["minimum", "type", "type:[]", "type:integer", "type:null"],
+        ),
+        (
+            {"anyOf": [{"format": "date"}], "required": [], "items": True},
+            ["@siblingKeys", "format", "format:date", "items"],
+            ["_boolSchema", "_requiredEmpty", "anyOf:trivial", "required"],
+        ),
+        (
+            {"properties": {"a": {"maxLength": 1}}, "additionalProperties": {}},
+            ["@minmaxLength", "additionalProperties", "additionalProperties:object"],
+            ["maxLength", "properties"],
+        ),
+    ],
+)
+def test_features_have_the_names_that_maskbench_uses(
+    schema: Json, features: list[str], raw: list[str]
+) -> None:
+    """Features are what an engine has to implement; raw ones are taken for granted."""
+    found = measures(schema)
+    assert found["features"] == features
+    assert found["raw_features"] == raw
+
+
+def test_sizes_are_of_the_compact_text_with_and_without_notes() -> None:
+    """Annotations and unknown words do not count in the stripped size."""
+    schema = {"title": "A", "type": "string", "x-note": [1], "description": "é"}
+    found = measures(schema)
+    assert found["full_size"] == len(
+        json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()
+    )
+    assert found["stripped_size"] == len('{"type":"string"}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", '{"schema": {}}', '{"schema": {}, "tests": [{"valid": 1, "data": 2}]}'],
+)
+def test_another_format_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    """A file that is not of this format is bad data, with its path."""
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(BadData, match=r"a\.json"):
+        read_file(path)
+
+
+def test_a_folder_is_read_in_order(tmp_path: Path) -> None:
+    """Files come by name; an empty folder is no input."""
+    with pytest.raises(NoInput):
+        paths_of(tmp_path)
+    write_files([file_of({}, unique_id=each) for each in "ba"], tmp_path)
+    assert [each.name[-6] for each in paths_of(tmp_path)] == ["a", "b"]

@@ -1,0 +1,357 @@
+"""Near misses: one violation each, made from a witness at one place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curation.instances.constraints.assertions import formats
+from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.violations import MIXED, labels, near_miss
+from curation.instances.model import Kind, Witness
+from curation.instances.near_misses.coverage import coverage
+from curation.instances.near_misses.edit_sites import member
+from curation.instances.near_misses.search import Effort, near_misses
+from curation.instances.near_misses.string_edits import LONGEST
+from curation.instances.witnesses.search import witnesses
+from curation.schema.dialects import DIALECTS
+from curation.schema.subschemas import tokens_of
+from tests.curation.instances.keywords import cases
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+    from curation.instances.model import NearMiss
+
+_OBJECT = {"type": "object"}
+_A = {"properties": {"a": {"type": "integer"}}}
+#: Keyword to schemas in which it can fail alone, in any dialect that knows it.
+_ALONE: dict[str, list[Json]] = {
+    "type": [{"type": "string"}, {"type": "integer", "minimum": 3}, {"type": ["null"]}],
+    "enum": [{"enum": [1, "a"]}, {"type": "string", "enum": ["a"], "maxLength": 1}],
+    "const": [{"const": {"a": 1}}, {"type": "integer", "const": 3}],
+    "minimum": [{"minimum": 3}, {"minimum": 10, "multipleOf": 5, "type": "integer"}],
+    "maximum": [{"maximum": 3}, {"maximum": 0.5, "type": "number"}],
+    "multipleOf": [{"multipleOf": 7, "type": "integer", "minimum": 7, "maximum": 13}],
+    "minLength": [{"minLength": 3}, {"minLength": 4, "pattern": "^a+$"}],
+    "maxLength": [{"maxLength": 3}, {"maxLength": 40, "format": "email"}],
+    "pattern": [{"pattern": "^a"}, {"pattern": "^[a-z]{3}$", "minLength": 3}],
+    "minItems": [{"minItems": 1}, {"minItems": 3, "items": {"type": "null"}}],
+    "maxItems": [{"maxItems": 2}, {"maxItems": 2, "uniqueItems": True}],
+    "uniqueItems": [{"uniqueItems": True, "items": {"type": "integer"}, "maxItems": 2}],
+    "required": [{"required": ["a"]}, {**_A, "required": ["a", "b"]}],
+    "minProperties": [{"minProperties": 2}],
+    "maxProperties": [{"maxProperties": 1, "propertyNames": {"pattern": "^x"}}],
+    "additionalProperties": [{**_A, "additionalProperties": False}],
+    "propertyNames": [{"propertyNames": {"maxLength": 2}}],
+    "items": [{"prefixItems": [{}], "items": False}],
+    "additionalItems": [{"items": [{}], "additionalItems": False}],
+    "contains": [{"contains": {"const": 1}, "minItems": 2}],
+    "minContains": [{"contains": {"const": 1}, "minContains": 2}],
+    "maxContains": [{"contains": {"const": 1}, "maxContains": 2}],
+    "unevaluatedItems": [{"prefixItems": [{}], "unevaluatedItems": False}],
+    "unevaluatedProperties": [{**_A, "unevaluatedProperties": False}],
+    "dependencies": [
+        {"dependencies": {"a": ["b"]}},
+        {"dependencies": {"a": {"required": ["b"]}}, "properties": {"b": {}}},
+    ],
+    "dependentRequired": [{"dependentRequired": {"a": ["b"]}}],
+    "dependentSchemas": [{"dependentSchemas": {"a": {"required": ["b"]}}}],
+    "anyOf": [
+        {"anyOf": [{"type": "null"}, {"type": "integer"}]},
+        {"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"type": "object", "anyOf": [_A, {"properties": {"b": {"type": "null"}}}]},
+    ],
+    "oneOf": [
+        {"type": "object", "oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+        {"type": "integer", "oneOf": [{"minimum": 3}, {"multipleOf": 2}]},
+    ],
+    "not": [{"type": "string", "not": {"enum": ["a"]}}, {"not": {"type": "integer"}}],
+    "if": [
+        {
+            "type": "object",
+            "properties": {"k": {"enum": ["x", "y"]}},
+            "if": {"properties": {"k": {"const": "x"}}, "required": ["k"]},
+            "then": {"required": ["v"]},
+        },
+    ],
+}
+
+
+def _table() -> list[tuple[str, str, Json]]:
+    found = []
+    for dialect in DIALECTS:
+        known = dialect.effective
+        for keyword, schemas in _ALONE.items():
+            for each in schemas if keyword in known else ():
+                usable = "prefixItems" not in each or "prefixItems" in known
+                listed = isinstance(each.get("items"), list) and "prefixItems" in known
+                if usable and not listed:
+                    found.append((dialect.name, keyword, each))
+        found += [
+            (dialect.name, "format", {"format": name, "type": "string"})
+            for name in sorted(formats(dialect))
+        ]
+        for word in ("minimum", "maximum"):
+            flag = "exclusive" + word.capitalize()
+            operand = {word: 3, flag: True} if dialect.order == 4 else {flag: 3}
+            found.append((dialect.name, flag, {"type": "integer", **operand}))
+    return found
+
+
+def _made(schema: Json, dialect: str = "draft-07", most: int = 24) -> list[NearMiss]:
+    subject = Subject.of(schema, dialect)
+    return near_misses(subject, witnesses(subject).found, most=most)
+
+
+@pytest.mark.parametrize(("dialect", "keyword", "schema"), _table())
+def test_every_keyword_fails_alone(dialect: str, keyword: str, schema: Json) -> None:
+    """For each assertion there is a value that fails it and nothing else."""
+    assert keyword in {each.keyword for each in _made(schema, dialect)}
+
+
+def test_the_table_is_complete() -> None:
+    """No keyword that can fail is left out of the table."""
+    asserting = {keyword for _, keyword, _ in _table()}
+    for dialect in DIALECTS:
+        silent = {"properties", "patternProperties", "prefixItems", "allOf"}
+        silent |= {"then", "else", "definitions", "$defs", "contentSchema"}
+        words = dialect.assertions | set(dialect.applicators)
+        assert words - silent <= asserting
+
+
+@pytest.mark.parametrize(("dialect", "schema"), [(d, s) for d, _, s in cases()])
+def test_what_every_near_miss_is(dialect: str, schema: Json) -> None:
+    """It is invalid, fails one keyword, and says which as the validator does."""
+    subject = Subject.of(schema, dialect)
+    found = near_misses(subject, witnesses(subject).found)
+    for each in found:
+        assert not subject.is_valid(each.value)
+        assert each.keyword != MIXED
+        assert near_miss(subject, each.value) == each
+    assert not coverage(subject, found).missing or dialect in _HARD
+
+
+#: Schemas of the table in which a keyword fails together with another far from it.
+_HARD = frozenset(each.name for each in DIALECTS[1:])
+
+
+def test_reaches_what_no_witness_shows() -> None:
+    """A place that the given witnesses leave empty is filled first."""
+    deep = {"type": "array", "items": {"type": "object", **_A}}
+    schema = {**_OBJECT, "properties": {"list": deep}, "patternProperties": {"^x": _A}}
+    subject = Subject.of(schema, "draft-07")
+    found = near_misses(subject, [Witness(kind=Kind.MINIMAL, value={})])
+    pointers = {each.schema_pointer for each in found}
+    assert "/properties/list/items/properties/a/type" in pointers
+    assert "/patternProperties/^x/properties/a/type" in pointers
+
+
+def test_a_place_that_nothing_can_fill() -> None:
+    """A property that no value can have is still told apart by its keywords."""
+    schema = {**_OBJECT, "properties": {"a": {"type": "object", "enum": ["x"]}}}
+    keywords = {(each.keyword, each.instance_pointer) for each in _made(schema)}
+    assert keywords >= {("type", "/a"), ("enum", "/a"), ("type", "")}
+
+
+def test_a_forbidden_property() -> None:
+    """A property whose schema is `false` fails by being there."""
+    found = _made({"properties": {"a": False}})
+    assert ("false", "/properties/a", "/a") in {
+        (each.keyword, each.schema_pointer, each.instance_pointer) for each in found
+    }
+
+
+def test_bounds_are_crossed_by_one() -> None:
+    """What is one too many, too long or too large comes first."""
+    schema = {
+        **_OBJECT,
+        "required": ["n", "s", "l"],
+        "properties": {
+            "n": {"type": "integer", "maximum": 7},
+            "s": {"type": "string", "maxLength": 5},
+            "l": {"type": "array", "maxItems": 2},
+        },
+    }
+    by_keyword = {each.keyword: each.value for each in _made(schema)}
+    assert by_keyword["maximum"]["n"] == 8
+    assert len(by_keyword["maxLength"]["s"]) == 6
+    assert len(by_keyword["maxItems"]["l"]) == 3
+
+
+def test_the_order_is_that_of_tokens() -> None:
+    """First what an engine must stop early, last what it sees at the closing brace."""
+    schema = {
+        **_OBJECT,
+        "required": ["a"],
+        "properties": {"a": {"type": "string", "maxLength": 3, "pattern": "^x"}},
+        "additionalProperties": False,
+    }
+    found = [each.keyword for each in _made(schema)]
+    assert found == [
+        "additionalProperties",
+        "type",
+        "type",
+        "maxLength",
+        "required",
+        "pattern",
+    ]
+
+
+def test_the_cap_serves_every_keyword_first() -> None:
+    """With more places than the cap allows, no keyword is left out."""
+    members = {f"p{each}": {"type": "integer", "minimum": 0} for each in range(40)}
+    schema = {**_OBJECT, "properties": members, "required": ["p39"]}
+    found = _made(schema, most=6)
+    assert len(found) == 6
+    assert {each.keyword for each in found} == {"type", "minimum", "required"}
+
+
+def test_goes_inside_of_branches() -> None:
+    """Where there is room, what stands in a branch is violated too."""
+    deep = {"type": "object", "required": ["x"], "properties": {"x": {"type": "null"}}}
+    schema = {"properties": {"a": {"anyOf": [{"const": 1}, {"items": deep}]}}}
+    subject = Subject.of(schema, "draft-07")
+    one = [Witness(kind=Kind.FULL, value={"a": [{"x": None}]})]
+    found = near_misses(subject, one)
+    assert {each.keyword for each in found} == {"anyOf"}
+    values = [each.value["a"] for each in found]
+    assert [{}] in values
+    assert any(isinstance(each[0], dict) and each[0].get("x") for each in values)
+    assert len({repr(each) for each in values}) == len(values) > 3
+
+
+def test_one_violation_of_two_schemas_is_one_near_miss() -> None:
+    """Where two schemas refuse the same, there is one near miss for both."""
+    found = _made({"allOf": [{"type": "string"}, {"type": "string"}]})
+    assert [each.keyword for each in found] == ["type"]
+    assert len(found[0].keywords) == 2
+
+
+def test_no_witness_no_near_miss() -> None:
+    """Without a witness there is nothing to edit."""
+    assert near_misses(Subject.of({"type": []}, "draft-07"), []) == []
+
+
+def test_same_seed_same_near_misses() -> None:
+    """The seed decides, and the run does not."""
+    schema = {**_OBJECT, "properties": {"a": {"type": "string"}, "b": {"minimum": 1}}}
+    assert _made(schema) == _made(schema)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"maxLength": 10**9},
+        {"type": "array", "maxItems": 10**9, "items": {"type": "integer"}},
+        {"type": "object", "maxProperties": 10**9},
+        {"enum": [f"value {each}" for each in range(20_000)]},
+        {"pattern": "^(a+)+$", "maxLength": LONGEST + 1},
+        {"pattern": "(?<=a)b\\p{L}$"},
+    ],
+)
+def test_giants_are_small_or_left_out(schema: Json) -> None:
+    """A bound too large to be crossed costs nothing and gives no giant."""
+    found = _made(schema)
+    assert all(len(str(each.value)) < 4 * LONGEST for each in found)
+
+
+def test_references_that_double_at_every_step() -> None:
+    """A value of which the validator would list 2**30 errors is not asked about."""
+    chain: dict[str, Json] = {
+        f"d{each}": {"allOf": [{"$ref": f"#/definitions/d{each + 1}"}] * 2}
+        for each in range(30)
+    }
+    chain["d30"] = {"type": "integer"}
+    schema = {"$ref": "#/definitions/d0", "definitions": chain}
+    subject = Subject.of(schema, "draft-07")
+    one = [Witness(kind=Kind.MINIMAL, value=1)]
+    assert near_misses(subject, one) == []
+
+
+_SCALARS: list[Json] = [
+    {"type": "string"},
+    {"type": "integer", "minimum": 2, "maximum": 9},
+    {"enum": ["a", "b", 3]},
+    {"type": "string", "pattern": "^[a-c]+$", "maxLength": 4},
+    {"type": ["null", "number"]},
+    {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+    {"not": {"type": "boolean"}},
+    {"type": "string", "format": "date"},
+    {},
+]
+
+
+def _nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+    names = st.sampled_from(["a", "b", "c"])
+    objects = st.fixed_dictionaries(
+        {"type": st.just("object"), "properties": st.dictionaries(names, inner)},
+        optional={
+            "required": st.lists(names, unique=True, min_size=1),
+            "additionalProperties": st.one_of(st.just(value=False), inner),
+            "minProperties": st.integers(0, 2),
+        },
+    )
+    arrays = st.fixed_dictionaries(
+        {"type": st.just("array"), "items": inner},
+        optional={
+            "minItems": st.integers(0, 2),
+            "maxItems": st.integers(2, 4),
+            "uniqueItems": st.booleans(),
+        },
+    )
+    both = st.lists(inner, min_size=1, max_size=2)
+    return objects | arrays | st.fixed_dictionaries({"allOf": both})
+
+
+_SCHEMAS = st.recursive(st.sampled_from(_SCALARS), _nested, max_leaves=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(schema=_SCHEMAS, seed=st.integers(0, 3))
+def test_laws(schema: Json, seed: int) -> None:
+    """A near miss fails one keyword, and differs from a witness at one place only."""
+    subject = Subject.of(schema, "draft-07")
+    found = witnesses(subject, seed).found
+    given_only = Effort(witnesses=0)
+    for each in near_misses(subject, found, seed, effort=given_only):
+        told = labels(subject, each.value)
+        assert {(one.keyword, one.instance_pointer) for one in told} == {
+            (each.keyword, each.instance_pointer)
+        }
+        assert any(_differ_at(one.value, each) for one in found)
+
+
+def _differ_at(witness: Json, case: NearMiss) -> bool:
+    """Tell whether two values are the same outside of where the label stands.
+
+    One that must not be there at all is told by its holder.
+    """
+    path = _path(case.value, case.instance_pointer)
+    return any(_same_outside(witness, case.value, each) for each in (path, path[:-1]))
+
+
+def _same_outside(one: Json, other: Json, path: tuple[str | int, ...]) -> bool:
+    if not path:
+        return True
+    head = path[0]
+    if isinstance(one, dict) and isinstance(other, dict):
+        names = (one.keys() | other.keys()) - {head}
+        here = all(member(one, name) == member(other, name) for name in names)
+    elif isinstance(one, list) and isinstance(other, list) and isinstance(head, int):
+        rest = [each for each in range(len(one)) if each != head]
+        here = len(one) == len(other) and all(one[e] == other[e] for e in rest)
+    else:
+        return False
+    return here and _same_outside(member(one, head), member(other, head), path[1:])
+
+
+def _path(value: Json, text: str) -> tuple[str | int, ...]:
+    path: list[str | int] = []
+    for token in tokens_of(text):
+        step = int(token) if isinstance(value, list) else token
+        path.append(step)
+        value = member(value, step)
+    return tuple(path)

@@ -1,0 +1,143 @@
+"""Strings of lengths, patterns and formats."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.instances.scalars.strings import StringShape, choose, holds, matches
+from curation.instances.words import WORDS
+
+PATTERNS = [
+    "^[a-z]+$",
+    "^x-",
+    r"\.json$",
+    r"^\d{4}-\d{2}$",
+    "^(?!tmp)[a-z-]+$",
+    r"^\S+@\S+\.\S+$",
+    "^(a|b|cc)*$",
+    r"^https?://",
+    ".",
+]
+
+
+@given(
+    bounds=st.tuples(st.integers(0, 30), st.none() | st.integers(30, 60)),
+    patterns=st.lists(st.sampled_from(PATTERNS), max_size=2),
+    refused=st.lists(st.sampled_from(PATTERNS), max_size=1),
+    name=st.sampled_from(["", "email", "firstName", "created_at", "id", "x"]),
+    seed=st.integers(0, 50),
+)
+def test_what_is_chosen_is_of_the_shape(
+    bounds: tuple[int, int | None],
+    patterns: list[str],
+    refused: list[str],
+    name: str,
+    seed: int,
+) -> None:
+    """A chosen string matches its shape, and the same seed gives the same string."""
+    shape = StringShape(
+        min_length=bounds[0],
+        max_length=bounds[1],
+        patterns=tuple(patterns),
+        not_patterns=tuple(refused),
+        name=name,
+    )
+    text = choose(shape, random.Random(seed))
+    if text is not None:
+        assert matches(shape, text)
+    assert choose(shape, random.Random(seed)) == text
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_every_pattern_gives_several_strings(pattern: str) -> None:
+    """Other draws give other strings, with and without bounds."""
+    for shape in (
+        StringShape(patterns=(pattern,)),
+        StringShape(patterns=(pattern,), min_length=5, max_length=12),
+    ):
+        texts = {choose(shape, random.Random(seed)) for seed in range(12)}
+        assert None not in texts
+        assert len(texts) > 3
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("email", "@"),
+        ("contactEmail", "@"),
+        ("homepage_url", "https://"),
+        ("birthDate", "-"),
+        ("fullName", " "),
+        ("version", "."),
+    ],
+)
+def test_names_of_properties_decide_what_is_written(name: str, part: str) -> None:
+    """Where nothing else is asked, a string is what the property's name says."""
+    text = choose(StringShape(name=name), random.Random(4))
+    assert text is not None
+    assert part in text
+
+
+def test_unmatched_patterns_get_near_relatives() -> None:
+    """What must not match is mostly a small change of what would."""
+    shape = StringShape(not_patterns=(r"^item-\d+$",))
+    texts = [choose(shape, random.Random(seed)) or "" for seed in range(20)]
+    assert not any(holds(r"^item-\d+$", text) for text in texts)
+    assert sum("tem" in text for text in texts) > 5
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        StringShape(patterns=("^(a+)+$",), min_length=60),
+        StringShape(patterns=("^(a|aa)+b$", "^a{40}")),
+        StringShape(patterns=("^a{1,100000}$",), min_length=99_999),
+        StringShape(patterns=("(a?){50}a{50}",)),
+        StringShape(patterns=("^(.*)(.*)(.*)(.*)x$",), min_length=3_000),
+        StringShape(patterns=("^" + "(a?b?)?" * 60 + "$",)),
+        StringShape(patterns=("a", "b"), min_length=100_000),
+        StringShape(max_length=10**9),
+        StringShape(min_length=10**6),
+    ],
+)
+def test_hostile_shapes_are_answered(shape: StringShape) -> None:
+    """Exponential patterns and giant bounds give strings of their shape."""
+    text = choose(shape, random.Random(0))
+    assert text is not None
+    assert matches(shape, text)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        StringShape(min_length=2, max_length=1),
+        StringShape(min_length=10**7 + 1),
+        StringShape(patterns=("(",)),
+        StringShape(patterns=("[]",)),
+        StringShape(patterns=("^((a{1,1000}){1000}){2000}$",)),
+        StringShape(patterns=("^a$",), not_patterns=("a",)),
+        StringShape(patterns=("^.*a.{60}$", "^.*b.{60}$")),
+        StringShape(patterns=("^[a-z]{5}$",), max_length=4),
+        StringShape(not_patterns=("",)),
+    ],
+)
+def test_no_string_is_none(shape: StringShape) -> None:
+    """Contradictions, broken patterns and what is too large give nothing."""
+    assert choose(shape, random.Random(0)) is None
+
+
+def test_long_texts_are_judged_without_backtracking() -> None:
+    """A text that would hang the engine is refused, whoever wrote it."""
+    assert not holds("^(a+)+$", "a" * 300 + "!")
+    assert not holds(r"^(.*)(.*)(.*)(.*)(.*)x$", "a" * 300)
+
+
+def test_words_are_words() -> None:
+    """No word is in the list twice."""
+    ordered = sorted(WORDS)
+    assert all(first != second for first, second in pairwise(ordered))

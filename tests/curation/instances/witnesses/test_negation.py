@@ -1,0 +1,64 @@
+"""Denials: for every keyword there is a way to fail it."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.goals import Negation
+from curation.instances.constraints.minimal_depth import height
+from curation.instances.model import Kind
+from curation.instances.witnesses.builder import NOTHING, Maker
+from curation.instances.witnesses.negation import denials
+from tests.curation.instances.keywords import cases
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+_CASES = [
+    each for each in cases() if "const" not in str(each[2]) or each[0] != "draft-04"
+]
+
+
+@pytest.mark.parametrize(("dialect", "keyword", "schema"), _CASES)
+def test_every_keyword_can_be_failed(dialect: str, keyword: str, schema: Json) -> None:
+    """A value is found that the schema refuses."""
+    subject = Subject.of(schema, dialect)
+    rng = random.Random(1)
+    maker = Maker(subject=subject, rng=rng, kind=Kind.MINIMAL, steps=2_000)
+    value = maker.value((Negation(subject.root),))
+    assert value is not NOTHING
+    assert not subject.is_valid(value)
+
+
+@pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}])
+def test_what_accepts_everything_cannot_be_failed(schema: Json) -> None:
+    """There is no way to fail a schema that asserts nothing."""
+    subject = Subject.of(schema, "draft-07")
+    assert denials(subject, subject.root) == []
+
+
+def test_heights_count_what_is_required() -> None:
+    """A place is as high as its required properties make it."""
+    schema = {
+        "type": "object",
+        "required": ["a"],
+        "properties": {
+            "a": {"type": "array", "minItems": 1, "items": {"type": "null"}},
+            "b": {"$ref": "#"},
+        },
+    }
+    subject = Subject.of(schema, "draft-07")
+    assert height(subject, subject.root) == 2
+
+
+def test_what_never_ends_is_infinitely_high() -> None:
+    """A place that requires itself has no height; a way out gives it one."""
+    inner = {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}
+    endless = Subject.of(inner, "draft-07")
+    assert height(endless, endless.root) == float("inf")
+    ending = Subject.of({"anyOf": [inner, {"type": "null"}]}, "draft-07")
+    assert height(ending, ending.root) == 0

@@ -1,0 +1,237 @@
+"""Lint codes: each defect flagged where it stands, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curation.lint.idle_keywords import nearest
+from curation.lint.lint import CODES, lints
+from curation.rules.clean.lints import RULE
+from curation.schema.dialects import BY_NAME, KNOWN_WORDS
+from tests.curation.rules.documents_made import CONTEXT, document
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+
+def _found(schema: Json, dialect: str = "draft-07") -> set[tuple[str, str]]:
+    """Return codes and places, the root's own left out."""
+    return {
+        (each.code, each.pointer)
+        for each in lints(schema, BY_NAME[dialect])
+        if each.code != "non-object-root"
+    }
+
+
+@pytest.mark.parametrize(
+    ("dialect", "schema", "code", "pointer"),
+    [
+        ("draft-04", {"const": 1}, "newer-keyword", "/const"),
+        ("draft-04", {"if": {}, "then": {}}, "newer-keyword", "/if"),
+        (
+            "draft-07",
+            {"unevaluatedProperties": False},
+            "newer-keyword",
+            "/unevaluatedProperties",
+        ),
+        ("draft-07", {"$anchor": "a"}, "newer-keyword", "/$anchor"),
+        ("2020-12", {"dependencies": {"a": ["b"]}}, "older-keyword", "/dependencies"),
+        ("2020-12", {"id": "a"}, "older-keyword", "/id"),
+        ("draft-04", {"divisibleBy": 2}, "older-keyword", "/divisibleBy"),
+        (
+            "draft-07",
+            {"$ref": "#/definitions/a", "minLength": 1},
+            "ref-siblings",
+            "/minLength",
+        ),
+        ("draft-07", {"_format": "date"}, "dead-keyword", "/_format"),
+        ("draft-07", {"then": {}}, "lonely-keyword", "/then"),
+        (
+            "draft-07",
+            {"items": {}, "additionalItems": False},
+            "lonely-keyword",
+            "/additionalItems",
+        ),
+        ("2020-12", {"minContains": 2}, "lonely-keyword", "/minContains"),
+        ("draft-07", {"propertes": {"a": {}}}, "misspelt-keyword", "/propertes"),
+        ("draft-07", {"minLenght": 1}, "misspelt-keyword", "/minLenght"),
+        ("draft-07", {"oneof": [{}]}, "misspelt-keyword", "/oneof"),
+        ("draft-07", {"require": ["a"]}, "misspelt-keyword", "/require"),
+        (
+            "draft-07",
+            {"type": "string", "enum": [1, None]},
+            "enum-type-conflict",
+            "/enum",
+        ),
+        ("draft-07", {"type": "integer", "const": 1.5}, "enum-type-conflict", "/const"),
+        ("draft-04", {"type": "integer", "enum": [1.0]}, "enum-type-conflict", "/enum"),
+        (
+            "draft-07",
+            {"required": ["a"], "additionalProperties": False},
+            "required-forbidden",
+            "/required/0",
+        ),
+        (
+            "draft-07",
+            {"required": ["a"], "properties": {"a": False}},
+            "required-forbidden",
+            "/required/0",
+        ),
+        ("draft-07", {"minimum": 2, "maximum": 1}, "crossed-bounds", "/minimum"),
+        (
+            "draft-07",
+            {"exclusiveMinimum": 1, "maximum": 1},
+            "crossed-bounds",
+            "/exclusiveMinimum",
+        ),
+        ("draft-07", {"minItems": 2, "maxItems": 1}, "crossed-bounds", "/minItems"),
+        ("draft-07", {"format": "int32"}, "unknown-format", "/format"),
+        (
+            "draft-07",
+            {"type": "integer", "format": "date"},
+            "format-without-string",
+            "/format",
+        ),
+        ("draft-07", {"pattern": "^(a+)+$"}, "redos-pattern", "/pattern"),
+        (
+            "draft-07",
+            {"patternProperties": {"(a*)*": {}}},
+            "redos-pattern",
+            "/patternProperties/(a*)*",
+        ),
+        (
+            "draft-07",
+            {"properties": {"__proto__": {}}},
+            "hostile-name",
+            "/properties/__proto__",
+        ),
+        (
+            "draft-07",
+            {"properties": {"a\u202eb": {}}},
+            "hostile-name",
+            "/properties/a\u202eb",
+        ),
+    ],
+)
+def test_each_defect_is_flagged_where_it_stands(
+    dialect: str, schema: Json, code: str, pointer: str
+) -> None:
+    """At the root and below, with a pointer to the keyword itself."""
+    assert (code, pointer) in _found(schema, dialect)
+    below = {"properties": {"p": {"items": schema}}}
+    assert (code, f"/properties/p/items{pointer}") in _found(below, dialect)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "schema"),
+    [
+        ("draft-07", {"properties": {"const": {}, "id": {}, "dependencies": {}}}),
+        ("2020-12", {"properties": {"a": {"$defs": {}}}, "definitions": {}}),
+        ("2020-12", {"id": {"type": "string"}}),
+        ("draft-07", {"$ref": "#/definitions/a", "title": "t", "definitions": {}}),
+        ("2020-12", {"$ref": "#/$defs/a", "minLength": 1, "$defs": {"a": {}}}),
+        ("draft-07", {"if": {}, "then": {}}),
+        ("draft-07", {"items": [{}], "additionalItems": False}),
+        ("draft-07", {"item": "text", "requires": "text", "x-pattern": "a"}),
+        ("draft-07", {"properties": {"a": {}}, "property": {"a": 1}}),
+        ("draft-07", {"type": ["string", "null"], "enum": [1, None]}),
+        ("draft-07", {"type": "integer", "enum": [1.0]}),
+        ("draft-07", {"type": "number", "enum": [1]}),
+        (
+            "draft-07",
+            {
+                "required": ["a"],
+                "additionalProperties": False,
+                "patternProperties": {"^a": {}},
+            },
+        ),
+        (
+            "draft-07",
+            {
+                "required": ["a"],
+                "additionalProperties": False,
+                "patternProperties": {"(?=b)": {}},
+            },
+        ),
+        (
+            "draft-07",
+            {"type": "array", "required": ["a"], "additionalProperties": False},
+        ),
+        ("draft-07", {"minimum": 1, "maximum": 1}),
+        ("draft-04", {"minimum": 1, "maximum": 1, "exclusiveMinimum": True}),
+        ("draft-07", {"format": "date-time", "type": ["string", "null"]}),
+        ("draft-07", {"format": {"type": "string"}}),
+        ("draft-07", {"pattern": "^([a-z]+,)*$"}),
+        ("draft-07", {"enum": [{"const": 1, "_format": "x", "propertes": {}}]}),
+        ("draft-07", {"default": {"$ref": "#", "minLength": 1}}),
+    ],
+)
+def test_what_is_no_defect_is_not_flagged(dialect: str, schema: Json) -> None:
+    """Names of properties, data, companions that are there, bounds that meet."""
+    assert _found(schema, dialect) == set()
+
+
+@pytest.mark.parametrize(
+    ("schema", "flagged"),
+    [
+        ({"properties": {"a": {}}, "required": ["a"]}, True),
+        ({"$ref": "#/definitions/a", "definitions": {"a": {"minProperties": 1}}}, True),
+        ({"allOf": [{"required": ["a"]}, {"properties": {}}]}, True),
+        ({"anyOf": [{"type": "string"}, {"required": ["a"]}]}, True),
+        ({"if": {"type": "object"}, "then": {"required": ["a"]}}, True),
+        ({"type": "object", "properties": {}}, False),
+        ({"properties": {}, "enum": [1]}, False),
+        ({"properties": {}, "minLength": 1}, False),
+        ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, False),
+        ({"not": {"required": ["a"]}}, False),
+        ({"$ref": "#/definitions/a", "definitions": {"a": {"type": "object"}}}, False),
+        ({"$ref": "#"}, False),
+    ],
+)
+def test_a_root_that_accepts_every_non_object_is_flagged(
+    schema: Json, *, flagged: bool
+) -> None:
+    """Only what surely does; references are followed, circles are not."""
+    codes = {each.code for each in lints(schema, BY_NAME["draft-07"])}
+    assert ("non-object-root" in codes) is flagged
+
+
+def test_what_only_a_reference_reaches_is_linted_too() -> None:
+    """A schema under an unknown word takes part once something refers to it."""
+    schema = {"items": {"$ref": "#/types/a"}, "types": {"a": {"format": "int64"}}}
+    assert _found(schema) == {("unknown-format", "/types/a/format")}
+
+
+def test_a_keyword_is_nobodys_misspelling() -> None:
+    """No word that a draft knows is taken for a slip of another."""
+    assert all(nearest(word) is None for word in KNOWN_WORDS)
+
+
+def test_the_rule_leaves_only_documented_codes() -> None:
+    """Every code that the rule may leave has its meaning written down."""
+    made = document({"format": "int32", "propertes": {}}, dialect="draft-07")
+    result = RULE.apply(made, CONTEXT)
+    assert {each.code for each in result.lints} <= set(RULE.lints)  # type: ignore[union-attr]
+    assert all(meaning for meaning in CODES.values())
+
+
+_WORDS = st.sampled_from([*sorted(KNOWN_WORDS), "propertes", "x", "_format"])
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(_WORDS, inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(_WORDS, _VALUES, max_size=5), st.sampled_from(sorted(BY_NAME)))
+def test_no_value_anywhere_makes_a_check_fail(schema: Json, dialect: str) -> None:
+    """Malformed keywords are passed over; the answer is sorted and each once."""
+    found = lints(schema, BY_NAME[dialect])
+    assert found == sorted(set(found))

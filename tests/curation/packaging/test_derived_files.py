@@ -1,0 +1,223 @@
+"""What a folder tells of itself follows from its data, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from shutil import copytree
+from typing import TYPE_CHECKING, Self
+
+import pyarrow.parquet as pq
+import pytest
+
+from curation.core.canary import METADATA_KEY, canary
+from curation.dataset.editions import open_edition
+from curation.dataset.paper_views import as_json, draw, views_of
+from curation.packaging.derived_files import derived, differing, rebuild, restate
+from curation.packaging.manifest import read_manifest
+from curation.system.checksums import read_sums
+from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+from curation.workers.run_folder import locked, run_folder_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curation.core.documents import Json
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "sample-card.md"
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    """Return the content of every file of a folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the sample's own plots where a test is not about drawing them."""
+    tables = {
+        **as_json(views_of(open_edition(str(sample)))),
+        "left_out": {},
+    }
+
+    class Drawn:
+        def __init__(self, _folder: Path) -> None:
+            pass
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+        def begin(self) -> None:
+            pass
+
+        def finish(self, into: Path) -> Json:
+            copytree(sample / "plots", into / "plots")
+            return tables
+
+    monkeypatch.setattr("curation.packaging.plot_process.Drawing", Drawn)
+
+
+def test_the_card_of_the_sample_is_as_it_was(
+    sample: Path, compare_golden: Callable[[Path, str], None]
+) -> None:
+    """The sample's card is the checked-in one; `make check` compares them too."""
+    compare_golden(GOLDEN, (sample / "README.md").read_text(encoding="utf-8"))
+
+
+def test_rebuilt_from_the_data_everything_has_the_same_bytes(built: Path) -> None:
+    """What a build wrote is written again after all that is derived was removed."""
+    before = bytes_of(built)
+    for name in before:
+        if derived(name) and name != "manifest.json":
+            (built / name).unlink()
+    rebuild(built)
+    assert bytes_of(built) == before
+
+
+def test_an_untouched_folder_does_not_differ(sample: Path) -> None:
+    """A check finds nothing, and writes nothing."""
+    before = bytes_of(sample)
+    assert differing(sample) == []
+    assert bytes_of(sample) == before
+
+
+@pytest.mark.usefixtures("drawn")
+def test_whatever_is_not_what_the_data_give_is_named(built: Path) -> None:
+    """Edited, missing and surplus files are each named; then `rebuild` mends them."""
+    with (built / "README.md").open("a", encoding="utf-8") as stream:
+        stream.write("One more line.\n")
+    (built / "plots" / "table-8.png").unlink()
+    (built / "LICENSES" / "old.txt").write_text("of an earlier edition")
+    assert differing(built) == ["LICENSES/old.txt", "README.md", "plots/table-8.png"]
+    rebuild(built)
+    assert differing(built) == []
+
+
+@pytest.mark.usefixtures("drawn")
+def test_changed_rows_show_in_what_is_derived(built: Path) -> None:
+    """One row less: counts, digests and the card are no longer right."""
+    path = built / "Snowplow" / "test-00000-of-00001.parquet"
+    rows = pq.read_table(path)
+    pq.write_table(rows.slice(1), path)
+    found = differing(built)
+    assert {"README.md", "croissant.json", "manifest.json", "SHA256SUMS"} <= set(found)
+
+
+def test_the_digests_are_those_of_coreutils(sample: Path) -> None:
+    """`sha256sum -c` finds every file but its list itself, and each as listed."""
+    ended = subprocess.run(
+        ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"],  # noqa: S607 (as the user has it)
+        cwd=sample,
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (0, b"")
+    assert set(read_sums(sample)) == set(bytes_of(sample)) - {"SHA256SUMS"}
+
+
+def test_the_manifest_lists_all_but_itself_and_the_digests(sample: Path) -> None:
+    """The two lists agree, and neither lists itself."""
+    listed = read_manifest(sample)["files"]
+    sums = read_sums(sample)
+    assert set(listed) == set(sums) - {"manifest.json"}
+    assert all(listed[name]["sha256"] == sums[name] for name in listed)
+
+
+def test_every_parquet_file_carries_the_canary(sample: Path) -> None:
+    """The canary is in each file's metadata and the manifest, and in no schema."""
+    paths = list(sample.rglob("*.parquet"))
+    assert paths
+    for path in paths:
+        metadata = pq.read_schema(path).metadata
+        assert metadata[METADATA_KEY.encode()] == canary().encode()
+        columns = pq.read_table(path)
+        assert canary() not in json.dumps(columns.to_pylist(), default=str)
+    assert read_manifest(sample)["canary"] == canary()
+
+
+def test_the_plots_are_those_of_stats(sample: Path, tmp_path: Path) -> None:
+    """`csbdata stats --plots` draws the same bytes."""
+    for path in draw(views_of(open_edition(str(sample))), tmp_path):
+        assert path.read_bytes() == (sample / "plots" / path.name).read_bytes()
+
+
+@pytest.mark.usefixtures("drawn")
+def test_others_files_are_listed_and_left_alone(built: Path) -> None:
+    """A changelog that a release wrote is listed, linked and kept."""
+    (built / "CHANGELOG.md").write_text("## 2.1.0\n")
+    rebuild(built)
+    assert (built / "CHANGELOG.md").read_text() == "## 2.1.0\n"
+    assert "CHANGELOG.md" in read_sums(built)
+    assert "CHANGELOG.md" in read_manifest(built)["files"]
+    assert "(CHANGELOG.md)" in (built / "README.md").read_text()
+
+
+@pytest.mark.usefixtures("drawn")
+def test_a_release_changes_the_version_and_nothing_else(built: Path) -> None:
+    """Version and day are told everywhere; rows and plots keep their bytes."""
+    before = bytes_of(built)
+    restate(built, version="2.1.0", released="2026-11-22")
+    after = bytes_of(built)
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == {"README.md", "croissant.json", "manifest.json", "SHA256SUMS"}
+    assert "Version `2.1.0` of the data" in (built / "README.md").read_text()
+    described = json.loads((built / "croissant.json").read_text())
+    assert described["version"] == "2.1.0"
+    assert described["datePublished"] == "2026-11-22"
+    assert differing(built) == []
+
+
+@pytest.mark.usefixtures("drawn")
+def test_eval_yaml_comes_on_request_and_stays(built: Path) -> None:
+    """Nobody gets it unasked; once there it is kept right with the rest."""
+    assert not (built / "eval.yaml").exists()
+    rebuild(built, eval_yaml_too=True)
+    asked = (built / "eval.yaml").read_text()
+    assert "evaluation_framework: inspect-ai\n" in asked
+    assert "- id: github_easy\n  config: Github_easy\n  split: test\n" in asked
+    assert "eval.yaml" in read_sums(built)
+    (built / "eval.yaml").write_text("name: spoilt\n")
+    assert differing(built) == ["eval.yaml"]
+    rebuild(built)
+    assert (built / "eval.yaml").read_text() == asked
+
+
+@pytest.mark.parametrize("write", [rebuild, differing])
+def test_what_is_no_build_is_refused(
+    tmp_path: Path, write: Callable[[Path], object]
+) -> None:
+    """A folder without manifest is not touched: exit 66."""
+    (tmp_path / "mine.txt").write_text("x")
+    with pytest.raises(NoInput):
+        write(tmp_path)
+    assert bytes_of(tmp_path) == {"mine.txt": b"x"}
+
+
+@pytest.mark.usefixtures("drawn")
+def test_one_at_a_time_writes_a_folder(built: Path) -> None:
+    """While a build or another card is at work in it, nothing is touched: exit 75."""
+    before = bytes_of(built)
+    with (
+        locked(run_folder_of(built)),
+        pytest.raises(TemporarilyUnavailable, match="another run is at work"),
+    ):
+        rebuild(built)
+    assert bytes_of(built) == before
+
+
+def test_a_broken_manifest_leaves_the_folder_as_it_was(built: Path) -> None:
+    """Bad facts are named: exit 65; nothing has been replaced."""
+    (built / "manifest.json").write_text("{")
+    before = bytes_of(built)
+    with pytest.raises(BadData):
+        rebuild(built)
+    assert bytes_of(built) == before
+    assert [each.name for each in built.parent.iterdir()] == ["built"]

@@ -1,0 +1,150 @@
+"""A build as a whole, on the embedded sample and on schemas of the user's own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars
+import pytest
+
+from curation.commands.build import report
+from curation.core.benchmark import CONFIGS
+from curation.download.acquire import FetchSettings
+from curation.packaging.derived_files import differing
+from curation.pipeline.build import Built, Request, build
+from curation.pipeline.inputs import Extra
+from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from curation.system.progress import Quiet
+
+
+def request_for(folder: Path) -> Request:
+    """Return a request for the sample that touches nothing but the folder."""
+    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+    return Request(out=folder / "out", sample=True, jobs=2, fetch=settings)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Build the sample once."""
+    return build(request_for(tmp_path_factory.mktemp("build")), Quiet())
+
+
+def test_the_same_request_finds_its_work_done(built: Built) -> None:
+    """A second build with nothing changed reads the manifest and writes nothing."""
+    again = build(built.request, Quiet())
+    assert again.unchanged
+    assert not built.unchanged
+    assert again.manifest == built.manifest
+
+
+def test_a_damaged_file_is_built_anew(built: Built) -> None:
+    """What someone changed in the folder is not taken for the build's work."""
+    file = built.request.out / "Snowplow" / "test-00000-of-00001.parquet"
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-1])
+    again = build(built.request, Quiet())
+    assert not again.unchanged
+    assert file.read_bytes() == whole
+
+
+def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(built: Built) -> None:
+    """What a release has put into the folder outlives a build, and stays listed."""
+    out = built.request.out
+    (out / "CHANGELOG.md").write_text("# Changelog\n\n## 2.0.0\n", encoding="utf-8")
+    (out / "eval.yaml").write_text("of an earlier edition", encoding="utf-8")
+    (out / "LICENSE").write_text("so that there is something to do")
+    try:
+        again = build(built.request, Quiet())
+        assert not again.unchanged
+        assert (out / "CHANGELOG.md").read_text("utf-8") == "# Changelog\n\n## 2.0.0\n"
+        assert "tasks:" in (out / "eval.yaml").read_text("utf-8")
+        assert {"CHANGELOG.md", "eval.yaml"} <= set(again.manifest["files"])
+        assert differing(out) == []
+    finally:
+        (out / "CHANGELOG.md").unlink()
+        (out / "eval.yaml").unlink()
+        # The other tests want the folder as it was, in whatever order they come.
+        build(built.request, Quiet())
+
+
+def test_every_config_of_the_sample_says_where_it_is_from(built: Built) -> None:
+    """A build of the sample is partial, and no row claims to be upstream."""
+    assert built.manifest["name"] == "JSONSchemaBench-partial"
+    assert built.manifest["partial"] == [
+        f"{', '.join(CONFIGS)}: taken from the embedded sample."
+    ]
+    rows = polars.read_parquet(built.request.out / "*" / "t*.parquet")
+    assert set(rows["origin"]) == {"sample"}
+
+
+def test_the_report_has_the_figures_that_programs_read(built: Built) -> None:
+    """`--format json` prints one object; raw is kept and rejected together."""
+    answer = json.loads(json.dumps(report(built)))
+    assert {"rules", "out", "seconds", "peak_rss_mb", "configs"} <= set(answer)
+    for figures in answer["configs"].values():
+        assert figures["raw"] == figures["kept"] + sum(figures["rejected"].values())
+        assert figures["kept"] == sum(figures["splits"].values())
+        assert {"changed", "origin"} <= set(figures)
+
+
+def test_strict_refuses_the_sample(tmp_path: Path) -> None:
+    """`--strict` wants every source upstream, and names those that are not."""
+    strict = replace(request_for(tmp_path), strict=True)
+    with pytest.raises(Unavailable, match=r"github \(sample\)"):
+        build(strict, Quiet())
+    assert not strict.out.exists()
+
+
+def test_paper_refuses_to_leave_out_what_it_cannot_have(tmp_path: Path) -> None:
+    """`paper` takes only its pins: without them it ends with 69, naming them."""
+    paper = replace(request_for(tmp_path), rules="paper", sample=False)
+    with pytest.raises(Unavailable, match="glaive") as caught:
+        build(paper, Quiet())
+    assert caught.value.exit_code == 69
+
+
+def test_an_extra_leaves_the_ten_as_they_are(built: Built, tmp_path: Path) -> None:
+    """The user's own schemas are a config beside the ten, without their copies."""
+    own = tmp_path / "schemas"
+    own.mkdir()
+    copied = polars.read_parquet(built.request.out / "Snowplow" / "train*.parquet")
+    (own / "copy.json").write_text(copied["json_schema"][0])
+    (own / "new.json").write_text('{"type": "string", "maxLength": 77123}')
+    extra = Extra(source="local", path=own, config="Acme")
+    with_own = build(
+        replace(built.request, out=tmp_path / "out", extras=(extra,)), Quiet()
+    )
+    figures = with_own.manifest["configs"].pop("Acme")
+    assert figures["origin"] == "local"
+    assert (figures["kept"], figures["rejected"]) == (1, {"duplicate": 1})
+    assert with_own.manifest["configs"] == built.manifest["configs"]
+    files = {
+        name: file
+        for name, file in with_own.manifest["files"].items()
+        if name.split("/")[0] in CONFIGS
+    }
+    assert files.items() <= built.manifest["files"].items()
+
+
+@pytest.mark.parametrize(
+    ("extra", "fault"),
+    [
+        (Extra(source="cloudfromation"), BadConfiguration),
+        (Extra(source="github"), BadConfiguration),
+        (Extra(source="local"), NoInput),
+        (Extra(source="local", path=Path("x"), config="Snowplow"), BadConfiguration),
+        (Extra(source="local", path=Path("x"), config="default"), BadConfiguration),
+        (
+            Extra(source="local", path=Path(), config="mine_instances"),
+            BadConfiguration,
+        ),
+    ],
+)
+def test_an_extra_that_makes_no_sense_is_refused(
+    extra: Extra, fault: type[Exception], tmp_path: Path
+) -> None:
+    """So are unknown sources, one of the ten, no path, and a name that is taken."""
+    with pytest.raises(fault):
+        build(replace(request_for(tmp_path), extras=(extra,)), Quiet())

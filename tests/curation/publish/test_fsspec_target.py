@@ -1,0 +1,183 @@
+"""The same repository in a folder, and behind a URL."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, ClassVar
+
+import fsspec
+import pytest
+
+from curation.publish.file_inventory import inventory
+from curation.publish.fsspec_target import (
+    Place,
+    _alone,
+    look_at,
+    place,
+    records_of,
+    write,
+)
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    CannotCreate,
+    Fault,
+    TemporarilyUnavailable,
+)
+from tests.publishing import FILES, contents, write_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.publish.plan import Plan
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Locks are in the user's cache folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def _written(folder: Path, url: str) -> Plan:
+    files = inventory(folder)
+    target = place(url)
+    plan = look_at(target, files)
+    write(folder, files, target, plan)
+    return plan
+
+
+def _held(url: str) -> dict[str, bytes]:
+    files, root = fsspec.core.url_to_fs(url)
+    return {
+        path.removeprefix(root).lstrip("/"): files.cat_file(path)
+        for path in files.find(root)
+    }
+
+
+@pytest.mark.parametrize("form", ["{}", "file://{}", "memory:/{}"])
+def test_the_same_files_are_there(form: str, tmp_path: Path) -> None:
+    """Written, written again, and written with fewer files and another's beside."""
+    url = form.format(tmp_path / "there")
+    folder = write_folder(tmp_path / "one")
+    assert _written(folder, url).unchanged == ()
+    assert _held(url) == contents(folder)
+    assert _written(folder, url).nothing
+    files, root = fsspec.core.url_to_fs(url)
+    files.pipe_file(f"{root}/theirs.txt", b"1")
+    fewer = write_folder(tmp_path / "two", dict(list(FILES.items())[:2]))
+    plan = _written(fewer, url)
+    assert plan.left_alone == ("theirs.txt",)
+    assert len(plan.deleted) == 2
+    assert _held(url) == {**contents(fewer), "theirs.txt": b"1"}
+
+
+def test_looking_changes_nothing(tmp_path: Path) -> None:
+    """Not even the folder is made."""
+    look_at(place(str(tmp_path / "there")), inventory(write_folder(tmp_path / "one")))
+    assert not (tmp_path / "there").exists()
+
+
+def test_a_folder_that_is_not_ours_is_left(tmp_path: Path) -> None:
+    """Without a manifest of ours in it, it is not replaced: exit code 73."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "x.txt").write_text("x")
+    with pytest.raises(CannotCreate, match="not made by csbdata"):
+        _written(write_folder(tmp_path / "one"), str(tmp_path / "there"))
+    assert contents(tmp_path / "there") == {"x.txt": b"x"}
+
+
+def test_elsewhere_the_manifest_comes_last(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Interrupted before, whoever reads by the manifest finds the old files whole."""
+    url = "memory://order/there"
+    _written(write_folder(tmp_path / "one"), url)
+    more = write_folder(tmp_path / "two", {**FILES, "B/test.parquet": b"2"})
+    files, root = fsspec.core.url_to_fs(url)
+    order: list[str] = []
+    pipe = type(files).pipe_file
+
+    def note(self: object, path: str, *rest: object, **more: object) -> None:
+        order.append(path.removeprefix(root).lstrip("/"))
+        pipe(self, path, *rest, **more)
+
+    monkeypatch.setattr(type(files), "pipe_file", note)
+    _written(more, url)
+    assert order == ["B/test.parquet", "manifest.json"]
+
+
+def test_a_file_that_changed_since_it_was_verified_is_not_written(
+    tmp_path: Path,
+) -> None:
+    """The folder there stays as it was."""
+    folder = write_folder(tmp_path / "one")
+    files, target = inventory(folder), place(str(tmp_path / "there"))
+    plan = look_at(target, files)
+    (folder / "README.md").write_bytes(b"other")
+    with pytest.raises(BadData, match="changed since"):
+        write(folder, files, target, plan)
+    assert not (tmp_path / "there").exists()
+
+
+def test_two_pushes_to_one_folder_are_one_too_many(tmp_path: Path) -> None:
+    """The second is told to come again: exit code 75."""
+    folder, target = write_folder(tmp_path / "one"), tmp_path / "there"
+    with _alone(target), pytest.raises(TemporarilyUnavailable):
+        _written(folder, str(target))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_place_that_may_not_be_written_is_a_fault(tmp_path: Path) -> None:
+    """Exit code 73, and nothing is left there."""
+    (tmp_path / "shut").mkdir(mode=0o500)
+    with pytest.raises(CannotCreate):
+        _written(write_folder(tmp_path / "one"), str(tmp_path / "shut" / "there"))
+
+
+@pytest.mark.parametrize("url", ["nosuch://x/y", "s3://bucket/x"])
+def test_what_fsspec_does_not_know_or_lacks_is_said(url: str) -> None:
+    """With the package that would do it, where there is one."""
+    with pytest.raises((BadConfiguration, Fault)) as caught:
+        place(url)
+    assert url in str(caught.value)
+
+
+def test_tables_can_be_compared(tmp_path: Path) -> None:
+    """They are copied as they are, the rest is not."""
+    folder = write_folder(tmp_path / "one")
+    _written(folder, "memory://tables/there")
+    records_of(place("memory://tables/there"), tmp_path / "copied")
+    held = contents(tmp_path / "copied")
+    assert held == {
+        name: each for name, each in FILES.items() if name.endswith(".parquet")
+    }
+
+
+class _Store:
+    """An object store, in which a key may be any text."""
+
+    held: ClassVar = {"r/A/x.parquet": b"1", "r/../../../out.parquet": b"2"}
+
+    def exists(self, _root: str) -> bool:
+        return True
+
+    def find(self, _root: str) -> list[str]:
+        return list(self.held)
+
+    def cat_file(self, path: str) -> bytes:
+        return self.held[path]
+
+
+def test_keys_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> None:
+    """None of them is written outside the folder."""
+    target = Place(shown="store", local=None, files=_Store(), root="r")
+    records_of(target, tmp_path / "a" / "b" / "c")
+    assert contents(tmp_path) == {"a/b/c/A/x.parquet": b"1"}
+
+
+def test_credentials_in_a_url_are_not_shown() -> None:
+    """A user's password for a file server stays with the user."""
+    shown = place("memory://user:pa55word@host/x").shown
+    assert "pa55word" not in shown
+    assert json.dumps(shown)

@@ -1,0 +1,73 @@
+"""Laws of a plan: what it says is what doing it would do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.publish.file_inventory import RemoteFile, described
+from curation.publish.plan import listed, plan_for
+
+NAMES = st.sampled_from(["a", "b/c", "b/d", "README.md", "manifest.json", "e.parquet"])
+CONTENTS = st.sampled_from([b"", b"1", b"2", b"33"])
+TREES = st.dictionaries(NAMES, CONTENTS)
+
+
+def _remote(content: bytes, *, large: bool) -> RemoteFile:
+    known = described(content)
+    if large:
+        return RemoteFile(bytes=known.bytes, sha256=known.sha256)
+    return RemoteFile(bytes=known.bytes, git_oid=known.git_oid)
+
+
+@given(here=TREES, there=TREES, ours=st.frozensets(NAMES), large=st.booleans())
+def test_done_it_leaves_what_is_here_and_what_is_not_ours(
+    *,
+    here: dict[str, bytes],
+    there: dict[str, bytes],
+    ours: frozenset[str],
+    large: bool,
+) -> None:
+    """Files here win, files of ours that are not here go, all others stay."""
+    local = {name: described(each) for name, each in here.items()}
+    remote = {name: _remote(each, large=large) for name, each in there.items()}
+    plan = plan_for(local, remote, ours)
+    after = dict(there)
+    for name in plan.written:
+        after[name] = here[name]
+    for name in plan.deleted:
+        del after[name]
+    theirs = {name: each for name, each in there.items() if name not in ours}
+    assert after == {**theirs, **here}
+    assert plan.nothing == (after == there)
+    assert plan.bytes == sum(len(here[name]) for name in plan.written)
+    assert set(plan.left_alone) == theirs.keys() - here.keys()
+    assert not set(plan.written) & set(plan.unchanged)
+
+
+@given(content=st.binary(max_size=300))
+def test_a_content_is_described_as_git_and_the_hub_do(content: bytes) -> None:
+    """Size, sha256, and the sha1 of git's blob."""
+    known = described(content)
+    blob = b"blob " + str(len(content)).encode() + b"\0" + content
+    assert known.git_oid == hashlib.sha1(blob).hexdigest()  # noqa: S324 (git's own)
+    assert known.sha256 == hashlib.sha256(content).hexdigest()
+
+
+@given(
+    manifest=st.dictionaries(
+        st.sampled_from(["files", "name"]),
+        st.recursive(st.none() | st.booleans() | st.text(max_size=5), st.lists),
+    )
+)
+def test_any_manifest_can_be_asked_for_its_files(manifest: dict[str, object]) -> None:
+    """One that lists nothing in our way answers for nothing, not even for itself."""
+    assert listed(json.loads(json.dumps(manifest))) == frozenset()
+
+
+def test_a_manifest_answers_for_itself_and_its_checksums() -> None:
+    """Both are ours wherever the manifest is."""
+    assert listed({"files": {"a": {}}}) == {"a", "manifest.json", "SHA256SUMS"}

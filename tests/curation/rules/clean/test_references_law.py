@@ -1,0 +1,101 @@
+"""Bringing documents in does not change what a record accepts."""
+
+from __future__ import annotations
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from curation.core.documents import Document, Json
+from curation.rules.clean.references import RULE
+from tests.curation.judges import accepts, rust_accepts
+from tests.curation.rules.documents_made import CONTEXT
+from tests.curation.rules.shelf import SITE, result_of
+
+_NAMES = st.sampled_from(["x", "y", "a b"])
+_FILES = st.sampled_from(["a.json", "b.json", "me.json"])
+
+
+def _references() -> st.SearchStrategy[Json]:
+    pointers = st.builds(
+        "#/definitions/{}".format, st.sampled_from(["x", "y", "a%20b"])
+    )
+    fragments = st.one_of(pointers, st.just(""), st.just("#"), st.just("#name"))
+    return st.builds(
+        lambda file, fragment: {"$ref": file + fragment},
+        st.one_of(st.just(""), _FILES),
+        fragments,
+    )
+
+
+def _schemas() -> st.SearchStrategy[Json]:
+    leaves = st.one_of(
+        st.sampled_from(
+            [
+                {},
+                {"type": "string"},
+                {"type": "object"},
+                {"minimum": 2},
+                {"enum": [1, "a"]},
+            ]
+        ),
+        _references(),
+    )
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.builds(lambda each: {"items": each}, inner),
+            st.builds(
+                lambda each: {"properties": each},
+                st.dictionaries(_NAMES, inner, max_size=2),
+            ),
+            st.builds(
+                lambda each: {"anyOf": each}, st.lists(inner, min_size=1, max_size=2)
+            ),
+            st.builds(lambda each: {"$id": "sub/", "allOf": [each]}, inner),
+        ),
+        max_leaves=4,
+    )
+
+
+def _documents() -> st.SearchStrategy[Json]:
+    return st.builds(
+        lambda schema, definitions, named: {
+            **schema,
+            "definitions": {**definitions, "named": {"$id": "#name", **named}},
+        },
+        _schemas(),
+        st.dictionaries(_NAMES, _schemas(), max_size=3),
+        st.sampled_from([{"type": "string"}, {"type": "null"}]),
+    )
+
+
+_INSTANCES = st.recursive(
+    st.sampled_from([1, 2, "a", "b", None]),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2), st.dictionaries(_NAMES, inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+@settings(deadline=None, max_examples=100)
+@given(_documents(), _documents(), _documents(), st.lists(_INSTANCES, min_size=4))
+def test_bringing_documents_in_does_not_change_what_is_accepted(
+    me: Json, a: Json, b: Json, instances: list[Json]
+) -> None:
+    """The bundle is judged by jsonschema as the documents are side by side."""
+    me, a, b = (
+        {**e, "$id": SITE + n}
+        for n, e in (("me.json", me), ("a.json", a), ("b.json", b))
+    )
+    documents = {SITE + "a.json": a, SITE + "b.json": b}
+    result = result_of(me, documents)
+    assume(isinstance(result, Document))
+    assert isinstance(result, Document)
+    for instance in instances:
+        before = accepts(me, instance, "draft-07", documents)
+        assert accepts(result.schema, instance, "draft-07") is before
+        assert rust_accepts(result.schema, instance, "draft-07") is before
+    again = RULE.apply(result, CONTEXT)
+    assert isinstance(again, Document)
+    assert again.schema == result.schema

@@ -1,0 +1,39 @@
+"""Documents and a context for the tests of rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Document, Origin, Provenance
+from curation.core.rule import Context
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+
+class NoLibrary:
+    """A source of one document."""
+
+    def get(self, uri: str) -> Json | None:
+        """Return None: there is no other document."""
+
+
+CONTEXT = Context(library=NoLibrary())
+
+
+def document(schema: Json, **given: Json) -> Document:
+    """Return a document with this schema, of a source that no rule knows."""
+    made = Document(
+        config="Made",
+        unique_id="made1",
+        provenance=Provenance(
+            source="made",
+            path="schemas/made1.json",
+            commit="0",
+            licence="Apache-2.0",
+            origin=Origin.UPSTREAM,
+        ),
+        schema=schema,
+    )
+    return replace(made, **given)

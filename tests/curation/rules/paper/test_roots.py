@@ -1,0 +1,167 @@
+"""The paper rules about the root: promote, wrap, array type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.core.documents import ABSENT, Document, Reason, Rejected
+from curation.json.text import write
+from curation.rules.paper import array_type, promote, wrap
+from curation.schema.paper_roots import constrains, entries
+from curation.schema.subschemas import at, tokens_of
+from tests.curation.rules.documents_made import CONTEXT, document
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+    from curation.core.rule import Rule
+
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+
+
+def applied(rule: Rule, schema: Json) -> Document:
+    """Return the document that a rule leaves."""
+    left = rule.apply(document(schema), CONTEXT)
+    assert isinstance(left, Document)
+    return left
+
+
+def test_the_first_member_with_a_schema_of_its_own_is_promoted() -> None:
+    """The first in file order wins, and all else goes."""
+    first = {"$schema": DRAFT_04, "type": "string"}
+    root = {"command": "x", "b": first, "a": {"$schema": DRAFT_04}}
+    left = applied(promote.RULE, root)
+    assert left.schema == first
+    [change] = left.changes
+    assert (change.pointer, change.before) == ("", write(root))
+    assert change.after == write(first)
+    assert "/b" in change.note
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"$schema": DRAFT_04, "a": {"$schema": DRAFT_04}},
+        {"properties": {}, "a": {"$schema": DRAFT_04}},
+        {"a": {"b": {"$schema": DRAFT_04}}},
+        {"a": [{"$schema": DRAFT_04}]},
+        {"a": "$schema"},
+        True,
+    ],
+)
+def test_only_members_of_roots_that_are_no_schemas_are_promoted(root: Json) -> None:
+    """Not where the root is a schema, and neither from below nor out of arrays."""
+    made = document(root)
+    assert promote.RULE.apply(made, CONTEXT) is made
+
+
+def test_a_promoted_schema_must_pass_the_metaschema_too() -> None:
+    """Inside an unknown member nobody had looked at it before."""
+    root = {"a": {"$schema": DRAFT_04, "exclusiveMinimum": True, "minimum": 1}}
+    ended = promote.RULE.apply(document(root), CONTEXT)
+    assert isinstance(ended, Rejected)
+    assert ended.reason is Reason.INVALID_SCHEMA
+    assert ended.detail.startswith("in /a: /exclusiveMinimum: ")
+
+
+def test_a_library_is_wrapped_by_what_it_defines() -> None:
+    """Dotted paths without `definitions` name properties that all are required."""
+    root = {
+        "definitions": {
+            "a": {"type": "string"},
+            "group": {"b": {"enum": [1]}, "note": {"title": "nothing"}},
+            "c/d": {"properties": {"inner": {"type": "string"}}},
+        },
+        "required": ["x"],
+    }
+    left = applied(wrap.RULE, root)
+    assert left.schema == {
+        "definitions": root["definitions"],
+        "properties": {
+            "a": {"$ref": "#/definitions/a"},
+            "group.b": {"$ref": "#/definitions/group/b"},
+            "c/d": {"$ref": "#/definitions/c~1d"},
+        },
+        "required": ["a", "group.b", "c/d"],
+    }
+    assert list(left.schema) == ["definitions", "required", "properties"]
+    properties, required = left.changes
+    assert (properties.pointer, properties.before) == ("/properties", ABSENT)
+    assert (required.pointer, required.before) == ("/required", '["x"]')
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"$schema": DRAFT_04, "type": "array", "definitions": {"a": {"enum": [1]}}},
+        {"$schema": DRAFT_04, "minProperties": 1, "definitions": {"a": {"enum": [1]}}},
+        {"title": "no sign of a schema", "a": {"type": "string"}},
+        {"definitions": {"a": {"type": "object"}, "b": {"type": "git"}}},
+        {"definitions": {"a": [{"type": "string"}]}},
+    ],
+)
+def test_nothing_else_is_wrapped(root: Json) -> None:
+    """Not where the root asks something, is no schema, or holds no schema."""
+    made = document(root)
+    assert wrap.RULE.apply(made, CONTEXT) is made
+
+
+LIBRARIES = st.dictionaries(
+    st.sampled_from(["a", "b/c", "d~e", "definitions", "type", "properties"]),
+    st.recursive(
+        st.sampled_from(["object", "string", 7, None, {"minimum": 1}]),
+        lambda inner: st.dictionaries(
+            st.sampled_from(["a", "definitions", "title", "x/y", "~1", "enum"]), inner
+        ),
+        max_leaves=12,
+    ),
+)
+
+
+@given(LIBRARIES)
+def test_every_entry_stands_where_its_pointer_says(root: dict[str, Json]) -> None:
+    """Entries are objects of the root, none inside another, in file order."""
+    found = list(entries(root))
+    assert all(isinstance(at(root, tokens), dict) for tokens in found)
+    assert not any(
+        one != other and other[: len(one)] == one for one in found for other in found
+    )
+
+
+@given(LIBRARIES)
+def test_a_wrap_makes_a_root_that_constrains(root: dict[str, Json]) -> None:
+    """A document is wrapped once: then its root asks something, and all resolves."""
+    made = document({"$schema": DRAFT_04, **root})
+    left = wrap.RULE.apply(made, CONTEXT)
+    assert isinstance(left, Document)
+    if left is made:
+        return
+    assert constrains(left.schema)
+    assert wrap.RULE.apply(left, CONTEXT) is left
+    for each in left.schema["properties"].values():
+        assert isinstance(at(made.schema, tokens_of(each["$ref"][1:])), dict)
+
+
+def test_a_root_with_items_becomes_an_array() -> None:
+    """Only `type` changes, where it stands."""
+    left = applied(array_type.RULE, {"type": "object", "items": {}, "title": "t"})
+    assert write(left.schema) == '{"type": "array", "items": {}, "title": "t"}'
+    assert [each.pointer for each in left.changes] == ["/type"]
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"type": "object", "items": {}, "properties": {}},
+        {"type": "object", "items": [{}]},
+        {"type": ["object"], "items": {}},
+        {"properties": {"a": {"type": "object", "items": {}}}},
+    ],
+)
+def test_other_objects_with_items_stay(root: Json) -> None:
+    """Nested ones, those with an applying word, and lists stay as they are."""
+    made = document(root)
+    assert array_type.RULE.apply(made, CONTEXT) is made

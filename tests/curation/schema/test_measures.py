@@ -1,0 +1,125 @@
+"""The measures of Table 8, against their definitions."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.core.github_subsets import github_config
+from curation.json.text import parse, plain
+from curation.schema.measures import (
+    fan_out_outside_arrays,
+    field_count,
+    max_fan_out,
+    measures,
+    schema_depth,
+    size_bytes,
+    size_kb,
+)
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.text(st.characters(exclude_categories=["Cs"])),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(
+            st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
+            inner,
+            max_size=4,
+        ),
+    ),
+    max_leaves=20,
+)
+
+
+def test_arrays_count_for_the_fan_out_only() -> None:
+    """Keys and levels inside arrays are no fields, but they can be a fan-out."""
+    value = {"a": {"b": 1}, "c": [{"d": 1, "e": 2, "f": {"g": {}}}]}
+    assert field_count(value) == 3
+    assert schema_depth(value) == 2
+    assert max_fan_out(value) == 3
+    assert fan_out_outside_arrays(value) == 2
+
+
+@pytest.mark.parametrize("value", [1, "text", None, [], [{"a": 1}]])
+def test_what_is_no_object_has_no_fields(value: Json) -> None:
+    """A scalar or an array at the root has neither fields nor depth."""
+    assert field_count(value) == schema_depth(value) == 0
+    assert fan_out_outside_arrays(value) == 0
+
+
+def nested(value: Json) -> tuple[int, int]:
+    """Return field count and depth by recursion, as one would define them."""
+    if not isinstance(value, dict):
+        return 0, 0
+    inner = [nested(each) for each in value.values()]
+    count = len(value) + sum(fields for fields, _ in inner)
+    return count, 1 + max((depth for _, depth in inner), default=0)
+
+
+@given(VALUES)
+def test_counts_equal_their_recursive_definitions(value: Json) -> None:
+    """The loops over stacks count what the definitions say."""
+    assert (field_count(value), schema_depth(value)) == nested(value)
+    assert fan_out_outside_arrays(value) <= max_fan_out(value)
+
+
+@given(VALUES)
+def test_the_size_is_that_of_pythons_default_text(value: Json) -> None:
+    """What is not ASCII counts as its escape."""
+    read = plain(parse(json.dumps(value).encode()))
+    assert size_bytes(read) == len(json.dumps(read).encode())
+    assert size_kb(read) == size_bytes(read) / 1024
+
+
+def test_a_size_keeps_the_spelling_of_numbers() -> None:
+    """A number is as long as its author wrote it."""
+    assert size_bytes(parse(b"[1.000]")) == len("[1.000]")
+
+
+def test_all_four_measures_come_together() -> None:
+    """`measures` says what the single functions say."""
+    value: Json = {"a": {"b": {}}}
+    found = measures(value)
+    assert (found.field_count, found.max_fan_out, found.depth) == (2, 1, 3)
+    assert found.size == len('{"a": {"b": {}}}')
+
+
+def test_deep_values_are_measured_without_recursion() -> None:
+    """Nesting beyond the interpreter's limit is only more levels."""
+    value: Json = {}
+    for _ in range(5_000):
+        value = {"a": value}
+    assert (field_count(value), schema_depth(value)) == (5_000, 5_001)
+    assert max_fan_out(value) == fan_out_outside_arrays(value) == 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "config"),
+    [
+        (0, "Github_trivial"),
+        (9, "Github_trivial"),
+        (10, "Github_easy"),
+        (29, "Github_easy"),
+        (30, "Github_medium"),
+        (99, "Github_medium"),
+        (100, "Github_hard"),
+        (499, "Github_hard"),
+        (500, "Github_ultra"),
+    ],
+)
+def test_githubs_subsets_are_bounded_by_field_counts(fields: int, config: str) -> None:
+    """Below 10, 30, 100 and 500 fields."""
+    assert github_config(fields) == config

@@ -1,0 +1,158 @@
+"""The embedded sample: small, ours, and with something in it for every rule."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars
+import pytest
+
+from curation.core.benchmark import CONFIGS, SPLITS
+from curation.core.documents import Reason
+from curation.pipeline.build import Request, build
+from curation.pipeline.inputs import Extra
+from curation.rules.sets import rule_set
+from curation.system.package_data import raw_folder
+from curation.system.progress import Quiet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from curation.core.documents import Json
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+#: What only a hostile document meets: tests/hostile is about these.
+LIMITS = {
+    Reason.TOO_LARGE,
+    Reason.TOO_DEEP,
+    Reason.TIMED_OUT,
+    Reason.OUT_OF_MEMORY,
+    Reason.CRASHED,
+}
+#: What is mended everywhere but in the user's own schemas.
+OF_LOCAL_ONLY = {"dead-keyword"}
+RULE_SETS = ("clean", "paper")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edition:
+    """One build of the sample, as its ledger tells it."""
+
+    rules: str
+    documents: polars.DataFrame
+    changes: polars.DataFrame
+    #: Every code that a record of the ten configs is flagged with.
+    lints: frozenset[str]
+    manifest: Json
+
+    @property
+    def kept(self) -> polars.DataFrame:
+        """The documents that became records."""
+        return self.documents.filter(polars.col("outcome") == "kept")
+
+    @property
+    def rejected(self) -> polars.DataFrame:
+        """The documents that did not."""
+        return self.documents.filter(polars.col("outcome") != "kept")
+
+    def golden(self) -> str:
+        """What is checked in: every record's split and digest, every reject's end."""
+        kept = self.kept.select("config", "unique_id", "split", "sha256")
+        rejected = self.rejected.select("raw_config", "unique_id", "outcome", "rule")
+        lines = [
+            f' "{name}": [\n'
+            + ",\n".join(f"  {json.dumps(row)}" for row in sorted(rows.rows()))
+            + "\n ]"
+            for name, rows in (("kept", kept), ("rejected", rejected))
+        ]
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+@pytest.fixture(scope="session", params=RULE_SETS)
+def edition(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Edition:
+    """Build the sample once under each rule set, with the extras that it has."""
+    out = tmp_path_factory.mktemp("sample") / request.param
+    extras = (Extra(source="corpus"), Extra(source="cloudformation"))
+    built = build(
+        Request(out=out, rules=request.param, sample=True, extras=extras, jobs=1),
+        Quiet(),
+    )
+    return Edition(
+        rules=request.param,
+        documents=polars.read_parquet(out / "ledger" / "documents.parquet"),
+        changes=polars.read_parquet(out / "ledger" / "changes.parquet"),
+        lints=frozenset(
+            polars.read_parquet(out / "*" / "*-00000-of-*.parquet", columns=["lints"])
+            .explode("lints")["lints"]
+            .drop_nulls()
+        ),
+        manifest=built.manifest,
+    )
+
+
+def test_every_config_and_split_has_a_record(edition: Edition) -> None:
+    """Every one of the ten configs has a record in each of the three splits."""
+    found = set(edition.kept.select("config", "split").unique().rows())
+    wanted = {(config, split) for config in CONFIGS for split in SPLITS}
+    assert wanted - found == set()
+
+
+def test_every_reason_is_met(edition: Edition) -> None:
+    """Every reason that a rule of the set can give is given, those of limits apart."""
+    possible = {
+        reason for rule in rule_set(edition.rules).all_rules for reason in rule.reasons
+    }
+    met = set(edition.rejected["outcome"].unique())
+    assert possible - LIMITS - met == set()
+
+
+def test_the_clean_rules_meet_every_reason(edition: Edition) -> None:
+    """`clean` and `paper` together give every reason there is but those of limits."""
+    if edition.rules != "clean":
+        pytest.skip("`paper` has fewer reasons")
+    met = set(edition.rejected["outcome"].unique())
+    own = {each for rule in rule_set("paper").all_rules for each in rule.reasons}
+    assert set(Reason) - LIMITS - own - met == set()
+
+
+def test_every_rule_does_something(edition: Edition) -> None:
+    """Every rule of the set changes, flags or rejects at least one document."""
+    acted = {
+        *edition.changes["rule"].unique(),
+        *edition.rejected["rule"].unique(),
+        *(
+            rule.name
+            for rule in rule_set(edition.rules).rules
+            if edition.lints & set(rule.lints)
+        ),
+    }
+    assert {rule.name for rule in rule_set(edition.rules).all_rules} - acted == set()
+
+
+def test_every_lint_is_met(edition: Edition) -> None:
+    """Every lint code that a rule of the set can leave is left on some record."""
+    codes = {code for rule in rule_set(edition.rules).rules for code in rule.lints}
+    assert codes - edition.lints - OF_LOCAL_ONLY == set()
+
+
+def test_golden_results(
+    edition: Edition, compare_golden: Callable[[Path, str], None]
+) -> None:
+    """The sample's records and rejects are those that are checked in."""
+    compare_golden(GOLDEN / f"sample-{edition.rules}.json", edition.golden())
+
+
+def test_partial(edition: Edition) -> None:
+    """A build from the sample never passes for the whole benchmark."""
+    assert edition.manifest["name"] == "JSONSchemaBench-partial"
+
+
+def test_size() -> None:
+    """The sample stays small: it is in every clone and in every wheel."""
+    files = [each for each in (raw_folder() / "sample").rglob("*") if each.is_file()]
+    assert sum(each.stat().st_size for each in files) < 1_500_000

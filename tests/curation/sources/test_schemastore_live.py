@@ -1,0 +1,269 @@
+"""SchemaStore's entries that are hosted elsewhere: fetched, locked, then pinned."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+import curation.sources.schemastore_live
+from curation.download.acquire import Acquired, FetchSettings, acquire
+from curation.download.allowed_hosts import Gate
+from curation.download.http import Network
+from curation.download.packs import open_pack
+from curation.download.path_patterns import Selection
+from curation.pipeline.inputs import Input, _pinned
+from curation.sources.registry import source_named
+from curation.sources.schemastore import live_path
+from curation.sources.schemastore_live import Hunt, fetch_live
+from curation.sources.schemastore_lock import (
+    default_lock,
+    read_lock,
+    with_live,
+    write_lock,
+)
+from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import Unavailable as UnavailableFault
+from tests.archives_made import digest, github_pin, github_tarball, save
+from tests.loopback import HASTY, body, redirect, reset, serving, status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from curation.download.pins import ArchivePin
+    from curation.sources.base import Source
+    from tests.loopback import Server
+
+CATALOGUE = "src/api/json/catalog.json"
+OWN = "src/schemas/json/own.json"
+PATHS = Selection((CATALOGUE, "src/schemas/json/*.json"))
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Run a server in the place of all other hosts."""
+    with serving() as made:
+        made.on("/one/thing.json", body(b'{"title": "one"}'))
+        made.on("/two/thing.json", body(b'{"title": "two"}'))
+        made.on("/alone", body(b"<html>"))
+        made.on("/gone.json", status(404))
+        made.on("/away.json", redirect("https://elsewhere.example/x"))
+        yield made
+
+
+def _urls(server: Server) -> list[str]:
+    paths = ("/one/thing.json", "/two/thing.json", "/alone", "/gone.json", "/away.json")
+    return [server.base + each for each in paths]
+
+
+@pytest.fixture
+def pin(server: Server, tmp_path: Path) -> ArchivePin:
+    """Pin a catalogue of five addresses elsewhere and one of its own, in a mirror."""
+    urls = ["https://json.schemastore.org/own.json", *_urls(server)]
+    catalogue = json.dumps({"schemas": [{"url": url} for url in urls]}).encode()
+    files = {CATALOGUE: catalogue, OWN: b"{}"}
+    made = replace(github_pin(), name="schemastore", paths=PATHS, digest=digest(files))
+    save(tmp_path / "mirror", made.file_names[0], github_tarball(files))
+    return made
+
+
+@pytest.fixture
+def hunt(
+    pin: ArchivePin, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Hunt:
+    """Return a hunt in the pinned catalogue."""
+    monkeypatch.setattr(
+        curation.sources.schemastore_live, "load_pins", lambda: {"schemastore": pin}
+    )
+    settings = FetchSettings(mirror=tmp_path / "mirror", cache=tmp_path / "cache")
+    return Hunt(
+        settings=settings,
+        lock=tmp_path / "lock.json",
+        network=Network(limits=HASTY),
+        pause=0.0,
+        gate=Gate(hosts=frozenset(), base=server.base),
+    )
+
+
+def _archive(pin: ArchivePin, hunt: Hunt) -> Acquired:
+    got = acquire(pin, hunt.settings)
+    assert isinstance(got, Acquired)
+    return got
+
+
+def test_what_is_there_is_locked_and_the_rest_listed(
+    pin: ArchivePin, hunt: Hunt, server: Server
+) -> None:
+    """Address, id, digest, length; a failure with its reason is never fatal."""
+    steps: list[int] = []
+    lock = fetch_live(hunt, print, steps.append)
+    one, two = (server.base + each for each in ("/one/thing.json", "/two/thing.json"))
+    ids = {each.url: each.unique_id for each in lock.schemas}
+    assert ids == {
+        one: "thing-" + hashlib.sha256(one.encode()).hexdigest()[:8],
+        two: "thing-" + hashlib.sha256(two.encode()).hexdigest()[:8],
+        f"{server.base}/alone": "alone",
+    }
+    assert {each.sha256 for each in lock.schemas} == {
+        hashlib.sha256(content).hexdigest()
+        for content in (b'{"title": "one"}', b'{"title": "two"}', b"<html>")
+    }
+    reasons = [each.why for each in lock.failures]
+    assert "not one of the source's" in reasons[0]
+    assert "404" in reasons[1]
+    assert read_lock(hunt.lock, pin.commit) == lock
+    assert sum(steps) == 5
+    assert not (hunt.settings.cache / "live").exists()
+
+
+def test_a_build_takes_exactly_what_is_locked(
+    pin: ArchivePin, hunt: Hunt, server: Server
+) -> None:
+    """The pack holds SchemaStore's own files and the others beside them."""
+    own = _archive(pin, hunt)
+    assert with_live(own, hunt.settings, hunt.lock) == own
+    fetch_live(hunt, print)
+    got = with_live(own, hunt.settings, hunt.lock)
+    pack = open_pack(got.pack)
+    one = live_path(f"{server.base}/one/thing.json")
+    assert pack.read(one) == b'{"title": "one"}'
+    assert pack.read(OWN) == b"{}"
+    assert pack.digest == got.digest != own.digest
+    assert with_live(own, hunt.settings, hunt.lock) == got
+
+
+def test_a_lock_with_failures_leaves_the_build_partial(
+    pin: ArchivePin, hunt: Hunt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is missing is told: everything, then what failed, then nothing."""
+    monkeypatch.setattr(
+        "curation.pipeline.inputs.load_pins", lambda: {"schemastore": pin}
+    )
+    monkeypatch.setenv("CSBDATA_LIVE_LOCK", str(hunt.lock))
+    source = source_named("schemastore")
+    assert _partial(source, hunt) == source.incomplete["schemastore"]
+    lock = fetch_live(hunt, print)
+    assert _partial(source, hunt) == (
+        "2 of 5 addresses outside the archive gave nothing; "
+        "`csbdata fetch schemastore --live` tries them again"
+    )
+    write_lock(hunt.lock, replace(lock, failures=()))
+    assert _partial(source, hunt) is None
+
+
+def _partial(source: Source, hunt: Hunt) -> str | None:
+    found = _pinned(source, "clean", hunt.settings, print)
+    assert isinstance(found, Input)
+    return found.partial
+
+
+def test_the_same_command_tries_again_only_what_failed(
+    hunt: Hunt, server: Server
+) -> None:
+    """What is locked is not asked for again, and stays as it is."""
+    before = fetch_live(hunt, print)
+    server.asked.clear()
+    server.on("/gone.json", body(b"{}"))
+    server.on("/one/thing.json", body(b"changed"))
+    after = fetch_live(hunt, print)
+    assert sorted(server.asked) == ["/away.json", "/gone.json"]
+    assert set(before.schemas) < set(after.schemas)
+    assert len(after.schemas) == 4
+
+
+def test_an_interrupted_hunt_goes_on(
+    hunt: Hunt, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What had arrived is not asked for again."""
+
+    def stops(_count: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch_live(hunt, print, stops)
+    assert not hunt.lock.exists()
+    (first,) = server.asked
+    server.asked.clear()
+    lock = fetch_live(hunt, print)
+    assert first not in server.asked
+    assert len(lock.schemas) == 3
+
+
+def test_a_lock_on_another_machine_is_verified(
+    pin: ArchivePin, hunt: Hunt, server: Server
+) -> None:
+    """Its contents are fetched; what has changed is refused, the lock untouched."""
+    lock = fetch_live(hunt, print)
+    text = hunt.lock.read_bytes()
+    fresh = replace(
+        hunt, settings=replace(hunt.settings, cache=hunt.settings.cache / "other")
+    )
+    with pytest.raises(NoInput, match="csbdata fetch schemastore --live"):
+        with_live(_archive(pin, fresh), fresh.settings, fresh.lock)
+    server.on("/one/thing.json", body(b"changed"))
+    changed = fetch_live(fresh, print)
+    assert any("has changed since it was locked" in f.why for f in changed.failures)
+    assert hunt.lock.read_bytes() == text
+    server.on("/one/thing.json", body(b'{"title": "one"}'))
+    assert fetch_live(fresh, print) == lock
+    with_live(_archive(pin, fresh), fresh.settings, fresh.lock)
+
+
+def test_a_broken_transfer_is_listed(hunt: Hunt, server: Server) -> None:
+    """And leaves no partial content."""
+    server.on("/alone", reset(b"<ht", 6))
+    lock = fetch_live(hunt, print)
+    assert [each.unique_id for each in lock.schemas if each.unique_id == "alone"] == []
+    assert any("broke off" in each.why for each in lock.failures)
+
+
+def test_offline_nobody_is_asked(hunt: Hunt, server: Server) -> None:
+    """One line, exit code 69."""
+    offline = replace(hunt, settings=replace(hunt.settings, offline=True))
+    with pytest.raises(UnavailableFault, match="--offline"):
+        fetch_live(offline, print)
+    assert server.asked == []
+
+
+def test_the_usual_gate_lets_only_the_catalogues_hosts_through(
+    hunt: Hunt, server: Server
+) -> None:
+    """Here they are all on loopback without TLS, so none is asked."""
+    lock = fetch_live(replace(hunt, gate=None), print)
+    assert lock.schemas == ()
+    assert len(lock.failures) == 5
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        (rb"csbdata live lock 1", b"another"),
+        (rb'"sha256": "[0-9a-f]{8}', b'"sha256": "00000000'),
+        (rb'"url"', b'"adress"'),
+        (rb"^.*$", b"not JSON"),
+        (rb'"commit": "cc', b'"commit": "dd'),
+    ],
+)
+def test_a_wrong_lock_is_named(change: tuple[bytes, bytes], hunt: Hunt) -> None:
+    """Another format, another digest, another commit: exit code 78."""
+    fetch_live(hunt, print)
+    text = re.sub(*change, hunt.lock.read_bytes(), flags=re.DOTALL)
+    hunt.lock.write_bytes(text)
+    with pytest.raises(BadConfiguration, match="delete it and run"):
+        fetch_live(hunt, print)
+
+
+def test_the_lock_is_in_the_cache_unless_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CSBDATA_LIVE_LOCK names it, for a team that keeps it in its repository."""
+    monkeypatch.delenv("CSBDATA_LIVE_LOCK", raising=False)
+    assert default_lock(tmp_path) == tmp_path / "schemastore.lock.json"
+    monkeypatch.setenv("CSBDATA_LIVE_LOCK", "there.json")
+    assert str(default_lock(tmp_path)) == "there.json"

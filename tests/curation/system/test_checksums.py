@@ -1,0 +1,49 @@
+"""`SHA256SUMS`: written and read back, and nothing else taken for it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.checksums import (
+    FILE,
+    file_digest,
+    names_in,
+    read_sums,
+    sums_of,
+    write_sums,
+)
+from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    """Every file with its digest, sorted by name."""
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "x y.parquet").write_bytes(b"rows")
+    (tmp_path / "a").write_bytes(b"")
+    write_sums(tmp_path, sums_of(tmp_path, names_in(tmp_path)))
+    assert read_sums(tmp_path) == {
+        "a": hashlib.sha256(b"").hexdigest(),
+        "b/x y.parquet": hashlib.sha256(b"rows").hexdigest(),
+    }
+    assert list(read_sums(tmp_path)) == ["a", "b/x y.parquet"]
+
+
+def test_a_large_file_is_read_in_pieces(tmp_path: Path) -> None:
+    """The digest does not depend on how a file is read."""
+    content = bytes(range(256)) * 10_000
+    (tmp_path / "x").write_bytes(content)
+    assert file_digest(tmp_path / "x") == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("line", ["", "abc  x", f"{'0' * 64} x", f"{'0' * 63}g  x"])
+def test_other_lines_are_refused(tmp_path: Path, line: str) -> None:
+    """A line that is none of checksums is named with its number: exit 65."""
+    (tmp_path / FILE).write_text(f"{'0' * 64}  good\n{line}\n")
+    with pytest.raises(BadData, match=f"{FILE}:2"):
+        read_sums(tmp_path)

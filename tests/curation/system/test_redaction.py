@@ -1,0 +1,153 @@
+"""Credentials leave neither in texts, nor in log records, nor in tracebacks."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.system.redaction import REDACTED, guard, redacted, redacted_traceback
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SECRET = "abcDEF0123456789abcDEF0123456789abcd"
+WORDS = st.text(st.sampled_from("abcXYZ019"), min_size=20, max_size=60)
+
+
+def _fail(error: Exception) -> None:
+    raise error
+
+
+@pytest.fixture
+def guarded() -> Iterator[None]:
+    """Put the process's hooks back afterwards."""
+    factory, hook = logging.getLogRecordFactory(), sys.excepthook
+    guard()
+    yield
+    logging.setLogRecordFactory(factory)
+    sys.excepthook = hook
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        f"hf_{SECRET}",
+        f"ghp_{SECRET}",
+        f"ghs_{SECRET}",
+        f"github_pat_{SECRET}",
+        f"Authorization: Bearer {SECRET}",
+        f"'authorization': 'bearer {SECRET}'",
+        f"https://x.test/a?X-Amz-Signature={SECRET}&y=1",
+        f"https://x.test/a?y=1&amp;X-Amz-Security-Token={SECRET}",
+        f"https://x.test/a?Policy=p&Signature={SECRET}&Key-Pair-Id=K",
+        f"https://x.test/a?sig={SECRET}",
+        f"https://someone:{SECRET}@x.test/a",
+        f"s3://key:{SECRET}@bucket/x",
+        f"eyJhbGciOiJIUzI1NiJ9.{SECRET}.{SECRET}",
+    ],
+)
+def test_known_forms_are_taken_out(held: str) -> None:
+    """What stands around the credential stays."""
+    text = redacted(f"before {held} after")
+    assert SECRET not in text
+    assert REDACTED in text
+    assert text.startswith("before ")
+    assert text.endswith(" after")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Github_easy/o13947: no difference",
+        "https://huggingface.co/datasets/a/b?revision=main&x=1",
+        "the hf_hub client, a bearer of news",
+        "commit 9b865efde13a30c13e0a33e536cf3e4a5a9d71d8",
+    ],
+)
+def test_ordinary_texts_stay(text: str) -> None:
+    """Nothing is taken out of what only looks a little like it."""
+    assert redacted(text) == text
+
+
+@given(before=st.text(max_size=30), word=WORDS, after=st.text(max_size=30))
+def test_a_token_is_taken_out_of_any_text(before: str, word: str, after: str) -> None:
+    """Whatever surrounds it; and doing it twice is doing it once."""
+    once = redacted(f"{before}hf_{word}{after}")
+    assert f"hf_{word}" not in once
+    assert redacted(once) == once
+
+
+@given(parts=st.lists(st.sampled_from(["eyJ", "a" * 8, "b", "-", ".", " "])))
+def test_signed_tokens_are_found_wherever_they_begin(parts: list[str]) -> None:
+    """As by the plain pattern of three parts, which reads a long text too often."""
+    text = "".join(parts)
+    plain = re.sub(r"eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*", REDACTED, text)
+    assert redacted(text) == plain
+
+
+@pytest.mark.parametrize(
+    "part", ["eyJ", "eyJaaaaaaaa.", "a.", "a://", "hf_", "bearer ", "?sig= "]
+)
+def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(part: str) -> None:
+    """A server may send a text of any length: read twice from each, it takes hours."""
+    text = part * 200_000 + " hf_" + SECRET
+    assert SECRET not in redacted(text)
+
+
+@pytest.mark.usefixtures("guarded")
+def test_log_records_hold_none(caplog: pytest.LogCaptureFixture) -> None:
+    """In the message, in its arguments, and in the traceback that comes with it."""
+    logger = logging.getLogger("some.library")
+    with caplog.at_level(logging.DEBUG):
+        logger.warning("sent %s to %s", f"Bearer {SECRET}", f"hf_{SECRET}")
+        try:
+            _fail(ValueError(f"hf_{SECRET}"))
+        except ValueError:
+            logger.exception("failed")
+    assert SECRET not in caplog.text
+    assert "some.library" in caplog.text
+    assert "ValueError" in caplog.text
+
+
+@pytest.mark.usefixtures("guarded")
+@pytest.mark.parametrize("arguments", [(), (1, 2), ({"b": 1},)])
+def test_a_record_with_the_wrong_arguments_is_logged(
+    arguments: tuple[object, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever logs it goes on, as without the guard."""
+    logging.getLogger("some.library").warning(f"%(a)s hf_{SECRET}", *arguments)  # noqa: G004 (a secret in the format)
+    assert "%(a)s" in caplog.text
+    assert SECRET not in caplog.text
+
+
+@pytest.mark.usefixtures("guarded")
+def test_what_a_process_dies_of_holds_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """The hook for exceptions that nobody catches prints it without."""
+    try:
+        _fail(KeyError(f"hf_{SECRET}"))
+    except KeyError as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+    said = capsys.readouterr().err
+    assert SECRET not in said
+    assert "KeyError" in said
+
+
+def test_a_traceback_names_everything_behind_it() -> None:
+    """The cause is there, its credential is not."""
+    try:
+        try:
+            _fail(OSError(f"https://x.test/?X-Amz-Signature={SECRET}"))
+        except OSError as error:
+            raise RuntimeError("outer") from error
+    except RuntimeError as error:
+        text = redacted_traceback(error)
+    assert "outer" in text
+    assert "OSError" in text
+    assert SECRET not in text

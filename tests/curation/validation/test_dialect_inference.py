@@ -1,0 +1,152 @@
+"""Which keywords a schema uses, and which draft fits them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.schema.dialects import BY_NAME, DIALECTS
+from curation.validation.dialect_inference import inferred, usage
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from curation.core.documents import Json
+
+
+def test_only_keyword_position_counts() -> None:
+    """Names of properties, data and unknown words use nothing."""
+    used = usage(
+        {
+            "properties": {"const": {"title": "a", "format": "date"}},
+            "enum": [{"if": 1}],
+            "default": {"prefixItems": []},
+            "x-word": {"dependencies": {}},
+            "definitions": {"not": {"$comment": "b"}},
+        }
+    )
+    assert used.words == {"properties", "enum"}
+    assert not used.asserts_beside_ref
+
+
+def test_a_keyword_below_any_applicator_counts() -> None:
+    """Schemas inside applicators of any draft, and in containers, are looked at."""
+    used = usage(
+        {
+            "if": {"$defs": {"a": {"const": 1}}},
+            "items": [{"extends": {"divisibleBy": 2}}],
+            "dependencies": {"a": {"minLength": 1}, "b": ["c"]},
+            "type": ["string", {"maximum": 3}],
+        }
+    )
+    assert {"const", "extends", "divisibleBy", "minLength", "maximum"} <= used.words
+
+
+def test_identifiers_count_as_strings_only() -> None:
+    """An `id` that is no string is a word like any other."""
+    assert usage({"id": "a", "$ref": "#"}).words == {"id", "$ref"}
+    assert usage({"id": {"type": "string"}, "$id": 3, "$ref": {}}).words == set()
+
+
+def test_what_contentschema_holds_is_not_applied() -> None:
+    """No draft applies `contentSchema`, so what it uses has no say."""
+    assert usage({"contentSchema": {"const": 1}}).words == set()
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"$ref": "#", "minLength": 1}, True),
+        ({"$ref": "#", "properties": {}}, True),
+        ({"$ref": "#", "title": "a", "definitions": {}, "$defs": {}}, False),
+        ({"$ref": {}, "minLength": 1}, False),
+    ],
+)
+def test_asserting_siblings_of_a_reference(schema: Json, *, expected: bool) -> None:
+    """Annotations and definitions beside a `$ref` assert nothing."""
+    assert usage(schema).asserts_beside_ref is expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "name"),
+    [
+        ({}, "2020-12"),
+        ({"type": "string", "format": "date", "examples": ["a"]}, "2020-12"),
+        ({"definitions": {"a": {}}, "$ref": "#/definitions/a"}, "2020-12"),
+        ({"prefixItems": [{}], "$defs": {}}, "2020-12"),
+        ({"items": [{}]}, "2019-09"),
+        ({"additionalItems": False, "items": {}}, "2019-09"),
+        ({"$recursiveAnchor": True}, "2019-09"),
+        (
+            {"$ref": "#/definitions/a", "items": [{}], "definitions": {"a": {}}},
+            "2019-09",
+        ),
+        ({"dependencies": {"a": ["b"]}}, "draft-07"),
+        ({"dependencies": {"a": ["b"]}, "if": {}}, "draft-07"),
+        ({"$id": "#anchor"}, "draft-07"),
+        ({"id": "http://example.com/a"}, "draft-04"),
+        ({"minimum": 1, "exclusiveMinimum": True}, "draft-04"),
+        ({"x-word": 1, "unknown": []}, "2020-12"),
+    ],
+)
+def test_the_newest_draft_that_fits(schema: Json, name: str) -> None:
+    """The newest is taken in which the schema is valid and all it uses has effect."""
+    found = inferred(schema, usage(schema))
+    assert found is not None
+    assert (found.dialect.name, found.mixed) == (name, False)
+
+
+@pytest.mark.parametrize(
+    ("schema", "name"),
+    [
+        ({"id": "a", "const": 1}, "2020-12"),
+        ({"id": "a", "items": [{}], "if": {}}, "2019-09"),
+        ({"$ref": "#", "minLength": 1, "dependencies": {}}, "2020-12"),
+        ({"exclusiveMinimum": True, "minimum": 1, "const": 1}, "draft-04"),
+        ({"divisibleBy": 2}, "2020-12"),
+    ],
+)
+def test_drafts_that_do_not_mix(schema: Json, name: str) -> None:
+    """Where no draft fits, the newest valid one is taken and called mixed."""
+    found = inferred(schema, usage(schema))
+    assert found is not None
+    assert (found.dialect.name, found.mixed) == (name, True)
+
+
+def test_a_schema_that_is_valid_nowhere_has_no_dialect() -> None:
+    """What no draft allows is inferred to nothing."""
+    schema = {"type": "text"}
+    assert inferred(schema, usage(schema)) is None
+
+
+def test_every_dialect_finds_its_own_keywords_effective() -> None:
+    """Each keyword of a draft has effect in it, and 2020-12's are not draft-04's."""
+    for each in DIALECTS:
+        schema = dict.fromkeys(sorted(each.effective), "a")
+        used = usage({word: schema[word] for word in schema if word != "$ref"})
+        assert used.all_effective(each)
+    assert not usage({"const": 1}).all_effective(BY_NAME["draft-04"])
+
+
+@pytest.mark.parametrize(
+    ("schema", "old", "later"),
+    [
+        ({"properties": {"a": {"required": True}}}, {"required"}, set()),
+        ({"required": ["a"]}, set(), {"required"}),
+        ({"type": "any"}, {"type"}, set()),
+        ({"type": ["any", "null"]}, {"type"}, set()),
+        ({"type": [{"type": "string"}]}, {"type"}, set()),
+        ({"dependencies": {"a": "b"}}, {"dependencies"}, set()),
+        ({"dependencies": {"a": ["b"]}}, set(), set()),
+        ({"extends": {}, "disallow": "null"}, {"extends", "disallow"}, set()),
+        ({"oneOf": [{"divisibleBy": 2}]}, {"divisibleBy"}, {"oneOf"}),
+        ({"type": "string", "pattern": "a"}, set(), set()),
+    ],
+)
+def test_words_of_draft_03_and_of_later_ones(
+    schema: Json, old: AbstractSet[str], later: AbstractSet[str]
+) -> None:
+    """What only draft-03 has, and what it lacks, are told apart."""
+    used = usage(schema)
+    assert (used.old, used.later) == (old, later)

@@ -1,0 +1,26 @@
+"""jsonschema starts quickly and still knows what an IRI is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+CODE = """
+import sys
+from curation.validation.fast_import import jsonschema
+print("rfc3987_syntax" in sys.modules or "lark" in sys.modules)
+checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
+print(checker.conforms("http://example.com/\\u00e9", "iri"))
+print(checker.conforms("http://[", "iri"), checker.conforms("<", "iri-reference"))
+print("lark" in sys.modules)
+print(checker.conforms("a b", "uri-reference"), checker.conforms("a", "uri-reference"))
+"""
+
+
+def test_the_grammar_of_iris_is_built_when_one_is_checked() -> None:
+    """Not before, and with the same verdicts."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE], capture_output=True, text=True, check=True
+    )
+    words = done.stdout.split()
+    assert words == ["False", "True", "False", "False", "True", "False", "True"]

@@ -1,0 +1,51 @@
+"""What in a text may lead to a person."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.verification.checks.personal_data import found_in
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("write to jane.roe+lists@mail.uni.edu.", "e-mail address"),
+        ("call +41 21 693 11 11 now", "telephone number"),
+        ("host 8.8.8.8", "IP address"),
+        ("2001:4860:4860:0:0:0:0:8888", "IP address"),
+        ("ftp://jane:secret@files.uni.edu/x", "URL with a password"),
+    ],
+)
+def test_what_leads_to_someone_is_found(text: str, kind: str) -> None:
+    """Each kind by an example of it."""
+    assert found_in(text)[kind] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jane@example.com, joe@mail.example.org, x@y.test, a@b.invalid",
+        "10.0.0.1 127.0.0.1 192.168.1.1 192.0.2.7 version 1.2.3 999.1.1.1",
+        "@types/node @angular/core user@ @host",
+        "https://example.org/a:b@c",
+        "+1 and 2 + 3",
+    ],
+)
+def test_what_is_reserved_or_no_address_is_not(text: str) -> None:
+    """Names and numbers for examples, private networks, packages, sums."""
+    assert not found_in(text)
+
+
+def test_one_that_stands_twice_counts_once() -> None:
+    """Distinct ones are counted."""
+    text = "a@uni.edu a@uni.edu b@uni.edu"
+    assert found_in(text)["e-mail address"] == 2
+
+
+@given(st.text())
+def test_any_text_is_read(text: str) -> None:
+    """Nothing that may stand in a text makes it fail."""
+    assert all(count > 0 for count in found_in(text).values())

@@ -1,0 +1,323 @@
+"""What verifying a folder says: nothing of a sound one, one line of each fault."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from shutil import copytree
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curation.core.benchmark import CONFIGS, instances_config
+from curation.json.text import digest
+from curation.schema.dialects import BY_NAME
+from curation.schema.skeleton import skeleton_digest
+from curation.system.errors import NoInput
+from curation.verification import Finding, Verification, verify
+from curation.verification.checks.canary import CANARY
+from curation.verification.checks.card import CARD
+from curation.verification.checks.counts import COUNTS
+from curation.verification.checks.digests import DIGESTS
+from curation.verification.checks.identity import IDENTITY
+from curation.verification.checks.leakage import LEAKAGE
+from curation.verification.checks.loading import LOADING
+from curation.verification.checks.personal import PERSONAL
+from curation.verification.checks.schemas import SCHEMAS
+from curation.verification.checks.viewer import MOST_ROW, VIEWER
+from curation.verification.core.check import Answer
+from curation.verification.core.folder_contents import open_folder
+from curation.workers.outcomes import Ending, Outcome
+from tests.curation.verification.spoiling import (
+    TABLE,
+    edit_manifest,
+    lines,
+    rewrite,
+    said_by,
+    set_cell,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.documents import Json
+
+
+def test_a_build_is_sound(sound: Path) -> None:
+    """The sample's build has no failure; every config and split was opened."""
+    found = verify(sound)
+    assert lines(found) == []
+    assert (found.exit_code, found.partial) == (0, True)
+    assert found.counted["configs"] == 2 * len(CONFIGS)
+    assert found.counted["configs opened"] == 2 * len(CONFIGS) + 1
+    assert found.counted["splits opened"] == 3 * found.counted["configs opened"]
+    assert found.counted["schemas validated"] == found.counted["records"] == 295
+
+
+def test_a_folder_may_be_called_like_a_pattern(sound: Path, tmp_path: Path) -> None:
+    """Brackets and stars in a path are letters: all is read, and all is well."""
+    folder = copytree(sound, tmp_path / "o[u]t *")
+    found = verify(folder, checks=(COUNTS, IDENTITY, LEAKAGE, LOADING))
+    assert lines(found) == []
+    assert found.counted["configs opened"] == 2 * len(CONFIGS) + 1
+
+
+def test_what_it_says_does_not_depend_on_jobs(folder: Path) -> None:
+    """One child or three: the same findings in the same order."""
+    set_cell(folder / TABLE, "sha256", "0" * 64, row=2)
+    set_cell(folder / TABLE, "json_schema", "[]", row=1)
+    checks = [SCHEMAS, PERSONAL, LEAKAGE]
+    one, three = (verify(folder, jobs=jobs, checks=checks) for jobs in (1, 3))
+    assert one == three
+    assert one.failures
+
+
+def test_files_missing_added_and_changed_are_named(folder: Path) -> None:
+    """Each with the lists that know better, once."""
+    (folder / "LICENSE").unlink()
+    (folder / "thesis.txt").write_text("mine")
+    (folder / "croissant.json").write_text("{}")
+    lists = "manifest.json and SHA256SUMS"
+    assert said_by(DIGESTS, folder) == [
+        f"digests: LICENSE: missing, but listed in {lists}",
+        f"digests: croissant.json: changed: not the digest that stands in {lists}",
+        f"digests: thesis.txt: not listed in {lists}",
+    ]
+
+
+def test_one_other_byte_is_noticed(folder: Path) -> None:
+    """Wherever it is in a table."""
+    path = folder / TABLE
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    assert [each for each in said_by(DIGESTS, folder) if TABLE in each]
+
+
+def test_lists_are_files_too(folder: Path) -> None:
+    """Without SHA256SUMS, or with a line that is none, verification fails."""
+    sums = folder / "SHA256SUMS"
+    sums.write_text(sums.read_text() + "rubbish\n")
+    (line,) = said_by(DIGESTS, folder)
+    assert line.startswith("digests: SHA256SUMS: not a line of checksums")
+    sums.unlink()
+    assert said_by(DIGESTS, folder) == ["digests: SHA256SUMS: missing"]
+
+
+def test_a_lost_row_is_missed_by_all_who_counted(folder: Path) -> None:
+    """Manifest, card and ledger each know of it."""
+    lost = pl.read_parquet(folder / TABLE)["unique_id"][0]
+    rows = len(pl.read_parquet(folder / TABLE))
+    rewrite(folder / TABLE, lambda table: table.slice(1))
+    fact = f"{rows} rows in Github_easy/train; there are {rows - 1}"
+    assert said_by(COUNTS, folder) == [
+        f"counts: manifest.json: {fact}",
+        f"counts: README.md: {fact}",
+        f"counts: Github_easy/{lost}: kept in the ledger, but no row",
+    ]
+
+
+def test_instances_are_counted_against_the_ledger(folder: Path) -> None:
+    """A record that lost its instances is named."""
+    path = folder / "Snowplow_instances/test-00000-of-00001.parquet"
+    table = pl.read_parquet(path)
+    lost = table["unique_id"][0]
+    table.filter(pl.col("unique_id") != lost).write_parquet(path)
+    (line,) = [each for each in said_by(COUNTS, folder) if lost in each]
+    assert line.endswith("instances in the ledger; there are 0")
+
+
+def test_a_record_in_the_wrong_split_is_noticed(folder: Path) -> None:
+    """Its skeleton says where it belongs."""
+    test = folder / TABLE.replace("train", "test")
+    moved = pl.read_parquet(folder / TABLE).head(1)
+    rewrite(test, lambda table: pl.concat([table, moved]))
+    rewrite(folder / TABLE, lambda table: table.slice(1))
+    name = f"Github_easy/{moved['unique_id'][0]}"
+    assert said_by(LEAKAGE, folder) == [
+        f"leakage: {name}: in split test; its skeleton belongs in train"
+    ]
+
+
+def test_a_schema_that_stands_twice_is_noticed(folder: Path) -> None:
+    """In another config, under another name, in another split."""
+    source = folder / "Kubernetes/train-00000-of-00001.parquet"
+    copy = pl.read_parquet(source).head(1)
+    rewrite(
+        folder / TABLE.replace("train", "test"),
+        lambda table: pl.concat([table, copy.with_columns(unique_id=pl.lit("copy"))]),
+    )
+    name = f"Kubernetes/{copy['unique_id'][0]}"
+    said = said_by(LEAKAGE, folder)
+    assert any("the same schema as Github_easy/copy" in each for each in said)
+    assert any("Github_easy/copy: in split test" in each for each in said)
+    assert any(name in each and "in test too" in each for each in said)
+
+
+def test_an_id_that_two_records_share_is_noticed(folder: Path) -> None:
+    """Within a config; other configs may have it."""
+    ids = pl.read_parquet(folder / TABLE)["unique_id"]
+    set_cell(folder / TABLE, "unique_id", ids[1])
+    assert said_by(IDENTITY, folder) == [
+        f"ids: Github_easy/{ids[1]}: 2 records have this id (train, train)"
+    ]
+
+
+def _consistent(schema: Json, dialect: str) -> dict[str, str]:
+    """Return the columns of a schema, with the digests that are its own."""
+    return {
+        "json_schema": json.dumps(schema),
+        "dialect": dialect,
+        "sha256": digest(schema),
+        "skeleton_sha256": skeleton_digest(schema, BY_NAME[dialect]),
+    }
+
+
+INVALID: list[tuple[Json, str, str]] = [
+    ({"type": "strnig"}, "draft-07", "invalid under draft-07: /type:"),
+    ({"$ref": "#/nowhere"}, "2020-12", "2020-12: jsonschema does not find #/nowhere"),
+    ({"$ref": "#/gone"}, "2020-12", "2020-12: jsonschema-rs refuses it"),
+    ({"exclusiveMinimum": True}, "draft-06", "invalid under draft-06"),
+]
+CONTRADICTING = [
+    ("json_schema", '{"type": "null"}', "sha256 is not that of the schema"),
+    ("json_schema", "{", "json_schema is no JSON"),
+    ("json_schema", '{"a": 1, "a": 2}', "json_schema is no JSON"),
+    ("dialect", "draft-05", "no such dialect: 'draft-05'"),
+    ("skeleton_sha256", "0" * 64, "skeleton_sha256 is not that of the schema"),
+]
+
+
+def test_a_schema_that_is_not_what_its_row_says_is_named(folder: Path) -> None:
+    """What a validator refuses, and what contradicts a digest, each with its record."""
+    wanted = []
+    for row, (schema, dialect, said) in enumerate(INVALID):
+        for column, value in _consistent(schema, dialect).items():
+            name = set_cell(folder / TABLE, column, value, row)
+        wanted.append(f"schemas: Github_easy/{name}: {said}")
+    for row, (column, value, said) in enumerate(CONTRADICTING, len(INVALID)):
+        name = set_cell(folder / TABLE, column, value, row)
+        wanted.append(f"schemas: Github_easy/{name}: {said}")
+    found = said_by(SCHEMAS, folder)
+    assert [each for each in wanted if not any(f.startswith(each) for f in found)] == []
+    assert len({each.split(": ")[1] for each in found}) == len(wanted)
+
+
+def test_what_paper_rules_keep_is_noted_and_no_failure(folder: Path) -> None:
+    """They ask 2020-12 of every schema, and nothing of its own dialect."""
+    for column, value in _consistent({"type": "strnig"}, "draft-07").items():
+        set_cell(folder / TABLE, column, value)
+    edit_manifest(folder, lambda manifest: manifest.update(rules="paper"))
+    found = verify(folder, checks=[SCHEMAS])
+    assert lines(found) == []
+    assert [each.check for each in found.notes] == ["schemas"]
+
+
+def test_a_schema_that_kills_its_child_costs_one_line(sound: Path) -> None:
+    """The record's place and how the child ended; the others are judged."""
+    contents = open_folder(sound)
+    unit = {"where": TABLE, "group": 0, "row": 7}
+    killed = Outcome(ending=Ending.CRASH, detail="killed by SIGSEGV")
+    found = SCHEMAS.judge(contents, [Answer(unit=unit, outcome=killed)])
+    (line,) = map(str, found.findings)
+    assert line == (f"schemas: {TABLE}: row 7 of row group 0: crash: killed by SIGSEGV")
+
+
+def test_what_the_viewer_cannot_show_is_named(folder: Path) -> None:
+    """A row over its limit, pages without an index, no content-defined chunks."""
+    large = json.dumps({"description": hashlib.sha256().hexdigest() * (MOST_ROW // 60)})
+    rewrite(folder / TABLE, lambda table: table.head(1))
+    set_cell(folder / TABLE, "json_schema", large)
+    (line,) = said_by(VIEWER, folder)
+    assert "row group 0 has 1 rows" in line
+    pl.read_parquet(folder / TABLE).head(0).write_parquet(folder / TABLE)
+    other = folder / TABLE.replace("train", "val")
+    pl.read_parquet(other).write_parquet(other)
+    said = "\n".join(said_by(VIEWER, folder))
+    assert "val-00000-of-00001.parquet: not written with content-defined" in said
+
+
+def test_every_table_bears_the_canary(folder: Path) -> None:
+    """A table without it is named, and so is a manifest without it."""
+    pl.read_parquet(folder / TABLE).write_parquet(folder / TABLE)
+    assert said_by(CANARY, folder) == [
+        f"canary: {TABLE}: without the canary of the manifest"
+    ]
+    edit_manifest(folder, lambda manifest: manifest.pop("canary"))
+    assert said_by(CANARY, folder) == ["canary: manifest.json: no canary"]
+
+
+def test_a_card_that_says_something_else_is_noticed(folder: Path) -> None:
+    """One figure changed by hand is enough."""
+    card = folder / "README.md"
+    card.write_text(card.read_text().replace("295", "296"))
+    said = said_by(CARD, folder)
+    assert "card: README.md: not what the data gives" in said
+
+
+def test_a_config_opens_with_the_rows_that_its_files_have(folder: Path) -> None:
+    """One whose file is missing, or that the card does not announce, is named."""
+    (folder / "Snowplow/val-00000-of-00001.parquet").unlink()
+    (folder / "mine").mkdir()
+    (folder / TABLE).rename(folder / "mine/train-00000-of-00001.parquet")
+    said = said_by(LOADING, folder)
+    missing = "cannot be opened without Snowplow/val-00000-of-00001.parquet"
+    assert f"loading: Snowplow: {missing}" in said
+    assert "loading: mine: not announced in README.md" in said
+    assert f"loading: Github_easy: cannot be opened without {TABLE}" in said
+
+
+def test_columns_are_those_of_a_build(folder: Path) -> None:
+    """`datasets` fills a missing column with nulls; here it is named."""
+    path = folder / TABLE
+    table = pq.read_table(path)
+    deep = table["depth"].cast(pa.string())
+    table = table.set_column(table.column_names.index("depth"), "depth", deep)
+    pq.write_table(table.drop("json_schema").append_column("mine", deep), path)
+    said = [each for each in said_by(LOADING, folder) if TABLE in each]
+    assert said == [
+        f"loading: {TABLE}: not the columns of a build: json_schema, depth, mine"
+    ]
+
+
+def test_addresses_are_listed_and_no_failure(folder: Path) -> None:
+    """A record with a mail address is a note with its place, not its address."""
+    schema = {"description": "ask jane.roe@uni-somewhere.edu"}
+    name = set_cell(folder / TABLE, "json_schema", json.dumps(schema))
+    found = verify(folder, checks=[PERSONAL])
+    assert found.exit_code == 0
+    assert f"personal: Github_easy/{name}: 1 e-mail address" in map(str, found.notes)
+    assert found.counted["places with e-mail address"] == 1
+    assert "jane" not in str(found)
+
+
+def test_the_exit_code_tells_what_failed() -> None:
+    """Nothing, a check, or reading itself; notes count for nothing."""
+    note = Finding(check="personal", where="", detail="", failure=False)
+    failed = Finding(check="counts", where="", detail="")
+    unread = Finding(check="readable", where="", detail="")
+    for findings, code in [
+        ((), 0),
+        ((note,), 0),
+        ((note, failed), 1),
+        ((failed, unread), 65),
+    ]:
+        assert Verification(findings=findings).exit_code == code
+
+
+def test_what_is_no_build_is_no_input(tmp_path: Path) -> None:
+    """A folder that is not there, and one without a manifest."""
+    with pytest.raises(NoInput, match="no such folder"):
+        verify(tmp_path / "gone")
+    with pytest.raises(NoInput, match="no build"):
+        verify(tmp_path)
+
+
+def test_configs_of_instances_are_opened_too(sound: Path) -> None:
+    """The card announces them; so they load."""
+    found = open_folder(sound)
+    names = {each["config_name"] for each in found.metadata["configs"]}
+    assert {instances_config(each) for each in CONFIGS} < names

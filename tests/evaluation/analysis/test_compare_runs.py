@@ -1,0 +1,233 @@
+"""Comparisons are paired, honest about what is missing, and a gate that holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.errors import BadConfiguration, NoInput
+from evaluation.analysis.compare_runs import Question, compared
+from evaluation.analysis.comparison import pair_of, sides_of
+from evaluation.analysis.regression_gate import gate_of, matched, rank
+from evaluation.core.cases import Result
+from evaluation.reporting.tables import Rate, Ratio, Table
+from evaluation.results.outcomes import Standing
+from evaluation.results.reader import open_run
+from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from curation.core.documents import Json
+    from evaluation.analysis.compare_runs import Answer
+    from evaluation.core.cases import Row
+    from evaluation.results.reader import Run
+
+
+def _run(folder: Path, rows: Sequence[Row], **header: Json) -> Run:
+    engines = [
+        {"engine": name, "name": name.partition(" ")[0], "preset": "faithful"}
+        for name in sorted({each.engine for each in rows})
+    ]
+    head = {**HEAD, "engines": engines, **header}
+    return open_run(write_run(folder, rows, head))
+
+
+def _table(answer: Answer, title: str) -> Table:
+    return next(each for each in answer.tables if each.title == title)
+
+
+def _bad(**given: Json) -> Row:
+    return row(walks=(accepted(), accepted(valid=False)), **given)
+
+
+def test_engines_of_one_run_are_compared_with_each_other(tmp_path: Path) -> None:
+    """On the same schemas: twice as slow is twice as slow, whatever the schemas."""
+    rows = many("alpha 1.0", 200, broken=0) + many("beta 2.0", 150, speed=2, broken=0)
+    answer = compared(Question(runs=[_run(tmp_path, rows)]))
+    a, b, schemas, to_first, _, between = _table(answer, "Times, paired").rows[0]
+    assert (a, b, schemas) == ("alpha 1.0", "beta 2.0", 150)
+    for ratio in (to_first, between):
+        assert isinstance(ratio, Ratio)
+        assert ratio.interval is not None
+        assert 1.5 < ratio.interval.low < ratio.value < ratio.interval.high < 2.5
+    assert answer.holds is None
+
+
+def test_passing_is_counted_in_pairs(tmp_path: Path) -> None:
+    """Both, only a, only b; McNemar's p by hand: 2 x (1/2)^5."""
+    rows = [row(id=f"o{n}") for n in range(9)]
+    rows += [row(id=f"o{n}", engine="beta 2.0") for n in range(4)]
+    rows += [_bad(id=f"o{n}", engine="beta 2.0") for n in range(4, 9)]
+    answer = compared(Question(runs=[_run(tmp_path, rows)]))
+    cells = _table(answer, "What passes, paired").rows[0]
+    assert cells[2:6] == (Rate(9, 9), Rate(4, 9), 5, 0)
+    assert cells[7:] == (2 / 32, 2 / 32)
+
+
+def test_times_of_all_and_of_what_all_compile_stand_beside_each_other(
+    tmp_path: Path,
+) -> None:
+    """A time-out is cut off in the one view and absent from the other."""
+    lost = row(
+        id="o1", engine="beta 2.0", result=Result.TIMEOUT, phase="compile",
+        compile_ns=None, first_mask_ns=None, walks=(),
+    )  # fmt: skip
+    rows = [row(), row(id="o2"), lost, row(id="o2", engine="beta 2.0")]
+    run = _run(tmp_path, rows, limits={"compile_seconds": 40})
+    answer = compared(Question(runs=[run]))
+    everything = _table(answer, "Time to first mask, all schemas").rows[1]
+    assert everything[1:3] == (2, 1)
+    assert str(everything[-2]) == "≥ 40.0 s"
+    shared = _table(answer, "Time to first mask, the 1 schemas that all compile")
+    assert [each[1] for each in shared.rows] == [1, 1]
+    assert "cut off" not in shared.columns
+
+
+def test_the_same_engine_in_two_runs_has_the_runs_name(tmp_path: Path) -> None:
+    """Nobody can mistake the one for the other."""
+    runs = [_run(tmp_path / name, [row()]) for name in ("old", "new")]
+    labels = [each.label for each in sides_of(runs, "masks")]
+    assert labels == ["old: alpha 1.0", "new: alpha 1.0"]
+
+
+def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
+    """One engine alone has no counterpart."""
+    with pytest.raises(NoInput, match="no two engines"):
+        compared(Question(runs=[_run(tmp_path, [row()])]))
+
+
+def test_other_data_and_machines_are_objected_to(tmp_path: Path) -> None:
+    """What makes figures less comparable is said, and they are compared."""
+    one = _run(tmp_path / "a", [row()], machine={"cores": 2}, data={"sha256": "1"})
+    two = _run(tmp_path / "b", [row()], machine={"cores": 64}, data={"sha256": "2"})
+    answer = compared(Question(runs=[one, two]))
+    assert [("machine" in each, "data" in each) for each in answer.objections] == [
+        (False, True),
+        (True, False),
+    ]
+
+
+def _gate(
+    tmp_path: Path, old: Sequence[Row], new: Sequence[Row], **given: Json
+) -> Answer:
+    question = Question(
+        runs=[_run(tmp_path / "new", new)],
+        baseline=_run(tmp_path / "old", old),
+        **given,
+    )
+    return compared(question)
+
+
+def test_a_gate_holds_where_nothing_is_worse(tmp_path: Path) -> None:
+    """The next version of an engine is held against the one before."""
+    old = [row(), _bad(id="o2")]
+    new = [row(engine="alpha 1.1"), row(engine="alpha 1.1", id="o2")]
+    answer = _gate(tmp_path, old, new)
+    assert answer.holds is True
+    cells = _table(answer, "Regression gate").rows[0]
+    assert cells[:6] == ("alpha 1.0", "alpha 1.1", Rate(2, 2), 0, 1, 0)
+
+
+def test_a_gate_fails_where_one_is_worse(tmp_path: Path) -> None:
+    """What became worse is listed by name; better ones do not make up for it."""
+    old = [row(), _bad(id="o2"), _bad(id="o3")]
+    new = [_bad(), row(id="o2"), row(id="o3")]
+    answer = _gate(tmp_path, old, new)
+    assert answer.holds is False
+    assert "1 worse" in answer.reason
+    assert _table(answer, "Units that moved").rows[0][1:] == (
+        "worse", "masks", "Github_easy/o1", "passed", "under constrained",
+    )  # fmt: skip
+
+
+def test_a_gate_allows_what_it_is_told_to_allow(tmp_path: Path) -> None:
+    """At 75 % one of four may be worse, at 76 % not."""
+    old = [row(id=f"o{n}") for n in range(4)]
+    new = [_bad(id="o0"), *old[1:]]
+    assert _gate(tmp_path / "a", old, new, percent=75.0).holds is True
+    assert _gate(tmp_path / "b", old, new, percent=76.0).holds is False
+
+
+def test_what_was_not_run_is_not_no_worse(tmp_path: Path) -> None:
+    """A unit of the baseline that is missing fails the gate, unless told otherwise."""
+    old, new = [row(), row(id="o2")], [row()]
+    assert _gate(tmp_path / "a", old, new).holds is False
+    assert _gate(tmp_path / "b", old, new, common_only=True).holds is True
+
+
+def test_a_gate_over_nothing_does_not_hold(tmp_path: Path) -> None:
+    """No unit in common is no proof that nothing is worse."""
+    answer = _gate(tmp_path, [row()], [row(id="o2")], common_only=True)
+    assert answer.holds is False
+
+
+@pytest.mark.parametrize(("most", "holds"), [(None, True), (1.2, False), (3.0, True)])
+def test_a_gate_on_time_wants_to_be_sure(
+    most: float | None, *, holds: bool, tmp_path: Path
+) -> None:
+    """Twice as slow fails at 1.2 and not at 3: the whole interval has to be above."""
+    old = many("alpha 1.0", 60, broken=0)
+    new = many("alpha 1.0", 60, speed=2, broken=0)
+    answer = _gate(tmp_path, old, new, slower=most)
+    assert answer.holds is holds
+    assert ("as long to first mask" in answer.reason) is not holds
+
+
+def test_a_gate_on_time_is_not_closed_by_one_slow_schema(tmp_path: Path) -> None:
+    """A ratio that is not sure is no slowdown."""
+    old = [row(id=f"o{n}") for n in range(3)]
+    new = [*old[:2], row(id="o2", compile_ns=2_000_000_000)]
+    assert _gate(tmp_path, old, new, slower=1.2).holds is True
+
+
+def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
+    """The same preset before another one, the same name before another name."""
+
+    def run(folder: str, *labels: str) -> Run:
+        engines: Json = [
+            {"engine": each, "name": each.split()[0], "preset": each.split()[2]}
+            for each in labels
+        ]
+        rows = [row(engine=each) for each in labels]
+        head = {**HEAD, "engines": engines}
+        return open_run(write_run(tmp_path / folder, rows, head))
+
+    old = sides_of([run("old", "alpha 1 fast", "alpha 1 safe", "beta 1 safe")], "masks")
+    new = sides_of([run("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")], "masks")
+    assert [(a.engine, b.engine) for a, b in matched(old, new)] == [
+        ("alpha 1 safe", "alpha 2 safe"),
+        ("beta 1 safe", "beta 2 fast"),
+    ]
+
+
+def test_an_engine_without_a_counterpart_is_refused(tmp_path: Path) -> None:
+    """The message names what the baseline has."""
+    old = [row(), row(engine="gamma 1")]
+    with pytest.raises(BadConfiguration, match=r"beta 2\.0.*alpha 1\.0, gamma 1"):
+        _gate(tmp_path, old, [row(engine="beta 2.0")])
+
+
+def test_an_honest_refusal_is_better_than_a_wrong_mask(tmp_path: Path) -> None:
+    """The order of outcomes: passed, refused, over-, under-constrained, dead."""
+    rows = [
+        row(),
+        row(id="o2", result=Result.COMPILE_ERROR, walks=()),
+        row(id="o3", walks=(blocked(valid=True),)),
+        _bad(id="o4"),
+        row(id="o5", result=Result.CRASH, walks=()),
+    ]
+    (side,) = sides_of([_run(tmp_path, rows)], "masks")
+    ranks = [rank(each) for each in side.units]
+    assert ranks == sorted(set(ranks))
+    assert gate_of(side, side).no_worse == Rate(5, 5)
+    assert len(pair_of(side, side).units) == 5
+
+
+def test_every_standing_has_a_rank(tmp_path: Path) -> None:
+    """No outcome is forgotten by the gate."""
+    from evaluation.analysis.regression_gate import RANKS  # noqa: PLC0415 (this test's alone)
+
+    assert sorted(each for ranks in RANKS for each in ranks) == sorted(Standing)

@@ -1,0 +1,157 @@
+"""What is left of a schema still fails, is smaller, and is found in bounded time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from curation.system.errors import NoInput
+from evaluation.analysis.schema_shrinking import shrink
+from evaluation.analysis.shrink_failure import asking, shrunk
+from evaluation.commands.results import app
+from evaluation.core.cases import Result, Unit, Walk
+from evaluation.data import open_data
+from evaluation.execution.header import header
+from evaluation.execution.run_folder import open_run_folder
+from evaluation.execution.runner import run
+from evaluation.results.outcomes import Standing, standing
+from evaluation.results.reader import open_run
+from evaluation.setup.selected_engines import lineup
+from tests.evaluation.measuring import BRISK, miniature, plan_of, tokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.documents import Json
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from("abxyz"), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def _has_x(value: Json) -> bool:
+    return '"x"' in json.dumps(value)
+
+
+def test_a_culprit_is_all_that_is_left() -> None:
+    """Whatever stands around it goes: properties, siblings, levels."""
+    names = {f"p{n}": {"type": "string"} for n in range(9)}
+    around = {"title": "t", "properties": names}
+    schema = {"allOf": [around, {"items": {"not": {"x": 1000}, "maxLength": 7}}]}
+    assert shrink(schema, _has_x) == {"x": 1}
+
+
+def test_what_a_part_refers_to_stays() -> None:
+    """A lifted subschema keeps the definitions that it needs, and no others."""
+    schema = {
+        "$defs": {"a": {"type": "string"}, "b": {"type": "object"}},
+        "properties": {"p": {"$ref": "#/$defs/a"}},
+    }
+
+    def refers(value: Json) -> bool:
+        return (
+            isinstance(value, dict)
+            and value.get("$ref") == "#/$defs/a"
+            and "a" in value.get("$defs", {})
+        )
+
+    found = shrink(schema, lambda value: refers(value) or value == schema)
+    assert found == {"$defs": {"a": {}}, "$ref": "#/$defs/a"}
+
+
+@given(_JSON)
+@settings(max_examples=60, deadline=None)
+def test_what_is_left_holds_and_is_no_larger(value: Json) -> None:
+    """For any value that holds: so does the result, in the questions allowed."""
+    value = {"x": value}
+    asked: list[Json] = []
+
+    def still(each: Json) -> bool:
+        asked.append(each)
+        return _has_x(each)
+
+    before = json.dumps(value)
+    found = shrink(value, still, most=40)
+    assert _has_x(found)
+    assert len(json.dumps(found)) <= len(before)
+    assert len(asked) <= 40
+    assert json.dumps(value) == before
+
+
+def test_what_cannot_shrink_stays() -> None:
+    """Nothing smaller fails: the value itself is the answer."""
+    assert shrink({"x": 1}, lambda _: False) == {"x": 1}
+
+
+def _unit(schema: Json, *walks: Walk) -> Unit:
+    return Unit(
+        task="masks", id="o1", config="Made", schema=json.dumps(schema), walks=walks
+    )
+
+
+def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
+    """The engine dies again and again, and each time less is left."""
+    (entrant,) = lineup([miniature("crash")], "faithful", [])
+    schema = {
+        "type": "object",
+        "properties": {"a": {"title": "crash"}, "b": {"type": "string"}},
+    }
+    with asking(entrant, tokenizer(tmp_path), BRISK) as ask:
+        found = shrunk(_unit(schema), ask, most=40)
+    assert json.loads(found.schema) == {"title": "crash"}
+    assert found.row.result is Result.CRASH
+
+
+def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> None:
+    """The schema that is left still refuses the text that the engine accepts."""
+    (entrant,) = lineup([miniature("accept_all")], "faithful", [])
+    schema = {"type": "object", "required": ["b"], "properties": {"a": {}, "b": {}}}
+    texts = (Walk(text="{}", valid=False), Walk(text='{"b":1}', valid=True))
+    with asking(entrant, tokenizer(tmp_path), BRISK) as ask:
+        found = shrunk(_unit(schema, *texts), ask, most=60)
+    assert json.loads(found.schema) == {"required": ["b"]}
+    assert standing(found.row) is Standing.UNDER_CONSTRAINED
+    assert found.as_json("d")["tests"] == [{"valid": False, "text": "{}", "data": {}}]
+
+
+def test_a_failure_of_a_run_is_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Engine, data and task come from the run's header; the answer is a file."""
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    data = tmp_path / "data"
+    data.mkdir()
+    schema = {"type": "string", "maxLength": 9, "description": "crash"}
+    (data / "one.json").write_text(json.dumps(schema))
+    subjects = list(open_data(str(data), instances=False).subjects())
+    plan = plan_of(tmp_path, subjects)
+    entrants = lineup([miniature("crash")], "faithful", [])
+    about = {"name": str(data), "sha256": "0"}
+    with open_run_folder(tmp_path / "run", header(entrants, plan, about, None)) as out:
+        run(entrants, plan, out)
+    (row,) = open_run(tmp_path / "run").rows()
+    words = ["shrink", str(tmp_path / "run"), f"{row.config}/{row.id}"]
+    monkeypatch.setattr("evaluation.tokenizers.get", lambda _name: tokenizer(tmp_path))
+    answer = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert json.loads(answer.stdout)["schema"] == {"description": "crash"}
+    assert "crash" in json.loads(answer.stdout)["description"]
+
+
+def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
+    """There is nothing to shrink."""
+    (entrant,) = lineup([miniature("accept_all")], "faithful", [])
+    with (
+        asking(entrant, tokenizer(tmp_path), BRISK) as ask,
+        pytest.raises(NoInput, match="nothing fails"),
+    ):
+        shrunk(_unit({}, Walk(text="1", valid=True)), ask, most=5)

@@ -1,0 +1,141 @@
+"""Tables: the same figures in every form, and nothing missing taken for zero."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.console import Console
+
+from evaluation.reporting.statistics import Interval
+from evaluation.reporting.table_rendering import (
+    as_csv,
+    as_json,
+    as_markdown,
+    for_terminal,
+)
+from evaluation.reporting.tables import (
+    NOT_RUN,
+    Duration,
+    Rate,
+    Ratio,
+    Size,
+    Table,
+    duration,
+    text_of,
+)
+
+if TYPE_CHECKING:
+    from evaluation.reporting.tables import Cell
+
+
+def _table(*cells: Cell) -> Table:
+    columns = tuple(f"c{index}" for index in range(len(cells)))
+    return Table(title="Some figures", columns=columns, rows=(cells,), note="A note.")
+
+
+def test_a_rate_says_its_interval_and_its_denominator() -> None:
+    """Share, Wilson's interval, count and whole stand together."""
+    assert str(Rate(1_234, 1_485)) == "83.1 % [81.1, 84.9] (1,234 of 1,485)"
+
+
+def test_a_rate_of_nothing_is_no_rate() -> None:
+    """0 of 0 is neither 0 % nor 100 %."""
+    assert str(Rate(0, 0)) == "- (0 of 0)"
+    assert Rate(0, 0).share is None
+
+
+@pytest.mark.parametrize(("count", "of"), [(-1, 3), (4, 3), (0, -1)])
+def test_a_rate_is_a_part_of_a_whole(count: int, of: int) -> None:
+    """More than the whole is a defect, not a figure."""
+    with pytest.raises(ValueError, match=str(of)):
+        Rate(count, of)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (None, "-"),
+        (math.nan, "-"),
+        (math.inf, "-"),
+        (NOT_RUN, "not run"),
+        (0, "0"),
+        (1_234, "1,234"),
+        (True, "yes"),
+        (0.12345, "0.123"),
+        (Duration(0), "0 ns"),
+        (Duration(999), "999 ns"),
+        (Duration(1_234), "1.23 µs"),
+        (Duration(45_678), "45.7 µs"),
+        (Duration(9_830), "9.83 µs"),
+        (Duration(456_789), "457 µs"),
+        (Duration(1_234_567_890), "1.23 s"),
+        (Duration(40e9, at_least=True), "≥ 40.0 s"),
+        (Duration(math.nan), "-"),
+        (Size(1 << 30), "1.00 GiB"),
+        (Size(12), "12 B"),
+        (Ratio(1.2345, Interval(1.1, 1.4)), "1.23x [1.1, 1.4]"),
+        (Ratio(math.nan), "-"),
+        (duration(None), "-"),
+    ],
+)
+def test_a_cell_reads_well(cell: Cell, text: str) -> None:
+    """Three figures with a unit; what is missing is said to be."""
+    assert text_of(cell) == text
+
+
+def test_json_has_every_figure_and_null_for_what_is_missing() -> None:
+    """Rates carry count, whole, share and bounds; NaN becomes null, never 0."""
+    (row,) = as_json(_table(Rate(1, 4), math.nan, None, NOT_RUN, Duration(7)))["rows"]
+    assert (row["c0"]["count"], row["c0"]["of"]) == (1, 4)
+    assert row["c0"]["share"] == 0.25
+    assert (row["c1"], row["c2"]) == (None, None)
+    assert row["c3"] == {"missing": "not run"}
+    assert row["c4"] == {"ns": 7, "at_least": False}
+    json.dumps(row, allow_nan=False)
+
+
+def test_csv_has_a_column_for_each_figure() -> None:
+    """A rate takes five columns; what is missing is an empty field."""
+    table = Table(
+        title="t",
+        columns=("engine", "passed", "p50"),
+        rows=(("a,b\n", Rate(1, 4), Duration(7)), ("c", NOT_RUN, None)),
+    )
+    first, second = csv.DictReader(io.StringIO(as_csv(table), newline=""))
+    assert first["engine"] == "a,b\n"
+    assert (first["passed count"], first["passed of"]) == ("1", "4")
+    assert float(first["passed share"]) == 0.25
+    assert first["p50 ns"] == "7"
+    assert [second[name] for name in ("passed count", "passed share", "p50 ns")] == [
+        ""
+    ] * 3
+
+
+def test_markdown_shows_hostile_names_as_they_are() -> None:
+    """No cell can end its column, start a tag, or steer a terminal."""
+    text = as_markdown(_table("a|b", "<script>", "x\ny", "\x1b[2J", "`c`"))
+    row = text.splitlines()[4]
+    assert row.count(" | ") == 4
+    assert r"a\|b" in row
+    assert r"\<script\>" in row
+    assert "\x1b" not in text
+
+
+def test_a_terminal_shows_the_same_figures() -> None:
+    """What rich prints holds the text of each cell."""
+    table = _table("[bold]x[/bold]", Rate(1, 4), Duration(7))
+    out = io.StringIO()
+    Console(file=out, width=200).print(for_terminal(table))
+    for cell in table.rows[0]:
+        assert text_of(cell) in out.getvalue()
+
+
+def test_a_ragged_row_is_a_defect() -> None:
+    """Each row has as many cells as there are columns."""
+    with pytest.raises(ValueError, match="t"):
+        Table(title="t", columns=("a", "b"), rows=(("x",),))

@@ -1,0 +1,135 @@
+"""One word for each unit: nothing untested passes, nothing unwalked is walked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.core.cases import Result, Verdict, Walked
+from evaluation.results.measurements import measure
+from evaluation.results.outcomes import Standing, right, standing
+from evaluation.results.row_parser import NotARow, row_of
+from tests.evaluation.made_runs import accepted, blocked, line, row
+
+_LIED = replace(accepted(), verdict=Verdict.LIED)
+_NOT_RUN = replace(accepted(), verdict=Verdict.NOT_RUN, mask_ns=(), commit_ns=())
+_UNFINISHED = replace(accepted(), verdict=Verdict.UNFINISHED)
+
+
+@pytest.mark.parametrize(
+    ("walks", "expected"),
+    [
+        ((accepted(), blocked()), Standing.PASSED),
+        ((), Standing.UNTESTED),
+        ((_NOT_RUN,), Standing.UNTESTED),
+        ((replace(accepted(), label={"apart": True}),), Standing.UNTESTED),
+        ((blocked(valid=True), blocked()), Standing.OVER_CONSTRAINED),
+        ((_UNFINISHED,), Standing.OVER_CONSTRAINED),
+        ((replace(_UNFINISHED, valid=False),), Standing.PASSED),
+        ((accepted(), accepted(valid=False)), Standing.UNDER_CONSTRAINED),
+        ((blocked(valid=True), accepted(valid=False)), Standing.WRONG_BOTH_WAYS),
+        ((accepted(valid=False), _LIED), Standing.LIED),
+    ],
+)
+def test_a_compiled_unit_is_what_its_walks_are(
+    walks: tuple[Walked, ...], expected: Standing
+) -> None:
+    """The most serious thing counts; a text may also be refused at its end."""
+    assert standing(row(walks=walks)) is expected
+
+
+@pytest.mark.parametrize("result", [each for each in Result if each is not Result.OK])
+def test_what_ended_otherwise_is_what_it_ended_with(result: Result) -> None:
+    """Walks that were right before a death do not make a unit pass."""
+    assert standing(row(result=result, walks=(accepted(),))).value == result.value
+
+
+@pytest.mark.parametrize("verdict", [Verdict.NOT_RUN, Verdict.LIED])
+def test_nobody_knows_what_was_not_walked(verdict: Verdict) -> None:
+    """Neither right nor wrong, in no denominator."""
+    walked = replace(accepted(), verdict=verdict)
+    assert right(walked) is None
+    assert measure(row(walks=(walked,)), None).valid.of == 0
+
+
+def test_a_time_out_of_the_compile_is_cut_off_there() -> None:
+    """Its time is at least the deadline; a refusal or a crash has none at all."""
+    lost = row(result=Result.TIMEOUT, phase="compile", compile_ns=None, walks=())
+    assert measure(lost, 7).compile_cut_ns == 7
+    for result in (Result.COMPILE_ERROR, Result.CRASH):
+        unit = measure(replace(lost, result=result, compile_ns=9), 7)
+        assert (unit.compile_ns, unit.compile_cut_ns) == (None, None)
+
+
+@pytest.mark.parametrize("phase", ["walk", "generate"])
+def test_a_time_out_after_the_compile_keeps_the_compile(phase: str) -> None:
+    """What compiled has compiled, whatever came after."""
+    late = row(result=Result.TIMEOUT, phase=phase, compile_ns=5, walks=())
+    unit = measure(late, 7)
+    assert unit.compiled
+    assert (unit.compile_ns, unit.compile_cut_ns) == (5, None)
+
+
+def test_time_between_masks_is_mask_and_commit() -> None:
+    """A blocked token has a mask and no commit; one figure for each mask."""
+    walked = replace(blocked(1), mask_ns=(10, 20), commit_ns=(3,))
+    unit = measure(row(walks=(walked,)), None)
+    assert list(unit.between_ns) == [13, 20]
+    assert list(unit.mask_ns) == [10, 20]
+    assert unit.mean_between_ns == 16.5
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner)
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.binary(max_size=60))
+def test_bytes_are_a_row_or_not_one(content: bytes) -> None:
+    """Whatever the bytes: no other fault, and never half a row."""
+    with pytest.raises(NotARow):
+        row_of(content)
+
+
+@given(st.data())
+def test_a_field_is_what_it_must_be_or_the_line_is_no_row(data: st.DataObject) -> None:
+    """Any JSON in any place of a line is read as given, or refused."""
+    import json  # noqa: PLC0415 (writes NaN and large numbers, as strangers do)
+
+    given_row = json.loads(line(row()))
+    place = data.draw(st.sampled_from(sorted(given_row)))
+    value = given_row[place] = data.draw(_JSON)
+    try:
+        read = row_of(json.dumps(given_row).encode())
+    except NotARow:
+        return
+    if place != "walks":
+        found = getattr(read, place)
+        assert found == (tuple(value) if isinstance(value, list) else value)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        ("compliant", Standing.PASSED),
+        ("truncated", Standing.NOT_COMPLIANT),
+        ("violates", Standing.NOT_COMPLIANT),
+    ],
+)
+def test_what_a_model_wrote_stands_by_its_class(
+    outcome: str, expected: Standing
+) -> None:
+    """A text that is compliant passes, any other one does not; no walk is needed."""
+    assert standing(row(walks=(), label={"outcome": outcome})) is expected
+
+
+def test_a_walked_unit_stands_by_its_walks() -> None:
+    """A task that walks texts may call `outcome` what it likes."""
+    assert standing(row(label={"outcome": "violates"})) is Standing.PASSED

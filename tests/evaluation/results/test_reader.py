@@ -1,0 +1,175 @@
+"""Runs read back: every unit once, whatever stands in the files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+import pytest
+
+from curation.system.errors import BadData, NoInput
+from evaluation.core.cases import Result, Verdict, Walked
+from evaluation.results.reader import UNIT_COLUMNS, WALK_COLUMNS, open_run
+from tests.evaluation.made_runs import accepted, blocked, line, many, row, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
+    """What was written is read, by engine, task, config and id."""
+    rows = [row(engine="beta 2.0"), *many("alpha 1.0", 40), row(task="declared")]
+    run = open_run(write_run(tmp_path, rows))
+    ordered = sorted(rows, key=lambda r: (r.engine, r.task, r.config, r.id))
+    assert list(run.rows()) == ordered
+    assert len(rows) == 42
+    assert run.problems == ()
+
+
+def test_a_frame_has_one_line_a_unit(tmp_path: Path) -> None:
+    """Counts and sums are those of the row; nothing that is missing is 0."""
+    whole = row(walks=(accepted(10, tokens=3), blocked(1), accepted(valid=False)))
+    refused = row(id="o2", result=Result.COMPILE_ERROR, walks=(), compile_ns=None)
+    frame = open_run(write_run(tmp_path, [whole, refused])).frame()
+    assert list(frame.columns) == list(UNIT_COLUMNS)
+    first, second = frame.to_dicts()
+    assert (first["valid"], first["valid_accepted"]) == (1, 1)
+    assert (first["invalid"], first["invalid_blocked"]) == (2, 1)
+    assert (first["tokens"], first["mask_ns"]) == (9, 3 * 10 + 2 * 50_000 + 4 * 50_000)
+    assert first["standing"] == "under_constrained"
+    assert [second[name] for name in ("compile_ns", "mask_ns", "max_mask_ns")] == [
+        None
+    ] * 3
+    assert second["standing"] == "compile_error"
+
+
+def test_walks_have_all_their_times(tmp_path: Path) -> None:
+    """One line for each walk, with every single time."""
+    run = open_run(write_run(tmp_path, many("alpha 1.0", 600)))
+    walks = run.walks()
+    assert list(walks.columns) == list(WALK_COLUMNS)
+    assert walks.height == sum(len(each.walks) for each in run.rows())
+    assert walks["mask_ns"][0].len() == 4
+
+
+def test_walks_apart_do_not_count(tmp_path: Path) -> None:
+    """A walk labelled apart changes neither the standing nor the counts."""
+    other = Walked(
+        verdict=Verdict.BLOCKED, valid=True, tokens=9, mask_ns=(7,), label={"apart": 1}
+    )
+    run = open_run(write_run(tmp_path, [row(walks=(accepted(), other))]))
+    assert run.frame().to_dicts()[0]["standing"] == "passed"
+    assert run.frame()["valid"].to_list() == [1]
+    assert run.walks()["apart"].to_list() == [False, True]
+
+
+def test_a_torn_last_line_is_left_out(tmp_path: Path) -> None:
+    """What a killed writer left behind costs its own unit alone, silently."""
+    whole = line(row(id="o2"))
+    for cut in range(1, len(whole) - 1):
+        run = open_run(write_run(tmp_path, [row()], tail=whole[:cut]))
+        assert [each.id for each in run.rows()] == ["o1"]
+        assert run.problems == ()
+
+
+HOSTILE = {
+    "foreign": b'{"hello": "world"}\n',
+    "array": b"[1, 2]\n",
+    "null": b"null\n",
+    "binary": b"\x00\xff\xfe\n",
+    "NaN": line(row()).replace(b"2000000", b"NaN"),
+    "Infinity": line(row()).replace(b"2000000", b"Infinity"),
+    "huge": line(row()).replace(b"2000000", b"9" * 30),
+    "beyond int64": line(row()).replace(b"2000000", b"9223372036854775808"),
+    "negative": line(row()).replace(b"2000000", b"-1"),
+    "fraction": line(row()).replace(b"2000000", b"2.5"),
+    "truth": line(row()).replace(b"2000000", b"true"),
+    "text for time": line(row()).replace(b"[50000,", b'["50000",'),
+    "unknown result": line(row()).replace(b'"ok"', b'"fine"'),
+    "unknown verdict": line(row()).replace(b'"accepted"', b'"perhaps"'),
+    "walks": line(row()).replace(b'"walks":[', b'"walks":[7,'),
+    "deep": b"[" * 100_000 + b"\n",
+}
+
+
+@pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE)
+def test_a_line_that_is_no_row_is_told_and_left_out(
+    content: bytes, tmp_path: Path
+) -> None:
+    """It is named by file and line; the rows around it are read."""
+    tail = content + line(row(id="o2"))
+    run = open_run(write_run(tmp_path, [row()], tail=tail))
+    assert [each.id for each in run.rows()] == ["o1", "o2"]
+    (problem,) = run.problems
+    assert problem.startswith("units-0.jsonl:2: ")
+
+
+def test_the_later_of_two_rows_counts(tmp_path: Path) -> None:
+    """A unit that was run twice is there once, as it was run last."""
+    rows = [row(), row(id="o2"), row(result=Result.CRASH, walks=())]
+    run = open_run(write_run(tmp_path, rows))
+    assert [(each.id, each.result) for each in run.rows()] == [
+        ("o1", Result.CRASH),
+        ("o2", Result.OK),
+    ]
+    assert run.replaced == 1
+
+
+def test_other_engines_tasks_and_configs_are_other_units(tmp_path: Path) -> None:
+    """The same id of another engine, task or config replaces nothing."""
+    rows = [row(), row(engine="beta 2.0"), row(task="probe"), row(config="Snowplow")]
+    assert len(open_run(write_run(tmp_path, rows))) == 4
+
+
+def test_all_files_of_a_run_are_read(tmp_path: Path) -> None:
+    """Every `units-*.jsonl` counts, and no other file does."""
+    write_run(tmp_path, [row()])
+    write_run(tmp_path, [row(id="o2")], name="units-1.jsonl")
+    write_run(tmp_path, [row(id="o3")], name="other.jsonl")
+    assert [each.id for each in open_run(tmp_path).rows()] == ["o1", "o2"]
+
+
+def test_an_empty_run_has_tables_of_no_lines(tmp_path: Path) -> None:
+    """A run that was killed at once opens, with nothing in it."""
+    run = open_run(write_run(tmp_path, []))
+    assert (len(run), run.frame().height, run.walks().height) == (0, 0, 0)
+
+
+def test_a_folder_without_a_header_is_no_run(tmp_path: Path) -> None:
+    """The fault names the file and the command that makes one."""
+    with pytest.raises(NoInput, match=r"run\.json.*csbdata eval"):
+        open_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b"NaN",
+        b'{"engines": {"a": 1}}',
+        b'{"engines": ["a"]}',
+        b'{"engines": [{"engine": 1}]}',
+        b'{"limits": 40}',
+        b'{"tokenizer": "smollm2"}',
+    ],
+)
+def test_a_header_that_is_none_is_bad_data(content: bytes, tmp_path: Path) -> None:
+    """The fault names the file."""
+    (tmp_path / "run.json").write_bytes(content)
+    with pytest.raises(BadData, match=r"run\.json"):
+        open_run(tmp_path)
+
+
+def test_a_header_of_little_is_one(tmp_path: Path) -> None:
+    """A part that is not there is missing, and no fault."""
+    run = open_run(write_run(tmp_path, [row()], {}))
+    assert (run.header, run.tasks, len(run)) == ({}, ("masks",), 1)
+
+
+def test_unknown_fields_are_left_alone(tmp_path: Path) -> None:
+    """A later version may add fields."""
+    given = orjson.loads(line(row())) | {"novel": {"a": 1}}
+    run = open_run(write_run(tmp_path, [], tail=orjson.dumps(given) + b"\n"))
+    assert list(run.rows()) == [row()]

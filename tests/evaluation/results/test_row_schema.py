@@ -1,0 +1,94 @@
+"""The published schema of a line says what is written and what is read, no less."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import jsonschema
+import orjson
+import pytest
+
+from evaluation.core.cases import Result, Row, Subject, Verdict, Walked
+from evaluation.generation.judgement import Judgement
+from evaluation.generation.judgement import Verdict as Said
+from evaluation.generation.model import Ending, Generation, Step
+from evaluation.generation.record import row_of_generation
+from evaluation.results.outcomes import Standing, standing
+from evaluation.results.row_parser import NotARow, row_of
+from tests.evaluation.made_runs import line, many, row
+from tests.evaluation.results.test_reader import HOSTILE
+
+if TYPE_CHECKING:
+    from curation.core.documents import Json
+
+SCHEMA = json.loads(files("evaluation").joinpath("row.schema.json").read_bytes())
+_VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def test_the_schema_is_one() -> None:
+    """It is valid under its own dialect."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_schema_names_every_field_and_word() -> None:
+    """No field, result or verdict is missing, and none is there that is not ours."""
+    walk = SCHEMA["$defs"]["walk"]["properties"]
+    assert set(SCHEMA["properties"]) == {each.name for each in fields(Row)}
+    assert set(walk) == {each.name for each in fields(Walked)}
+    assert set(SCHEMA["properties"]["result"]["enum"]) == set(Result)
+    assert set(walk["verdict"]["enum"]) == set(Verdict)
+
+
+def test_what_is_written_fits() -> None:
+    """Each line that we write is an instance."""
+    for each in many("alpha 1.0", 60):
+        _VALIDATOR.validate(orjson.loads(line(each)))
+
+
+@pytest.mark.parametrize("sample", [0, 3])
+@pytest.mark.parametrize("judged", [None, Judgement(is_json=True, own=Said.VALID)])
+def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
+    """The lines of task coverage are instances, too, and stand by their class."""
+    step = Step(fed=1, forward_ns=2, mask_ns=None, wait_ns=3)
+    made = row_of_generation(
+        Generation(id="o1", result=Result.OK, ending=Ending.END, steps=(step,)),
+        engine="alpha 1.0",
+        subject=Subject(id="o1", config="x", split="test", schema="{}", dialect=""),
+        sample=sample,
+        budget=9,
+        judgement=judged,
+        fingerprint="f",
+    )
+    _VALIDATOR.validate(orjson.loads(line(made)))
+    passed = standing(row_of(line(made))) is Standing.PASSED
+    assert passed == (judged is not None)
+
+
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name != "deep"])
+def test_what_does_not_fit_is_not_read(name: str) -> None:
+    """The reader and the schema refuse the same JSON."""
+    try:
+        given = json.loads(HOSTILE[name])
+    except ValueError:
+        return
+    with pytest.raises(NotARow):
+        row_of(HOSTILE[name])
+    assert not _VALIDATOR.is_valid(given)
+
+
+@pytest.mark.parametrize("field", [each.name for each in fields(Row)])
+def test_a_field_of_another_type_is_refused_by_both(field: str) -> None:
+    """Whatever the field, a mistaken value is neither an instance nor a row."""
+    given = orjson.loads(line(row()))
+    wrongs: tuple[Json, ...] = (1.5, [[]], "???", {"a": 1})
+    for wrong in wrongs:
+        changed = {**given, field: wrong}
+        content = orjson.dumps(changed)
+        if _VALIDATOR.is_valid(changed):
+            row_of(content)
+        else:
+            with pytest.raises(NotARow):
+                row_of(content)

@@ -1,0 +1,143 @@
+"""Engines are found by name or path, and read without being run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.errors import BadConfiguration, NoInput
+from evaluation.setup.engine_files import EngineFile, chosen, find, known
+from tests.evaluation.measuring import miniature
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FILE = """
+raise SystemExit("this file must not be run")
+ABOUT: dict[str, object] = {"distribution": "x"}
+OPTIONS = {"flag": "bool", "size": "int|null", "share": "float", "name": "str|null"}
+PRESETS = {"faithful": {"flag": True, "size": 3}, "vendor": {}}
+def load(tokenizer, options):
+    return None
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> EngineFile:
+    """Return an engine with options of all types."""
+    path = tmp_path / "typed.py"
+    path.write_text(_FILE, "utf-8")
+    return find(str(path))
+
+
+def test_an_engine_is_a_file_that_stands_there() -> None:
+    """Every file of the folder is an engine that can be read."""
+    names = set(known())
+    assert {"llguidance", "none"} <= names
+    assert not {"registry", "__init__"} & names
+    for name in names:
+        assert find(name).name == name
+
+
+def test_a_file_is_read_and_not_run(file: EngineFile) -> None:
+    """What an engine says of itself is taken from its text."""
+    assert (file.name, file.distribution, file.version) == ("typed", "x", "")
+    assert file.spec == str(file.path)
+
+
+def test_a_version_is_asked_for_by_two_equals_signs() -> None:
+    """Dashes and underscores name the same engine."""
+    found = find("outlines-core==0.1.26")
+    assert (found.name, found.version) == ("outlines_core", "0.1.26")
+    assert found.spec == "outlines_core==0.1.26"
+
+
+def test_what_an_engine_loads_is_part_of_it(tmp_path: Path) -> None:
+    """A change of a file that it names beside itself is a change of the engine."""
+    table, path = tmp_path / "table.py", tmp_path / "mine.py"
+    path.write_text('ABOUT = {"beside": ["table.py"]}\ndef load(t, o): pass\n', "utf-8")
+    digests = []
+    for content in ("A = 1", "A = 2"):
+        table.write_text(content, "utf-8")
+        digests.append(find(str(path)).digest())
+    assert len(set(digests)) == 2
+    assert len(find("llama_cpp_gbnf").beside) == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "value"),
+    [
+        ("flag", "false", False),
+        ("size", "12", 12),
+        ("size", "null", None),
+        ("share", "0.5", 0.5),
+        ("name", "a=b", "a=b"),
+        ("name", "null", None),
+    ],
+)
+def test_options_have_types(
+    file: EngineFile, option: str, text: str, value: object
+) -> None:
+    """A value laid over the preset is read as its type."""
+    assert chosen(file, "faithful", {option: text})[option] == value
+    assert chosen(file, "faithful", {})["size"] == 3
+
+
+@pytest.mark.parametrize(
+    ("preset", "assignments", "words"),
+    [
+        ("fathful", {}, "no preset 'fathful': choose of faithful, vendor"),
+        ("vendor", {"flg": "true"}, "no option 'flg': flag"),
+        ("vendor", {"flag": "yes"}, "takes bool, not 'yes'"),
+        ("vendor", {"size": "1.5"}, "takes int or null, not '1.5'"),
+        ("vendor", {"share": "null"}, "takes float, not 'null'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(
+    file: EngineFile, preset: str, assignments: dict[str, str], words: str
+) -> None:
+    """The message says what there is instead."""
+    with pytest.raises(BadConfiguration, match=words):
+        chosen(file, preset, assignments)
+
+
+def test_an_engine_without_options_takes_none() -> None:
+    """Twenty lines need no presets; `faithful` is then the only one."""
+    file = find(miniature("accept_all"))
+    assert chosen(file, "faithful", {}) == {}
+    with pytest.raises(BadConfiguration, match="no preset 'paper'"):
+        chosen(file, "paper", {})
+    with pytest.raises(BadConfiguration, match="it has none"):
+        chosen(file, "faithful", {"a": "1"})
+
+
+def test_an_unknown_engine_is_told_what_is_near() -> None:
+    """A slip of the pen is answered with the name that was meant."""
+    with pytest.raises(BadConfiguration, match="llguidance"):
+        find("llguidence")
+    with pytest.raises(NoInput, match=r"nowhere\.py"):
+        find("nowhere.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def load(:", "no Python file"),
+        ("\0", "no Python file"),
+        ("x = 1", "no function `load"),
+        ("ABOUT = dict(a=1)\ndef load(t, o): pass", "ABOUT must be a plain literal"),
+        ("OPTIONS = ['a']\ndef load(t, o): pass", "OPTIONS must be a plain literal"),
+        ("ABOUT = {'beside': 'a.py'}\ndef load(t, o): pass", "must list files"),
+        ("ABOUT = {'beside': ['a.py']}\ndef load(t, o): pass", "must list files"),
+    ],
+)
+def test_a_file_that_is_no_engine_is_refused(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    """The message says what is missing, and where."""
+    path = tmp_path / "bad.py"
+    path.write_text(text, "utf-8")
+    with pytest.raises(BadConfiguration, match=words) as caught:
+        find(str(path))
+    assert caught.value.where == str(path)

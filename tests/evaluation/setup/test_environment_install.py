@@ -1,0 +1,240 @@
+"""Making environments with the real pip, from a folder of wheels made here."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.errors import BadConfiguration, Unavailable
+from evaluation.commands.engines import _agreed
+from evaluation.setup.engine_files import EngineFile, chosen, find
+from evaluation.setup.environment_install import Planned, _size, made, make
+from evaluation.setup.environments import (
+    environments_folder,
+    folder_of,
+    found,
+    interpreter,
+    row_for,
+)
+from tests.evaluation.engines.contract import TEXTS
+
+if TYPE_CHECKING:
+    from pytest_httpserver import HTTPServer
+
+_ENGINE = """
+from importlib.metadata import version
+
+class Matcher:
+    def mask(self):
+        return tiny_engine.MASK
+
+class Engine:
+    def compile(self, schema):
+        return schema
+    def start(self, grammar):
+        return Matcher()
+
+def load(tokenizer, options):
+    global tiny_engine
+    import tiny_engine
+    return Engine()
+"""
+
+
+def wheel(folder: Path, name: str, wanted: str, code: str, needs: str = "") -> Path:
+    """Write a wheel of one module."""
+    place = f"{name}-{wanted}.dist-info"
+    requires = f"Requires-Dist: {needs}\n" if needs else ""
+    contents = {
+        f"{name}.py": code,
+        f"{place}/METADATA": f"Metadata-Version: 2.1\nName: {name}\n"
+        f"Version: {wanted}\n{requires}",
+        f"{place}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\n"
+        "Root-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    contents[f"{place}/RECORD"] = "".join(f"{each},,\n" for each in contents)
+    path = folder / f"{name}-{wanted}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, content in contents.items():
+            archive.writestr(member, content)
+    return path
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of wheels, the only place that pip asks; and an empty cache."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    wheel(folder, "tiny_engine", "1.0", "MASK = b'\\xff' * 36\n", "tiny_base")
+    wheel(folder, "tiny_engine", "2.0", "MASK = b'\\xff' * 36\n")
+    wheel(folder, "tiny_engine", "3.0", "MASK = b'\\0' * 36\n")
+    wheel(folder, "tiny_base", "0.1", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    return folder
+
+
+def engine(folder: Path, wanted: str) -> EngineFile:
+    """Return an engine's file that needs a version of the tiny engine."""
+    path = folder / "tiny.py"
+    path.write_text(_ENGINE, encoding="utf-8")
+    about = {"distribution": "tiny-engine", "install": "tiny-engine"}
+    return EngineFile(name="tiny", path=path, version=wanted, about=about)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("index")
+class TestMake:
+    """From a plan to an environment that counts."""
+
+    def test_says_the_size_first_and_then_installs(
+        self, index: Path, tmp_path: Path
+    ) -> None:
+        """The plan names all packages and their bytes before one is installed."""
+        plans: list[Planned] = []
+
+        def agreed(plan: Planned) -> bool:
+            assert found() == []
+            plans.append(plan)
+            return True
+
+        file = engine(tmp_path, "1.0")
+        environment = make(file, agreed, lambda _: None)
+        assert environment is not None
+        assert environment == made(file) == found("tiny")[0]
+        files = [*index.glob("tiny_engine-1.0*"), *index.glob("tiny_base*")]
+        assert plans[0].packages == {"tiny_engine": "1.0", "tiny_base": "0.1"}
+        assert plans[0].download_bytes == sum(each.stat().st_size for each in files)
+        assert environment.packages["tiny_engine"] == "1.0"
+
+    def test_installs_nothing_without_leave(self, tmp_path: Path) -> None:
+        """A plan that is not agreed to leaves nothing."""
+        assert make(engine(tmp_path, "2.0"), lambda _: False, lambda _: None) is None
+        assert not folder_of("tiny", "2.0").exists()
+
+    def test_keeps_nothing_that_does_not_run(self, tmp_path: Path) -> None:
+        """An engine whose first mask is wrong fails its trial and is taken away."""
+        with pytest.raises(Unavailable, match=r"does not run .*object begin"):
+            make(engine(tmp_path, "3.0"), lambda _: True, lambda _: None)
+        assert not folder_of("tiny", "3.0").exists()
+
+    def test_says_what_pip_says(self, tmp_path: Path) -> None:
+        """A version that is nowhere is unavailable, in pip's words."""
+        with pytest.raises(Unavailable, match="No matching distribution found"):
+            make(engine(tmp_path, "9.9"), lambda _: True, lambda _: None)
+        assert found() == []
+
+    def test_survives_being_killed(self, tmp_path: Path) -> None:
+        """Killed at whatever moment, nothing counts, and the same again finishes."""
+        file = engine(tmp_path, "2.0")
+        program = (
+            "import sys; from pathlib import Path\n"
+            "from tests.evaluation.setup.test_environment_install import engine, make\n"
+            "make(engine(Path(sys.argv[1]), '2.0'), lambda _: True, print)\n"
+        )
+        for seconds in (1.0, 3.0, 4.5):
+            with subprocess.Popen(
+                [sys.executable, "-c", program, str(tmp_path)],
+                cwd=Path(__file__).parents[2],
+                stdout=subprocess.DEVNULL,
+            ) as child:
+                time.sleep(seconds)
+                child.send_signal(signal.SIGKILL)
+            assert child.returncode in (0, -signal.SIGKILL)
+            if child.returncode:
+                assert found() == []
+        assert made(file) or make(file, lambda _: True, lambda _: None)
+        assert [each.name for each in environments_folder().glob("[!.]*")] == [
+            "tiny-2.0"
+        ]
+
+
+@pytest.mark.usefixtures("index")
+class TestWithoutMaking:
+    """What stops before anything is made."""
+
+    def test_says_what_a_python_without_environments_lacks(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Where `venv` cannot put a pip, the next step is told, and nothing is left."""
+
+        def fail(folder: Path, **_: object) -> None:
+            folder.mkdir(parents=True)
+            raise subprocess.CalledProcessError(1, "ensurepip")
+
+        monkeypatch.setattr("venv.create", fail)
+        with pytest.raises(Unavailable, match="python3-venv"):
+            make(engine(tmp_path, "1.0"), lambda _: True, lambda _: None)
+        assert not folder_of("tiny", "1.0").exists()
+
+    def test_asks_only_where_there_is_somebody(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Without a terminal and without -y nothing is installed."""
+        row = row_for(find("xgrammar==0.1.8"))
+        packages = {"xgrammar": "0.1.8", "torch": "2.13.0"}
+        plan = Planned(
+            row=row, packages=packages, download_bytes=2 * 10**8, estimated=True
+        )
+        said: list[str] = []
+        monkeypatch.setattr("evaluation.commands.engines.say", said.append)
+        with pytest.raises(BadConfiguration, match="-y"):
+            _agreed(plan, yes=False)
+        assert _agreed(plan, yes=True)
+        assert "2 packages, a download of about 200.0 MB" in said[0]
+        assert "triton" in said[1]
+
+
+class TestSize:
+    """How much there is to download."""
+
+    def test_is_what_the_server_says(self, httpserver: HTTPServer) -> None:
+        """The length of a file is asked for without its content."""
+        httpserver.expect_request("/a.whl").respond_with_data(b"x" * 1234)
+        assert _size(httpserver.url_for("/a.whl")) == 1234
+
+    def test_is_unknown_where_nobody_says(self, httpserver: HTTPServer) -> None:
+        """An error, or an address that is none, is no size."""
+        httpserver.expect_request("/b.whl").respond_with_data(b"", status=403)
+        assert _size(httpserver.url_for("/b.whl")) is None
+        assert _size("file:///nonexistent/c.whl") is None
+        assert _size("http://[") is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["llama_cpp", "llama_cpp_gbnf", "xgrammar", "xgrammar==0.1.8"]
+)
+def test_an_engine_in_an_environment_keeps_the_contract(name: str) -> None:
+    """What is said of engines here holds for those in environments of their own."""
+    python = interpreter(find(name))
+    if not isinstance(python, Path):
+        pytest.skip(f"{python.reason}: {python.install}")
+    file = find(name)
+    contract = Path(__file__).parent / "engines" / "contract.py"
+    options = json.dumps(chosen(file, "faithful", {}))
+    said = subprocess.run(
+        [str(python), "-P", str(contract), str(file.path), options],
+        capture_output=True,
+        check=False,
+        timeout=300,
+    )
+    assert said.returncode == 0, said.stderr.decode()
+    for answer in json.loads(said.stdout):
+        verdicts = answer["verdicts"]
+        assert {text: each == "accepted" for text, each in verdicts.items()} == TEXTS
+        assert answer["ends_at_once"] == [False, False]
+        assert answer["ends_at_end"] == [True, True]
+        # llama.cpp takes the text of special tokens in a string for ordinary text.
+        assert (answer["special"] == []) == (name != "llama_cpp")
+        assert (answer["forced"] is None) == (name == "llama_cpp")

@@ -1,0 +1,75 @@
+"""Who takes part: versions and options, decided before anything is run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.errors import BadConfiguration
+from evaluation.setup.selected_engines import lineup
+from tests.evaluation.measuring import miniature
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_an_option_goes_to_the_engines_that_have_it() -> None:
+    """`NAME=VALUE` for all that know it, `ENGINE.NAME=VALUE` for one; labels tell."""
+    troubled, accept = lineup(
+        [miniature("troubled"), miniature("accept_all")], "faithful", ["mark=here"]
+    )
+    assert troubled.options == {"mark": "here"}
+    assert troubled.label.endswith(" mark=here")
+    assert accept.options == {}
+    (one,) = lineup([miniature("troubled")], "faithful", ["troubled.mark=there"])
+    assert one.options == {"mark": "there"}
+
+
+@pytest.mark.parametrize(
+    ("assignment", "words"),
+    [
+        ("mark", "takes NAME=VALUE"),
+        ("makr=1", "no engine of this run has the option 'makr': there are mark"),
+        ("other.mark=1", "no engine of this run has the option 'other.mark'"),
+        ("troubled.makr=1", "no option 'makr': mark"),
+    ],
+)
+def test_an_option_nobody_has_is_refused(assignment: str, words: str) -> None:
+    """The message says which there are."""
+    with pytest.raises(BadConfiguration, match=words):
+        lineup([miniature("troubled")], "faithful", [assignment])
+
+
+def test_an_engine_takes_part_once() -> None:
+    """Said twice is said once."""
+    spec = miniature("accept_all")
+    assert len(lineup([spec, spec], "faithful", [])) == 1
+
+
+@pytest.mark.parametrize(
+    ("about", "label"),
+    [
+        ("{}", "mine 7159c1d3"),
+        ("{'version': '2.1'}", "mine 2.1"),
+        ("{'version': ''}", "mine"),
+    ],
+)
+def test_a_file_without_a_distribution_says_its_version(
+    tmp_path: Path, about: str, label: str
+) -> None:
+    """Where it does not, its digest tells it apart from what it was before."""
+    path = tmp_path / "mine.py"
+    path.write_text(f"ABOUT = {about}\ndef load(tokenizer, options): pass\n", "utf-8")
+    (one,) = lineup([str(path)], "faithful", [])
+    assert one.label == label
+
+
+def test_what_decides_the_answers_decides_the_identity() -> None:
+    """Options and the file's content do; what it is called in rows does not."""
+    plain, marked = (
+        lineup([miniature("troubled")], "faithful", each)[0]
+        for each in ([], ["mark=here"])
+    )
+    assert plain.identity != marked.identity
+    assert plain.identity == lineup([miniature("troubled")], "faithful", [])[0].identity

@@ -1,0 +1,112 @@
+"""Messages of engines and the keywords that they mean."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.setup.engine_files import known
+from evaluation.tasks.declared.refusal_messages import Refusal, _messages, explain
+
+UNSUPPORTED = "ValueError: Unsupported JSON Schema structure {} \nMake sure it is valid"
+
+
+@pytest.mark.parametrize(
+    ("engine", "message", "meant"),
+    [
+        (
+            "llguidance",
+            'Unimplemented keys: ["dependencies", "not"]',
+            Refusal(kind="keyword", keywords=("dependencies", "not")),
+        ),
+        (
+            "llguidance",
+            "Unknown format: foo bar",
+            Refusal(kind="keyword", keywords=("format",), format="foo bar"),
+        ),
+        (
+            "llguidance",
+            "oneOf constraints are not supported. Enable 'coerce_one_of' option",
+            Refusal(kind="keyword", keywords=("oneOf",)),
+        ),
+        (
+            "llguidance",
+            "Unsatisfiable schema: incompatible types\n  while processing a",
+            Refusal(kind="unsatisfiable"),
+        ),
+        (
+            "xgrammar",
+            "RuntimeError: /project/cpp/a.cc:1: items must be a boolean or an object",
+            Refusal(kind="keyword", keywords=("items as a list",)),
+        ),
+        (
+            "xgrammar",
+            "a.cc:1056: Warning: multipleOf is not supported for type:number",
+            Refusal(kind="keyword", keywords=("multipleOf",)),
+        ),
+        (
+            "xgrammar",
+            'RuntimeError: "type mismatch! call is<type>()" && is<std::string>()',
+            Refusal(kind="keyword", keywords=("type as a list",)),
+        ),
+        (
+            "outlines-core",
+            "ValueError: Format byte is not supported by Outlines",
+            Refusal(kind="keyword", keywords=("format",), format="byte"),
+        ),
+        (
+            "llama_cpp_gbnf",
+            'AssertionError: Pattern must start with "^" and end with "$"',
+            Refusal(kind="regex", keywords=("pattern",)),
+        ),
+    ],
+)
+def test_a_known_message_means_keywords(
+    engine: str, message: str, meant: Refusal
+) -> None:
+    """As the engines of today word it, `-` as good as `_` in their names."""
+    assert explain(engine, message) == meant
+
+
+@pytest.mark.parametrize(
+    ("node", "keywords"),
+    [
+        ('{"title":"Value"}', ("untyped schema",)),
+        ('{"not":{"enum":["x"],"type":"string"}}', ("not",)),
+        ('{"type":["a"],"minLength":5,"title":"}"}', ("minLength",)),
+        ('{"type":["a"]}', ("type",)),
+        ('[{"type":"string"}]', ("items as a list",)),
+        ("false", ("Boolean schema",)),
+        ('{"minItems":1,"items":{"maxLength', ("items", "minItems")),
+        ("{'required': ['not'], 'not': {'a': 'b'}}", ("not", "required")),
+        ("{", ("untyped schema",)),
+    ],
+)
+def test_a_schema_in_a_message_means_the_keywords_at_its_top(
+    node: str, keywords: tuple[str, ...]
+) -> None:
+    """Written as JSON or by Python, whole or cut off; names inside do not count."""
+    message = UNSUPPORTED.replace("{}", node)
+    found = explain("outlines_core", message)
+    assert found is not None
+    assert found.keywords == keywords
+
+
+def test_what_nobody_knows_stays_unmapped() -> None:
+    """As does everything of an engine that nobody knows."""
+    assert explain("llguidance", "the moon is in the wrong phase") is None
+    assert explain("my_engine", "Unknown format: x") is None
+
+
+def test_patterns_are_for_engines_that_exist() -> None:
+    """A name misspelt would match nothing, in silence."""
+    assert set(_messages()) <= set(known())
+
+
+@given(st.sampled_from(sorted(_messages())), st.text())
+def test_any_text_has_a_meaning_or_none(engine: str, message: str) -> None:
+    """Never a fault: engines quote what strangers wrote."""
+    for text in (message, f"Unsupported JSON Schema structure {message}"):
+        found = explain(engine, text)
+        assert found is None or found.kind

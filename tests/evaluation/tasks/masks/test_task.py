@@ -1,0 +1,93 @@
+"""Task `masks`: what is asked of an engine, and where each answer is booked."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from evaluation.core.cases import Instance, Subject, Verdict
+from evaluation.core.task import Settings
+from evaluation.reporting.table_rendering import as_json
+from evaluation.results.outcomes import Standing, standing
+from evaluation.tasks.masks.task import report, units
+from tests.evaluation.measuring import measured, miniature, plan_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.core.cases import Unit
+
+_SUBJECT = Subject(
+    id="a",
+    config="Made",
+    split="test",
+    schema='{"type": "object"}',
+    dialect="draft-07",
+    features=("type",),
+    instances=(
+        Instance(text='{"a": 1, "b": 2}', valid=True, kind="full"),
+        Instance(
+            text="7",
+            valid=False,
+            kind="near_miss",
+            keyword="type",
+            schema_pointer="/type",
+        ),
+        Instance(text="[7]", valid=False, kind="suite"),
+    ),
+)
+_EMPTY = Subject(id="b", config="Made", split="", schema="true", dialect="draft-07")
+
+
+def _unit(settings: Settings) -> Unit:
+    (unit,) = units([_SUBJECT], settings)
+    return unit
+
+
+def test_every_instance_is_a_walk_with_its_keyword() -> None:
+    """A near miss carries the keyword it violates and where that stands."""
+    unit = _unit(Settings())
+    assert [(each.text, each.valid) for each in unit.walks] == [
+        ('{"a": 1, "b": 2}', True),
+        ("7", False),
+        ("[7]", False),
+    ]
+    assert [dict(each.label) for each in unit.walks] == [
+        {"kind": "full"},
+        {"kind": "near_miss", "keyword": "type", "pointer": "/type"},
+        {"kind": "suite"},
+    ]
+    assert unit.label["dialect"] == "draft-07"
+
+
+def test_other_orders_are_walks_apart() -> None:
+    """Only of valid instances, all marked, and the same ones for the same seed."""
+    unit = _unit(Settings(orders=4))
+    apart = [each for each in unit.walks if each.label.get("apart")]
+    assert [each.text for each in apart] == ['{"b": 2, "a": 1}']
+    assert all(each.valid for each in apart)
+    assert unit == _unit(Settings(orders=4))
+
+
+def test_a_schema_without_instances_never_passes(tmp_path: Path) -> None:
+    """It compiles, it is walked nowhere, and it has a standing of its own."""
+    plan = plan_of(tmp_path, [_EMPTY])
+    _, run = measured(tmp_path, [miniature("accept_all")], plan)
+    (row,) = run.rows()
+    assert standing(row) is Standing.UNTESTED
+    assert row.first_mask_ns is None
+
+
+def test_what_is_accepted_wrongly_is_booked_under_its_keyword(tmp_path: Path) -> None:
+    """An engine that allows everything enforces no keyword at all."""
+    plan = plan_of(tmp_path, [_SUBJECT, _EMPTY], settings=Settings(orders=1))
+    _, run = measured(tmp_path, [miniature("accept_all")], plan)
+    row = next(run.rows())
+    assert {each.verdict for each in row.walks} == {Verdict.ACCEPTED}
+    assert standing(row) is Standing.UNDER_CONSTRAINED
+    tables = {each.slug: each for each in report(run).tables}
+    told = json.dumps([as_json(each) for each in tables.values()])
+    keywords = next(each for name, each in tables.items() if "keyword" in name)
+    assert {line[0] for line in keywords.rows} >= {"type"}
+    assert "(unknown)" in told or "unknown" in told
+    assert any("order" in name for name in tables)

@@ -1,0 +1,170 @@
+"""The task `test-suite`: what it asks, and the tables that it ends in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.errors import BadConfiguration
+from evaluation.core.task import Settings
+from evaluation.reporting.table_rendering import as_markdown
+from evaluation.results.reader import open_run
+from evaluation.tasks.official_suite.task import TASK, suite_units
+from evaluation.tasks.registry import task_named
+from tests.evaluation import measuring, policies
+from tests.evaluation.made_runs import write_run
+from tests.evaluation.tasks.official_suite.test_suite import case, miniature
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluation.core.cases import Row, Unit
+    from evaluation.reporting.tables import Table
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+#: The schema that accepts everything.
+ANYTHING = True
+FILES = {
+    "draft2020-12/allOf.json": [
+        case({"$schema": "https://json-schema.org/draft/2020-12/schema"}, (1, True)),
+        case({"allOf": [False]}, (1, False), ("é", False)),
+    ],
+    "draft2020-12/const.json": [case({"const": 1}, (1, True), (1.0, True), (2, False))],
+    "draft2020-12/not.json": [
+        case({"not": {}}, (1, False)),
+        case({"not": False}, (1, True)),
+    ],
+    "draft2020-12/format.json": [case({"format": "date"}, ("", True))],
+    "draft2020-12/refRemote.json": [
+        case({"$ref": "http://localhost:1234/integer.json"}, (1, True))
+    ],
+}
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> list[Unit]:
+    """Return the units of a miniature suite."""
+    suite = miniature(tmp_path / "packs", FILES)
+    return list(suite_units(suite, "2020-12", optional=False))
+
+
+def test_it_is_a_task() -> None:
+    """By its name, without any data."""
+    assert task_named("test-suite") is TASK
+    assert not TASK.needs_data
+
+
+def test_texts_are_written_as_the_papers_harness_does(units: list[Unit]) -> None:
+    """`json.dumps` with its defaults: escapes, and a number's own spelling."""
+    walks = {each.id: [walk.text for walk in each.walks] for each in units}
+    assert walks["allOf/1"] == ["1", '"\\u00e9"']
+    assert walks["const/0"] == ["1", "1.0", "2"]
+
+
+def test_format_and_remote_documents_are_left_out(units: list[Unit]) -> None:
+    """As the paper leaves them out."""
+    assert {each.label["category"] for each in units} == {"allOf", "const", "not"}
+
+
+def test_a_schema_says_its_draft_wherever_it_can(tmp_path: Path) -> None:
+    """The suite's own are silent up to draft-07; an engine could not know."""
+    suite = miniature(tmp_path, {"draft7/a.json": [case({"a": 1}), case(ANYTHING)]})
+    said, boolean = suite_units(suite, "7", optional=False)
+    assert json.loads(said.schema) == {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "a": 1,
+    }
+    assert boolean.schema == "true"
+
+
+def test_a_draft_that_is_none_is_refused_before_anything_is_fetched() -> None:
+    """Exit code 78."""
+    with pytest.raises(BadConfiguration, match="draft '5'"):
+        next(TASK.units((), Settings(values={"drafts": ["5"]})))
+
+
+def _rows(units: list[Unit]) -> list[Row]:
+    rules: dict[str, Callable[..., Row]] = {
+        "accept-all": lambda each, name: policies.answered(
+            each, policies.accepts_all, name
+        ),
+        "crash": policies.died,
+        "liar": lambda each, name: policies.answered(each, policies.lies, name),
+        "perfect": lambda each, name: policies.answered(each, policies.knows_all, name),
+        "refuse-all": policies.refused,
+    }
+    return [rule(each, name) for name, rule in rules.items() for each in units]
+
+
+def _cells(table: Table) -> dict[str, tuple[object, ...]]:
+    return {str(row[0]): row[1:] for row in table.rows}
+
+
+def test_the_tables_of_miniature_engines_are_exact(
+    units: list[Unit], tmp_path: Path
+) -> None:
+    """Accepting all fails on what is invalid; refusing all passes only its absence."""
+    run = open_run(write_run(tmp_path / "run", _rows(units)))
+    _, failing, level, _ = TASK.report(run).tables
+    assert failing.columns == (
+        "engine",
+        "categories",
+        "compile error",
+        "over constrained",
+        "under constrained",
+        "died",
+        "lied",
+    )
+    assert _cells(failing) == {
+        "accept-all": (3, 0, 0, 3, 0, 0),
+        "crash": (3, 0, 0, 0, 3, 0),
+        "liar": (3, 0, 0, 0, 0, 3),
+        "perfect": (3, 0, 0, 0, 0, 0),
+        "refuse-all": (3, 3, 0, 0, 0, 0),
+    }
+    assert _cells(level) == {
+        "accept-all": (3, 2, 2, 0, 0, 0, 0, 0),
+        "crash": (3, 0, 0, 0, 0, 0, 0, 0),
+        "liar": (3, 0, 0, 0, 0, 0, 0, 0),
+        "perfect": (3, 3, 3, 3, 3, 3, 3, 3),
+        "refuse-all": (3, 2, 2, 0, 0, 0, 0, 0),
+    }
+
+
+def test_the_report_reads_as_it_did(
+    units: list[Unit],
+    tmp_path: Path,
+    compare_golden: Callable[[Path, str], None],
+) -> None:
+    """Cases, Table 5, Table 6 and Figure 6, as Markdown."""
+    run = open_run(write_run(tmp_path / "run", _rows(units)))
+    text = "\n".join(as_markdown(each) for each in TASK.report(run).tables)
+    compare_golden(GOLDEN / "test-suite.md", text)
+
+
+def test_figure_6_is_drawn_for_every_draft(units: list[Unit], tmp_path: Path) -> None:
+    """One picture each, named after it."""
+    run = open_run(write_run(tmp_path / "run", _rows(units)))
+    (plot,) = TASK.report(run).plots
+    assert plot.name == "suite-2020-12"
+
+
+def test_miniature_engines_end_in_the_same_tables_through_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers, masks and rows between; the header says which suite it was."""
+    suite = miniature(tmp_path / "packs", FILES)
+    monkeypatch.setattr(
+        "evaluation.tasks.official_suite.suite.acquire_suite", lambda *_: suite
+    )
+    engines = [measuring.miniature(name) for name in ("accept_all", "refuse_all")]
+    plan = measuring.plan_of(tmp_path, (), tasks=("test-suite",))
+    tally, run = measuring.measured(tmp_path, engines, plan)
+    assert tally.ran == 2 * 5
+    assert run.header["sources"] == {"test-suite": suite.described()}
+    _, failing, level, _ = TASK.report(run).tables
+    assert [row[1:] for row in failing.rows] == [(3, 0, 0, 3, 0, 0), (3, 3, 0, 0, 0, 0)]
+    assert [row[1:] for row in level.rows] == [(3, 2, 2, 0, 0, 0, 2, 0)] * 2

@@ -1,0 +1,294 @@
+"""The task `probe`: units, outcomes, and the tables of miniature engines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.errors import BadConfiguration
+from evaluation.core.cases import Result
+from evaluation.core.task import Settings
+from evaluation.reporting.table_rendering import as_markdown
+from evaluation.reporting.tables import NOT_RUN, Rate
+from evaluation.results.reader import open_run
+from evaluation.tasks.probe.documented_support import Support
+from evaluation.tasks.probe.outcomes import Outcome, outcome, probed, proven
+from evaluation.tasks.probe.probes.registry import PROBES, all_placed
+from evaluation.tasks.probe.task import TASK, unit
+from evaluation.tasks.registry import task_named
+from tests.evaluation import measuring, policies
+from tests.evaluation.made_runs import row, write_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from curation.core.documents import Json
+    from evaluation.core.cases import Row, Unit, Walk
+    from evaluation.reporting.tables import Table
+    from evaluation.results.reader import Run
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+HEAD: Mapping[str, Json] = {
+    "engines": [{"engine": "llguidance==1.9.1 faithful", "name": "llguidance"}]
+}
+LLGUIDANCE = "llguidance==1.9.1 faithful"
+
+
+def _unit(name: str, context: str = "root") -> Unit:
+    (found,) = [
+        each
+        for each in all_placed()
+        if each.probe.name == name and each.context == context
+    ]
+    return unit(found)
+
+
+BOTH, MERELY_VALID = _unit("minLength"), _unit("title")
+
+
+def test_it_asks_for_every_probe_in_every_context() -> None:
+    """Once each without a draft, with every schema's own walks."""
+    units = list(TASK.units((), Settings()))
+    assert task_named("probe") is TASK
+    assert len(units) == sum(len(each.contexts) for each in PROBES)
+    assert len({(each.config, each.id) for each in units}) == len(units)
+    assert {len(each.walks) for each in units} == {1, 2}
+
+
+def test_a_draft_has_its_own_probes() -> None:
+    """Those that the draft knows, however it is called."""
+    units = list(TASK.units((), Settings(values={"drafts": ["7", "draft-04"]})))
+    assert {each.config for each in units} == {"draft-07", "draft-04"}
+    keywords = {str(e.label["keyword"]) for e in units if e.config == "draft-07"}
+    assert "dependencies" in keywords
+    assert not keywords & {"prefixItems", "id", "$anchor"}
+    with pytest.raises(BadConfiguration, match="draft-03"):
+        next(TASK.units((), Settings(values={"drafts": ["draft-03"]})))
+
+
+def test_a_unit_is_a_schema_and_two_texts() -> None:
+    """The schema says its draft; the texts are as people write them."""
+    found = _unit("format (email)", "property")
+    assert json.loads(found.schema) == {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {"a": {"type": "string", "format": "email"}},
+        "required": ["a"],
+    }
+    assert [(each.text, each.valid) for each in found.walks] == [
+        ('{"a": "a@example.com"}', True),
+        ('{"a": "a"}', False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "rule", "wanted"),
+    [
+        (BOTH, policies.knows_all, Outcome.ENFORCED),
+        (BOTH, policies.accepts_all, Outcome.IGNORED),
+        (BOTH, policies.blocks_all, Outcome.OVER_STRICT),
+        (BOTH, policies.never_ends, Outcome.OVER_STRICT),
+        (BOTH, policies.lies, Outcome.LIED),
+        (MERELY_VALID, policies.accepts_all, Outcome.TOLERATED),
+        (MERELY_VALID, policies.blocks_all, Outcome.OVER_STRICT),
+    ],
+)
+def test_an_outcome_is_what_the_two_values_say(
+    asked: Unit, rule: Callable[[Walk], object], wanted: Outcome
+) -> None:
+    """A keyword that asserts nothing can only be tolerated."""
+    assert outcome(policies.answered(asked, rule, "x")) is wanted  # type: ignore[arg-type] # a rule
+
+
+def test_an_engine_that_warns_has_not_ignored_in_silence() -> None:
+    """The violating value passes all the same."""
+    row = policies.answered(BOTH, policies.accepts_all, "x")
+    assert outcome(replace(row, warnings=("minLength",))) is Outcome.WARNED
+
+
+@pytest.mark.parametrize(
+    ("result", "wanted"),
+    [
+        (Result.COMPILE_ERROR, Outcome.REFUSED),
+        (Result.TIMEOUT, Outcome.TIMEOUT),
+        (Result.CRASH, Outcome.CRASH),
+        (Result.OUT_OF_MEMORY, Outcome.CRASH),
+        (Result.ERROR, Outcome.CRASH),
+        (Result.PROTOCOL_ERROR, Outcome.CRASH),
+    ],
+)
+def test_whatever_happens_has_an_outcome(result: Result, wanted: Outcome) -> None:
+    """A refusal is one only if the engine said so."""
+    assert outcome(policies.died(BOTH, "x", result)) is wanted
+
+
+def test_a_row_with_too_few_walks_proves_nothing() -> None:
+    """One right answer of two is no enforcement."""
+    row = policies.answered(BOTH, policies.knows_all, "x")
+    assert outcome(replace(row, walks=row.walks[:1])) is Outcome.CRASH
+
+
+def _rows(*names: str) -> list[Row]:
+    units = [
+        unit(each) for each in all_placed() if not names or each.probe.name in names
+    ]
+    rules: dict[str, Callable[[Unit, str], Row]] = {
+        "accept-all": lambda each, name: policies.answered(
+            each, policies.accepts_all, name
+        ),
+        LLGUIDANCE: lambda each, name: policies.answered(
+            each, policies.knows_all, name
+        ),
+        "refuse-all": policies.refused,
+    }
+    return [rule(each, name) for name, rule in rules.items() for each in units]
+
+
+def _table(run: Run, name: str) -> Table:
+    return next(each for each in TASK.report(run).tables if each.slug == name)
+
+
+def test_accepting_all_is_caught_by_every_probe_that_asserts(tmp_path: Path) -> None:
+    """It ignores each of them, and tolerates the others; refusing all refuses all."""
+    run = open_run(write_run(tmp_path, _rows(), HEAD))
+    units = [unit(each) for each in all_placed()]
+    mere = sum(len(each.walks) == 1 for each in units)
+    table = _table(run, "probes-outcomes")
+    assert table.columns[1:] == (
+        "as specified",
+        "enforced",
+        "tolerated",
+        "ignored",
+        "refused",
+    )
+    every = len(units)
+    assert {row[0]: row[1:] for row in table.rows} == {
+        "accept-all": (Rate(mere, every), 0, mere, every - mere, 0),
+        LLGUIDANCE: (Rate(every, every), every - mere, mere, 0, 0),
+        "refuse-all": (Rate(0, every), 0, 0, 0, every),
+    }
+
+
+def test_a_feature_is_proven_by_all_its_probes() -> None:
+    """In part by some, and not by none."""
+    rows = [
+        policies.answered(_unit("minLength"), policies.knows_all, "x"),
+        policies.answered(_unit("maxLength"), policies.accepts_all, "x"),
+        policies.answered(_unit("not (value)"), policies.accepts_all, "x"),
+        policies.answered(_unit("enum"), policies.knows_all, "x"),
+    ]
+    assert proven(map(probed, rows)) == {
+        "@minmaxLength": (Support.PARTLY, 1, 2),
+        "not": (Support.NO, 0, 1),
+        "enum": (Support.YES, 1, 1),
+    }
+
+
+def test_contexts_that_a_probe_has_not_are_not_run(tmp_path: Path) -> None:
+    """Never shown as if they had failed."""
+    run = open_run(write_run(tmp_path, _rows("$ref (to the root)"), HEAD))
+    (line,) = _table(run, "probe-refuse-all").rows
+    assert line[2:] == ("refused", *[NOT_RUN] * 6)
+
+
+def test_theoretical_coverage_is_of_the_schemas_in_the_run(tmp_path: Path) -> None:
+    """By each document and by the probes, beside what compiled; each schema once."""
+    schemas = [
+        row(
+            engine=LLGUIDANCE,
+            task=task,
+            id=f"o{number}",
+            result=result,
+            label={"features": features},
+        )
+        for task in ("declared", "masks")
+        for number, (result, features) in enumerate(
+            [
+                (Result.OK, ["required", "enum"]),
+                (Result.OK, ["required", "oneOf"]),
+                (Result.COMPILE_ERROR, ["not"]),
+            ]
+        )
+    ]
+    probes = _rows("required", "enum", "oneOf (disjoint)")
+    run = open_run(write_run(tmp_path, [*probes, *schemas], HEAD))
+    table = _table(run, "theoretical-coverage")
+    found = {row[1:3]: row[3:] for row in table.rows if row[0] == "Github_easy"}
+    compiled = Rate(2, 3)
+    assert found == {
+        ("accept-all", "probes"): (Rate(0, 3), Rate(0, 3), None),
+        (LLGUIDANCE, "llguidance 0.2.0rc (paper)"): (
+            Rate(1, 3),
+            Rate(1, 3),
+            compiled,
+        ),
+        (LLGUIDANCE, "llguidance"): (
+            Rate(1, 3),
+            Rate(2, 3),
+            compiled,
+        ),
+        (LLGUIDANCE, "probes"): (Rate(2, 3), Rate(2, 3), compiled),
+        ("refuse-all", "probes"): (Rate(0, 3), Rate(0, 3), None),
+    }
+
+
+def test_a_format_counts_by_its_value(tmp_path: Path) -> None:
+    """A schema with a date is covered where dates are, whatever other formats do."""
+    date, email = _unit("format (date)"), _unit("format (email)")
+    rows = [
+        policies.answered(date, policies.knows_all, LLGUIDANCE),
+        policies.answered(email, policies.accepts_all, LLGUIDANCE),
+        policies.refused(_unit("format (unknown)"), LLGUIDANCE),
+        *(
+            row(
+                engine=LLGUIDANCE,
+                task="declared",
+                id=f"o{number}",
+                label={"features": ["format"], "formats": formats},
+            )
+            for number, formats in enumerate(
+                [["date"], ["email"], ["date", "email"], ["x-odd"], []]
+            )
+        ),
+    ]
+    run = open_run(write_run(tmp_path, rows, HEAD))
+    table = _table(run, "theoretical-coverage")
+    found = {line[2]: line[3:5] for line in table.rows if line[0] == "all"}
+    assert found["probes"] == (Rate(1, 5), Rate(2, 5))
+    assert found["llguidance 0.2.0rc (paper)"] == (Rate(5, 5), Rate(5, 5))
+
+
+def test_the_report_reads_as_it_did(
+    tmp_path: Path, compare_golden: Callable[[Path, str], None]
+) -> None:
+    """Figure 4 with the documents of all engines, and a matrix for each."""
+    run = open_run(
+        write_run(tmp_path, _rows("minLength", "not (value)", "title"), HEAD)
+    )
+    text = "\n".join(as_markdown(each) for each in TASK.report(run).tables)
+    compare_golden(GOLDEN / "probe.md", text)
+
+
+def test_miniature_engines_are_caught_through_the_driver(tmp_path: Path) -> None:
+    """What accepts all ignores every keyword; one that dies is no refusal."""
+    units = [unit(each) for each in all_placed() if each.probe.name == "minLength"]
+    plan = measuring.plan_of(
+        tmp_path,
+        (),
+        tasks=("probe",),
+        only=frozenset(f"{each.config}/{each.id}" for each in units),
+    )
+    engines = [measuring.miniature(each) for each in ("accept_all", "refuse_all")]
+    _, run = measuring.measured(tmp_path, engines, plan)
+    (ignoring, refusing) = [
+        set(line[2:])
+        for line in (
+            *TASK.report(run).tables[-2].rows,
+            *TASK.report(run).tables[-1].rows,
+        )
+    ]
+    assert (ignoring, refusing) == ({"ignored"}, {"refused"})
