@@ -15,7 +15,7 @@ from curation.dataset.summary import Pin, RuleNote, Summary, summarise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 def sha256(text: str) -> str:
@@ -23,7 +23,7 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def record(unique_id: str, **given: Json) -> Record:
+def record(unique_id: str, **given: UntypedJson) -> Record:
     """Return a record whose digests follow from its id, unless they are given."""
     made = Record(
         json_schema=f'{{"type": "object", "title": "{unique_id}"}}',
@@ -58,7 +58,7 @@ def in_split(split: str, stem: str = "o") -> Record:
     return record(f"{stem}{number}")
 
 
-def entry(kept: Record, config: str, **given: Json) -> Entry:
+def entry(kept: Record, config: str, **given: UntypedJson) -> Entry:
     """Return the ledger's entry of a kept record, unless told otherwise."""
     made = Entry(
         raw_config="Github" if config.startswith("Github") else config,
@@ -77,13 +77,15 @@ def entry(kept: Record, config: str, **given: Json) -> Entry:
     return replace(made, **given)
 
 
-def rejected(unique_id: str, config: str, reason: Reason, **given: Json) -> Entry:
+def rejected(
+    unique_id: str, config: str, reason: Reason, **given: UntypedJson
+) -> Entry:
     """Return the ledger's entry of a rejected document."""
     gone = {"outcome": reason.value, "split": "", "sha256": "", **given}
     return entry(record(unique_id), config, **gone)
 
 
-def change(rule: str = "pattern", **given: Json) -> Change:
+def change(rule: str = "pattern", **given: UntypedJson) -> Change:
     """Return one edit of a rule."""
     made = Change(rule=rule, pointer="/pattern", before='"^[[]$"', after='"^[\\\\[]$"')
     return replace(made, **given)
@@ -92,7 +94,7 @@ def change(rule: str = "pattern", **given: Json) -> Change:
 ADDED = change("dialect", pointer="/$schema", before=ABSENT, after='"draft"')
 
 
-def summary(entries: Sequence[Entry], **given: Json) -> Summary:
+def summary(entries: Sequence[Entry], **given: UntypedJson) -> Summary:
     """Return the summary of a build with these entries."""
     made = Summary(
         rules="clean",

@@ -15,13 +15,13 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Json = Any
+    UntypedJson = Any
 
 #: The descriptor of the answers, before `serve` takes it.
 ANSWERS = int(os.environ["CSBDATA_CHANNEL"].split(",")[1])
 
 
-def echo(value: Json) -> Json:
+def echo(value: UntypedJson) -> UntypedJson:
     """Answer what was asked."""
     return value
 
@@ -37,7 +37,7 @@ def leave(status: int) -> None:
     os._exit(status)
 
 
-def backtrack(length: int) -> Json:
+def backtrack(length: int) -> UntypedJson:
     """Search in a native loop that no signal handler interrupts."""
     import regress  # noqa: PLC0415 - only this one needs it
 
@@ -49,7 +49,7 @@ def hold(megabytes: int) -> int:
     return len(bytearray(megabytes * 2**20))
 
 
-def hog(_: Json) -> None:
+def hog(_: UntypedJson) -> None:
     """Take memory until there is none."""
     taken = []
     while True:
@@ -67,7 +67,7 @@ def map_shared(megabytes: int) -> int:
         return len(taken)
 
 
-def abort_for_memory(_: Json) -> None:
+def abort_for_memory(_: UntypedJson) -> None:
     """Die as a Rust or C++ library does where an allocation fails."""
     sys.stderr.write("memory allocation of 4096 bytes failed\n")
     sys.stderr.flush()
@@ -89,13 +89,13 @@ def inject(line: str) -> str:
     return "too late"
 
 
-def half(_: Json) -> None:
+def half(_: UntypedJson) -> None:
     """Begin an answer and end."""
     os.write(ANSWERS, b'{"unit": 0, "answ')
     os._exit(3)
 
 
-def close_channel(_: Json) -> None:
+def close_channel(_: UntypedJson) -> None:
     """Close the channel and go on."""
     os.close(ANSWERS)
     time.sleep(60)
@@ -123,28 +123,28 @@ def once(path: str) -> str:
     os.abort()
 
 
-def limits(_: Json) -> dict[str, int]:
+def limits(_: UntypedJson) -> dict[str, int]:
     """Tell what limits are set."""
     names = ("RLIMIT_CORE", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_DATA")
     return {each: resource.getrlimit(getattr(resource, each))[0] for each in names}
 
 
-def environment(_: Json) -> dict[str, str]:
+def environment(_: UntypedJson) -> dict[str, str]:
     """Tell what environment it sees."""
     return dict(os.environ)
 
 
-def paths(_: Json) -> list[str]:
+def paths(_: UntypedJson) -> list[str]:
     """Tell where it imports from."""
     return sys.path
 
 
-def identity(_: Json) -> int:
+def identity(_: UntypedJson) -> int:
     """Tell the process id."""
     return os.getpid()
 
 
-def grandchild(_: Json) -> int:
+def grandchild(_: UntypedJson) -> int:
     """Start a process of its own and hang."""
     child = os.fork()
     if child == 0:
@@ -160,18 +160,18 @@ def fail(message: str) -> None:
     raise ValueError(message)
 
 
-def not_json(_: Json) -> Json:
+def not_json(_: UntypedJson) -> UntypedJson:
     """Answer with what no JSON text can hold."""
     return float("nan")
 
 
-def stubborn(_: Json) -> None:
+def stubborn(_: UntypedJson) -> None:
     """Ignore the kind signal and hang."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     time.sleep(600)
 
 
-def start(setup: Json) -> Callable[[Json], Json]:
+def start(setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
     """Obey units of the form [name, argument]."""
     if setup == "raise":
         raise RuntimeError("cannot start")
@@ -180,7 +180,7 @@ def start(setup: Json) -> Callable[[Json], Json]:
     if setup == "hang":
         time.sleep(600)
 
-    def handle(unit: Json) -> Json:
+    def handle(unit: UntypedJson) -> UntypedJson:
         name, argument = unit
         return setup if name == "setup" else globals()[name](argument)
 

@@ -22,7 +22,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.pipeline.build import Built
     from curation.pipeline.inputs import Extra
 
@@ -154,7 +154,7 @@ def _extra(text: str) -> Extra:
     return Extra(source=name, path=Path(path), config=config)
 
 
-def report(built: Built) -> Json:
+def report(built: Built) -> UntypedJson:
     """Return what `csbdata build --format json` prints."""
     manifest = built.manifest
     return {
@@ -172,7 +172,7 @@ def report(built: Built) -> Json:
 
 def _print(built: Built, shown_out: Path) -> None:
     manifest = built.manifest
-    configs: Mapping[str, Json] = manifest["configs"]
+    configs: Mapping[str, UntypedJson] = manifest["configs"]
     rows = [_row(name, figures) for name, figures in configs.items()]
     headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")
     stdout().print(table(headers, rows, numbers=(2, 3, 4, 5, 6)))
@@ -193,7 +193,7 @@ def _print(built: Built, shown_out: Path) -> None:
     say(f"Next: csbdata stats {shown_out}")
 
 
-def _row(name: str, figures: Mapping[str, Json]) -> tuple[str, ...]:
+def _row(name: str, figures: Mapping[str, UntypedJson]) -> tuple[str, ...]:
     reasons = sorted(figures["rejected"].items(), key=lambda item: (-item[1], item[0]))
     few = reasons if len(reasons) <= _FEW + 1 else reasons[:_FEW]
     shown = [f"{reason} {count:,}" for reason, count in few]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.difference import Pair, Row
     from curation.dataset.editions import Edition
 
@@ -53,7 +53,7 @@ def diff(
         _print(first, second, pairs, limit)
 
 
-def as_json(first: Edition, second: Edition, pairs: Sequence[Pair]) -> Json:
+def as_json(first: Edition, second: Edition, pairs: Sequence[Pair]) -> UntypedJson:
     """Return the whole comparison as one JSON object."""
     from curation.dataset.difference import config_counts, keyword_counts
 
@@ -66,7 +66,7 @@ def as_json(first: Edition, second: Edition, pairs: Sequence[Pair]) -> Json:
     }
 
 
-def _record(pair: Pair) -> Json:
+def _record(pair: Pair) -> UntypedJson:
     return {
         "kinds": list(pair.kinds),
         "a": _place(pair.before),
@@ -76,7 +76,7 @@ def _record(pair: Pair) -> Json:
     }
 
 
-def _place(row: Row | None) -> Json:
+def _place(row: Row | None) -> UntypedJson:
     if row is None:
         return None
     return {"config": row.config, "split": row.split, "unique_id": row.unique_id}

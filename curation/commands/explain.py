@@ -24,7 +24,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.core.documents import Change, Json
+    from curation.core.documents import Change, UntypedJson
     from curation.dataset.story import Story
 
 _BUILD = Path("build/JSONSchemaBench")
@@ -89,7 +89,7 @@ def _explain_reason(build: Path, reason: Reason, format_: Format) -> None:
         stdout().print(table(columns[:4], cut))
 
 
-def _as_json(story: Story) -> Json:
+def _as_json(story: Story) -> UntypedJson:
     entry = asdict(story.entry)
     for change in entry["changes"]:
         for side in ("before", "after"):

@@ -20,7 +20,7 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.download.acquire import Acquired, FetchSettings, Unavailable
     from curation.pipeline.archives import Acquisition
     from curation.sources.schemastore_lock import Lock
@@ -135,10 +135,10 @@ def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> Loc
         return fetch_live(hunt, progress.say, advance)
 
 
-def _report(acquisition: Acquisition, locked: Lock | None) -> Json:
+def _report(acquisition: Acquisition, locked: Lock | None) -> UntypedJson:
     """Return what `csbdata fetch --format json` prints."""
     archives = [_row(each) for each in acquisition.archives.values()]
-    report: Json = {"archives": archives, "missing": list(acquisition.missing)}
+    report: UntypedJson = {"archives": archives, "missing": list(acquisition.missing)}
     if locked is not None:
         report["live"] = {
             "digest": locked.digest,
@@ -150,7 +150,7 @@ def _report(acquisition: Acquisition, locked: Lock | None) -> Json:
     return report
 
 
-def _row(outcome: Acquired | Unavailable) -> Json:
+def _row(outcome: Acquired | Unavailable) -> UntypedJson:
     from curation.download.acquire import Unavailable
     from curation.download.packs import open_pack
 
@@ -207,7 +207,7 @@ def _print_lock(locked: Lock) -> None:
         say(f"And {rest:,} more, listed in the lock file.", style="yellow")
 
 
-def _listed(settings: FetchSettings) -> list[Json]:
+def _listed(settings: FetchSettings) -> list[UntypedJson]:
     from curation.download.acquire import at_hand, load_pins
     from curation.sources.registry import sources as registered
 

@@ -25,7 +25,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.dataset.grade_files import Answers, Tally
     from curation.instances.dataset.make_instances import Made
 
@@ -165,7 +165,7 @@ def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
         raise typer.Exit(1)
 
 
-def _as_json(answers: Answers) -> Json:
+def _as_json(answers: Answers) -> UntypedJson:
     asked = answers.asked
     return {
         "config": asked.config,

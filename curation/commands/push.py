@@ -16,7 +16,7 @@ from curation.system.terminal import Format, FormatOption, print_json, say, show
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.publish.plan import Plan
     from curation.publish.preview import Prospect, Request
     from curation.publish.push import Pushed
@@ -202,7 +202,7 @@ def _headline(prospect: Prospect) -> str:
     return f"{name}: {prospect.revision} at {prospect.state.head[:12]}{made}"
 
 
-def _outcome(pushed: Pushed) -> dict[str, Json]:
+def _outcome(pushed: Pushed) -> dict[str, UntypedJson]:
     return {
         "done": "checked" if pushed.unchanged else "pushed",
         "commit": pushed.commit,
@@ -255,11 +255,11 @@ def _changes(folder: Path, plan: Plan, fetch: Callable[[Path], None]) -> RecordC
         return record_changes(Path(there), folder)
 
 
-def _answer(where: str, plan: Plan, changes: RecordChanges) -> dict[str, Json]:
+def _answer(where: str, plan: Plan, changes: RecordChanges) -> dict[str, UntypedJson]:
     return {"where": where, "plan": plan.as_json(), "records": changes.as_json()}
 
 
-def _finish(way: _Way, answer: Json, sentence: str) -> None:
+def _finish(way: _Way, answer: UntypedJson, sentence: str) -> None:
     if way.as_json:
         print_json(answer)
     else:

@@ -14,7 +14,7 @@ from curation.system.terminal import Format, FormatOption, print_json, say, show
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.publish.release import Release
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -89,9 +89,9 @@ def _next(folder: Path, against: str, *, allow_partial: bool) -> Release:
         return next_release(folder, last, allow_partial=allow_partial)
 
 
-def _as_json(found: Release, *, written: bool) -> Json:
+def _as_json(found: Release, *, written: bool) -> UntypedJson:
     kinds = Counter(kind for pair in found.found.pairs for kind in pair.kinds)
-    instances: Mapping[str, Json] = {
+    instances: Mapping[str, UntypedJson] = {
         each.config: {"added": each.added, "changed": each.changed}
         for each in found.found.instances
     }

@@ -18,7 +18,7 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.rules.sets import AnyRule, RuleSet
 
 #: Who gives the reasons that no rule gives.
@@ -50,7 +50,7 @@ def rules(
         _print(chosen)
 
 
-def report(chosen: list[RuleSet]) -> Json:
+def report(chosen: list[RuleSet]) -> UntypedJson:
     """Return the rule sets and the reasons as one JSON object."""
     return {
         "rule_sets": [
@@ -72,7 +72,7 @@ def report(chosen: list[RuleSet]) -> Json:
     }
 
 
-def _described(rule: AnyRule, name: str) -> Json:
+def _described(rule: AnyRule, name: str) -> UntypedJson:
     return {
         "position": rule.positions[name],
         "name": rule.name,

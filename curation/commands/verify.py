@@ -28,7 +28,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.verification import Finding, Verification
 
 _HUB = re.compile(
@@ -126,7 +126,7 @@ def _downloaded(name: str, revision: str | None, folder: Path) -> Path:
     return folder
 
 
-def as_json(where: str, found: Verification) -> Json:
+def as_json(where: str, found: Verification) -> UntypedJson:
     """Return what was found as one JSON object."""
     return {
         "verified": where,

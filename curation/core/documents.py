@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: A JSON value: dict, list, str, int, float, bool or None.
-Json = Any
+#: A JSON value.
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+#: A JSON value that the type checker does not look into.
+UntypedJson = Any
 
 #: Stands for "there was nothing" in a `Change`; distinct from JSON's null.
 ABSENT = "\0absent"
@@ -180,7 +182,7 @@ class Document:
     config: str
     unique_id: str
     provenance: Provenance
-    schema: Json
+    schema: UntypedJson
     base_uri: str | None = None
     #: Field count of the file as read: the paper's subsets hang on it.
     raw_field_count: int = 0
@@ -191,7 +193,7 @@ class Document:
     changes: tuple[Change, ...] = ()
     lints: tuple[Lint, ...] = ()
 
-    def changed(self, schema: Json, changes: Iterable[Change]) -> Document:
+    def changed(self, schema: UntypedJson, changes: Iterable[Change]) -> Document:
         """Return the document with another schema, and the reasons for it."""
         return replace(self, schema=schema, changes=(*self.changes, *changes))
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Document, Json, Reason, Rejected
+    from curation.core.documents import Document, Reason, Rejected, UntypedJson
 
 
 class Library(Protocol):
     """The other documents of a source, by absolute URI without fragment."""
 
-    def get(self, uri: str) -> Json | None:
+    def get(self, uri: str) -> UntypedJson | None:
         """Return the parsed document, or None where the source has none."""
 
 

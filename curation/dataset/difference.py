@@ -22,7 +22,7 @@ from curation.schema.dialects import ANNOTATIONS, BY_NAME, Shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.editions import Edition
 
 
@@ -202,7 +202,7 @@ _KNOWN = ANNOTATIONS.union(*(dialect.effective for dialect in BY_NAME.values()))
 _NOTHING = object()
 
 
-def changed_keywords(before: Json, after: Json) -> Iterator[str]:
+def changed_keywords(before: UntypedJson, after: UntypedJson) -> Iterator[str]:
     """Yield `+word`, `-word` or `~word` for each keyword that differs.
 
     Both are schemas; the innermost keyword that holds the difference is named. A
@@ -222,7 +222,7 @@ def changed_keywords(before: Json, after: Json) -> Iterator[str]:
             yield from _inside(word, one, other)
 
 
-def _inside(word: str, before: Json, after: Json) -> Iterator[str]:
+def _inside(word: str, before: UntypedJson, after: UntypedJson) -> Iterator[str]:
     if word not in _APPLICATORS:
         yield f"~{word}"
     elif word in _MAPS and _both(dict, before, after):
@@ -240,18 +240,20 @@ def _inside(word: str, before: Json, after: Json) -> Iterator[str]:
         yield from _schema_or_value(word, before, after)
 
 
-def _schema_or_value(word: str, before: Json, after: Json) -> Iterator[str]:
+def _schema_or_value(
+    word: str, before: UntypedJson, after: UntypedJson
+) -> Iterator[str]:
     if _both(dict, before, after):
         yield from changed_keywords(before, after)
     elif not _equal(before, after):
         yield f"~{word}"
 
 
-def _both(kind: type, before: Json, after: Json) -> bool:
+def _both(kind: type, before: UntypedJson, after: UntypedJson) -> bool:
     return isinstance(before, kind) and isinstance(after, kind)
 
 
-def _equal(before: Json, after: Json) -> bool:
+def _equal(before: UntypedJson, after: UntypedJson) -> bool:
     return canonical(before) == canonical(after)
 
 

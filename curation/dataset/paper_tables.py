@@ -27,7 +27,7 @@ from curation.schema.measures import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Columns of Table 9, oldest draft first.
 DRAFTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12", "unknown")
@@ -68,7 +68,7 @@ class Figure2:
     formats: tuple[tuple[str, int], ...]
 
 
-def sight(config: str, schema: Json) -> Sight:
+def sight(config: str, schema: UntypedJson) -> Sight:
     """Return what the tables want to know of a parsed schema."""
     asked = used(schema, ANY_DIALECT)
     return Sight(
@@ -96,7 +96,7 @@ def sights(rows: Iterable[tuple[str, str]]) -> list[Sight]:
     return found
 
 
-def draft_of(schema: Json) -> str:
+def draft_of(schema: UntypedJson) -> str:
     """Return the draft whose name stands in the root's `$schema`, else unknown."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     if not isinstance(uri, str):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.editions import Edition
     from curation.dataset.paper_tables import Sight, Spread
 
@@ -89,7 +89,7 @@ def _parted(edition: Edition) -> tuple[pl.DataFrame, pl.DataFrame]:
     return rows.filter(~is_sample), rows.filter(is_sample)
 
 
-def as_json(views: Views) -> Json:
+def as_json(views: Views) -> UntypedJson:
     """Return all tables and figures as one JSON object."""
     spreads = table_8(views.measured)
     figure = figure_2(views.records)

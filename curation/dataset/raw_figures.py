@@ -9,7 +9,7 @@ from curation.dataset.paper_tables import draft_of
 from curation.schema.measures import nesting, size_bytes
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.core.records import Record
 
 
@@ -30,7 +30,7 @@ class RawFigures:
     raw_draft: str
 
 
-def raw_figures(schema: Json, record: Record | None = None) -> RawFigures:
+def raw_figures(schema: UntypedJson, record: Record | None = None) -> RawFigures:
     """Return the figures of a parsed raw file.
 
     `record` is that of the same schema, where no rule has changed it.

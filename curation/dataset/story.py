@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.ledger import Entry
 
 _MANIFEST = "manifest.json"
@@ -31,7 +31,7 @@ class Story:
 
     entry: Entry
     #: The record's columns by name; None where the document was rejected.
-    record: Mapping[str, Json] | None
+    record: Mapping[str, UntypedJson] | None
 
     @property
     def kept(self) -> bool:
@@ -101,7 +101,7 @@ def nearest(wanted: str, known: Sequence[str]) -> list[str]:
     return [by_lower[name] for name in found]
 
 
-def manifest_of(folder: Path) -> Mapping[str, Json]:
+def manifest_of(folder: Path) -> Mapping[str, UntypedJson]:
     """Return a build's manifest.
 
     Raises:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 #: The forms in which a mirror may hold a repository's archive.
@@ -118,7 +118,7 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
     return MappingProxyType(pins)
 
 
-def _pin(name: str, table: Json, path: Path) -> ArchivePin:
+def _pin(name: str, table: UntypedJson, path: Path) -> ArchivePin:
     values = dict(table)
     if values.get("kind") in {Kind.WHEEL, Kind.SDIST}:
         values["repository"] = values.pop("package", None)
@@ -135,5 +135,5 @@ def _pin(name: str, table: Json, path: Path) -> ArchivePin:
     return ArchivePin(name=name, **values)
 
 
-def _is_sum(value: Json) -> bool:
+def _is_sum(value: UntypedJson) -> bool:
     return value is None or bool(_SHA256.fullmatch(str(value)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Explained
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 class Kind(StrEnum):
@@ -42,7 +42,7 @@ class Witness:
     """A value that the schema accepts, as jsonschema-rs judges it."""
 
     kind: Kind
-    value: Json
+    value: UntypedJson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Witnesses:
 class NearMiss:
     """A value that the schema refuses, and for what, as the validator says."""
 
-    value: Json
+    value: UntypedJson
     #: The keyword that fails, or `mixed`.
     keyword: str
     #: Where the keyword's schema stands in the record.

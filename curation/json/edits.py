@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
-    from curation.schema.subschemas import Tokens
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
     """Put this value in the place of a member, under its name or another."""
 
-    value: Json
+    value: UntypedJson
     name: str | None = None
 
 
@@ -25,7 +25,7 @@ class Drop:
     """Take the member away, if it is there."""
 
 
-def rewritten(value: Json, edits: Mapping[Tokens, Put | Drop]) -> Json:
+def rewritten(value: UntypedJson, edits: Mapping[Tokens, Put | Drop]) -> UntypedJson:
     """Return a copy with the edits made; what no edit concerns is shared.
 
     Tokens lead to members of objects; an edit of a member that is not there
@@ -33,7 +33,7 @@ def rewritten(value: Json, edits: Mapping[Tokens, Put | Drop]) -> Json:
     """
     if not edits:
         return value
-    tree: dict[str, Json] = {}
+    tree: dict[str, UntypedJson] = {}
     for tokens, edit in edits.items():
         node = tree
         for token in tokens[:-1]:
@@ -42,7 +42,7 @@ def rewritten(value: Json, edits: Mapping[Tokens, Put | Drop]) -> Json:
     return _rewritten(value, tree)
 
 
-def _rewritten(value: Json, tree: Mapping[str, Json]) -> Json:
+def _rewritten(value: UntypedJson, tree: Mapping[str, UntypedJson]) -> UntypedJson:
     if isinstance(value, list):
         return [
             _rewritten(each, tree[str(index)]) if str(index) in tree else each
@@ -50,7 +50,7 @@ def _rewritten(value: Json, tree: Mapping[str, Json]) -> Json:
         ]
     if not isinstance(value, dict):
         return value
-    result: dict[str, Json] = {}
+    result: dict[str, UntypedJson] = {}
     for name, each in value.items():
         edit = tree.get(name)
         if isinstance(edit, Put):

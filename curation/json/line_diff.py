@@ -12,7 +12,7 @@ from curation.json.text import parse, write
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Unchanged lines shown around a change.
 CONTEXT = 2
@@ -30,7 +30,7 @@ def lines_of(text: str) -> list[str]:
     return _indented(value, "")
 
 
-def _indented(value: Json, indent: str) -> list[str]:
+def _indented(value: UntypedJson, indent: str) -> list[str]:
     if isinstance(value, dict) and value:
         heads = [f"{json.dumps(name, ensure_ascii=False)}: " for name in value]
         return _members("{}", heads, list(value.values()), indent)
@@ -40,7 +40,7 @@ def _indented(value: Json, indent: str) -> list[str]:
 
 
 def _members(
-    brackets: str, heads: Sequence[str], values: Sequence[Json], indent: str
+    brackets: str, heads: Sequence[str], values: Sequence[UntypedJson], indent: str
 ) -> list[str]:
     inner = indent + "  "
     lines = [indent + brackets[0]]

@@ -13,15 +13,15 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
-    from curation.schema.subschemas import Tokens
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
 
 #: The last step and the trail before it; None at the root. Tuples of whole paths
 #: would make deep documents quadratic.
 Trail = tuple["Trail", str | int] | None
 
 
-def searchable(value: Json) -> bytes:
+def searchable(value: UntypedJson) -> bytes:
     """Return JSON text without whitespace, to look whether a walk is worth it.
 
     Strings stand in it as JSON escapes them; numbers may be spelled anew.
@@ -34,14 +34,14 @@ def searchable(value: Json) -> bytes:
         return text.encode()
 
 
-def objects(value: Json) -> Iterator[tuple[Trail, dict[str, Json]]]:
+def objects(value: UntypedJson) -> Iterator[tuple[Trail, dict[str, UntypedJson]]]:
     """Yield every object at any depth, outermost first, in the order they stand."""
-    stack: list[tuple[Trail, Json]] = [(None, value)]
+    stack: list[tuple[Trail, UntypedJson]] = [(None, value)]
     while stack:
         trail, each = stack.pop()
         if isinstance(each, dict):
             yield trail, each
-            inner: list[tuple[Trail, Json]] = [
+            inner: list[tuple[Trail, UntypedJson]] = [
                 ((trail, name), member)
                 for name, member in each.items()
                 if isinstance(member, dict | list)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Self
 
 import orjson
 
-from curation.core.documents import Json, Reason, Rejected
+from curation.core.documents import Reason, Rejected, UntypedJson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -69,7 +69,7 @@ class Policy:
     last_key_counts: bool = False
 
 
-def parse(content: bytes, policy: Policy | None = None) -> Json | Rejected:
+def parse(content: bytes, policy: Policy | None = None) -> UntypedJson | Rejected:
     """Read one JSON text (RFC 8259), or say why it is not one.
 
     A byte order mark is accepted and dropped (RFC 8259 section 8.1 allows it).
@@ -131,7 +131,7 @@ def _too_deep() -> Rejected:
     return Rejected(reason=Reason.TOO_DEEP, detail=f"nested over {MAX_DEPTH} levels")
 
 
-def _refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _refuse_duplicates(pairs: list[tuple[str, UntypedJson]]) -> dict[str, UntypedJson]:
     members = dict(pairs)
     if len(members) != len(pairs):
         seen: set[str] = set()
@@ -160,19 +160,19 @@ def _read_int(spelling: str) -> int | float:
     return SpelledFloat(spelling) if spelling == "-0" else int(spelling)
 
 
-def _refuse_constant(name: str) -> Json:
+def _refuse_constant(name: str) -> UntypedJson:
     raise _RefusalError(Reason.NOT_JSON, f"{name} is not JSON")
 
 
-def _has_lone_surrogate(value: Json) -> bool:
+def _has_lone_surrogate(value: UntypedJson) -> bool:
     return bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))
 
 
-def depth(value: Json) -> int:
+def depth(value: UntypedJson) -> int:
     """Return how deep objects and arrays nest; a scalar has depth 0."""
     level, deepest = [value], 0
     while True:
-        inner: list[Json] = []
+        inner: list[UntypedJson] = []
         found = False
         for each in level:
             if isinstance(each, dict):
@@ -187,7 +187,7 @@ def depth(value: Json) -> int:
         level = inner
 
 
-def any_spelled(value: Json) -> bool:
+def any_spelled(value: UntypedJson) -> bool:
     """Tell whether a number in here is spelled in a way of its own."""
     try:
         # orjson refuses a subclass of float, and is faster than any loop of ours.
@@ -197,7 +197,7 @@ def any_spelled(value: Json) -> bool:
     return False
 
 
-def _floats(value: Json) -> Iterator[float]:
+def _floats(value: UntypedJson) -> Iterator[float]:
     if isinstance(value, float):
         yield value
     stack = [value]
@@ -215,7 +215,9 @@ def _floats(value: Json) -> Iterator[float]:
                 yield inner
 
 
-def _map_numbers(value: Json, convert: Callable[[float], Json]) -> Json:
+def _map_numbers(
+    value: UntypedJson, convert: Callable[[float], UntypedJson]
+) -> UntypedJson:
     if isinstance(value, dict):
         return {name: _map_numbers(each, convert) for name, each in value.items()}
     if isinstance(value, list):
@@ -223,12 +225,12 @@ def _map_numbers(value: Json, convert: Callable[[float], Json]) -> Json:
     return convert(value) if isinstance(value, float) else value
 
 
-def plain(value: Json) -> Json:
+def plain(value: UntypedJson) -> UntypedJson:
     """Return the value with ordinary floats only, as the validators want it."""
     return _map_numbers(value, float) if any_spelled(value) else value
 
 
-def write(value: Json) -> str:
+def write(value: UntypedJson) -> str:
     """Return the JSON text with Python's default separators, non-ASCII as is."""
     if any_spelled(value):
         return _render(value, _SPELLED)
@@ -243,7 +245,7 @@ class _Style:
     number: Callable[[SpelledFloat], str]
 
 
-def _render(value: Json, style: _Style) -> str:
+def _render(value: UntypedJson, style: _Style) -> str:
     """Write a value that holds numbers which `json` would spell its own way."""
     if isinstance(value, dict):
         names = sorted(value) if style.sort else value
@@ -278,14 +280,14 @@ _SPELLED = _Style(", ", ": ", sort=False, number=lambda number: number.spelling)
 _CANONICAL = _Style(",", ":", sort=True, number=_shortest)
 
 
-def _unspelled(number: float) -> Json:
+def _unspelled(number: float) -> UntypedJson:
     if isinstance(number, SpelledFloat):
         return number
     # 1e+23 is not the integer nearest to it that a double can hold.
     return int(Decimal(repr(number))) if number.is_integer() else number
 
 
-def canonical(value: Json) -> bytes:
+def canonical(value: UntypedJson) -> bytes:
     """Return the canonical form: equal schemas, and only they, have equal bytes."""
     kinds = {type(each) for each in _floats(value)}
     if not kinds:
@@ -305,6 +307,6 @@ def canonical(value: Json) -> bytes:
     ).encode()
 
 
-def digest(value: Json) -> str:
+def digest(value: UntypedJson) -> str:
     """Return the sha256 of the canonical form, in hexadecimal."""
     return hashlib.sha256(canonical(value)).hexdigest()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import Tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,4 +24,4 @@ class Check:
     #: that no draft knows.
     words: frozenset[str] | None
     #: Yields the places inside the schema that it strikes, as tokens.
-    strikes: Callable[[Mapping[str, Json], Dialect], Iterable[Tokens]]
+    strikes: Callable[[Mapping[str, UntypedJson], Dialect], Iterable[Tokens]]

@@ -15,8 +15,8 @@ from curation.validation.backtracking import is_prone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.documents import Json
-    from curation.schema.subschemas import Tokens
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
 
 #: Formats of draft-03 to 2020-12, at least one validator knowing each.
 FORMATS = frozenset(
@@ -63,7 +63,7 @@ _HOSTILE_NAMES = frozenset({"__proto__", "constructor", "prototype"})
 _LONGEST_NAME = 1_000
 
 
-def types_of(value: Json, dialect: Dialect) -> frozenset[str]:
+def types_of(value: UntypedJson, dialect: Dialect) -> frozenset[str]:
     """Return the names by which `type` may call a JSON value under a dialect."""
     if isinstance(value, bool):
         return frozenset({"boolean"})
@@ -79,7 +79,7 @@ def types_of(value: Json, dialect: Dialect) -> frozenset[str]:
     return frozenset({"null"})
 
 
-def named_types(schema: Mapping[str, Json]) -> frozenset[str] | None:
+def named_types(schema: Mapping[str, UntypedJson]) -> frozenset[str] | None:
     """Return the types that a schema names, or None where it allows every type."""
     kind = schema.get("type")
     if isinstance(kind, str):
@@ -89,13 +89,13 @@ def named_types(schema: Mapping[str, Json]) -> frozenset[str] | None:
     return None
 
 
-def allows(schema: Mapping[str, Json], kind: str) -> bool:
+def allows(schema: Mapping[str, UntypedJson], kind: str) -> bool:
     """Tell whether the `type` of a schema lets a type pass."""
     types = named_types(schema)
     return types is None or kind in types
 
 
-def _enum_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+def _enum_type(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
     types = named_types(schema)
     if types is None or _hidden(schema, dialect):
         return
@@ -109,11 +109,11 @@ def _enum_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]
         yield ("const",)
 
 
-def _hidden(schema: Mapping[str, Json], dialect: Dialect) -> bool:
+def _hidden(schema: Mapping[str, UntypedJson], dialect: Dialect) -> bool:
     return dialect.ref_hides_siblings and "$ref" in schema
 
 
-def _required(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+def _required(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
     names = schema.get("required")
     if not isinstance(names, list) or _hidden(schema, dialect):
         return
@@ -124,7 +124,7 @@ def _required(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
             yield ("required", str(index))
 
 
-def forbidden(schema: Mapping[str, Json], name: str) -> bool:
+def forbidden(schema: Mapping[str, UntypedJson], name: str) -> bool:
     """Tell whether an object that a schema accepts can surely not have a member.
 
     A pattern that cannot be matched in linear time counts as letting it pass.
@@ -148,7 +148,7 @@ def _may_match(pattern: str, name: str) -> bool:
         return True
 
 
-def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+def crossed(schema: Mapping[str, UntypedJson]) -> Iterator[tuple[str, str]]:
     """Yield each lower bound above its upper bound, with the type they concern."""
     for low, high, kind in _BOUNDS:
         least, most = _number(schema.get(low)), _number(schema.get(high))
@@ -158,28 +158,30 @@ def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
                 yield low, kind
 
 
-def _crossed(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+def _crossed(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
     return [] if _hidden(schema, dialect) else [(low,) for low, _ in crossed(schema)]
 
 
-def _number(value: Json) -> float | None:
+def _number(value: UntypedJson) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     return None
 
 
-def _format(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
+def _format(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterable[Tokens]:
     value = schema.get("format")
     return [("format",)] if isinstance(value, str) and value not in FORMATS else []
 
 
-def _format_type(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
+def _format_type(
+    schema: Mapping[str, UntypedJson], _dialect: Dialect
+) -> Iterable[Tokens]:
     value = schema.get("format")
     known = isinstance(value, str) and value in FORMATS
     return [("format",)] if known and not allows(schema, "string") else []
 
 
-def _redos(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
+def _redos(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterator[Tokens]:
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and is_prone(pattern):
         yield ("pattern",)
@@ -190,7 +192,7 @@ def _redos(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
                 yield ("patternProperties", name)
 
 
-def _hostile(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
+def _hostile(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterator[Tokens]:
     names = schema.get("properties")
     if not isinstance(names, dict):
         return

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import orjson
 import re2
 
-from curation.schema.subschemas import Tokens, pointer
+from curation.json.pointer import Tokens, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Fewer distinct characters than this after the prefix make a placeholder.
 _LEAST_VARIETY = 8
@@ -170,7 +170,7 @@ class Finding:
     pointer: str
 
 
-def find(value: Json) -> Finding | None:
+def find(value: UntypedJson) -> Finding | None:
     """Return the first credential in a JSON value's texts and names, or None."""
     if _MARKS.search(_text(value)) is None:
         return None
@@ -189,7 +189,7 @@ def covered(text: str) -> str:
     return text
 
 
-def _text(value: Json) -> bytes:
+def _text(value: UntypedJson) -> bytes:
     try:
         return orjson.dumps(value, default=float)
     except TypeError:
@@ -205,12 +205,12 @@ def _is_real(credential: str) -> bool:
     return len(set(credential)) >= _LEAST_VARIETY + len(set(credential[:4]))
 
 
-def _strings(value: Json) -> Iterator[tuple[Tokens, str]]:
+def _strings(value: UntypedJson) -> Iterator[tuple[Tokens, str]]:
     """Yield every text and every name, with the place where it stands.
 
     A name is reported at its object, for the pointer would repeat it.
     """
-    stack: list[tuple[Tokens, Json]] = [((), value)]
+    stack: list[tuple[Tokens, UntypedJson]] = [((), value)]
     while stack:
         tokens, each = stack.pop()
         if isinstance(each, str):

@@ -18,8 +18,8 @@ from curation.schema.dialects import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.documents import Json
-    from curation.schema.subschemas import Tokens
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
 
 #: Keywords whose absence changes what is accepted.
 _ASSERTING = (
@@ -57,31 +57,31 @@ def _silent(dialect: Dialect) -> tuple[frozenset[str], frozenset[str]]:
 _SILENT = {name: _silent(dialect) for name, dialect in BY_NAME.items()}
 
 
-def _is_keyword(word: str, value: Json) -> bool:
+def _is_keyword(word: str, value: UntypedJson) -> bool:
     return word not in _STRINGS or isinstance(value, str)
 
 
-def _newer(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+def _newer(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
     silent = _SILENT[dialect.name][0]
     return [(e,) for e in schema if e in silent and _is_keyword(e, schema[e])]
 
 
-def _older(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+def _older(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
     silent = _SILENT[dialect.name][1]
     return [(e,) for e in schema if e in silent and _is_keyword(e, schema[e])]
 
 
-def _siblings(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+def _siblings(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
     if not dialect.ref_hides_siblings or not isinstance(schema.get("$ref"), str):
         return []
     return [(each,) for each in schema if each in _ASSERTING & dialect.effective]
 
 
-def _dead(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
+def _dead(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterable[Tokens]:
     return [(each,) for each in schema if each in _DEAD]
 
 
-def _lonely(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+def _lonely(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
     for word, companion in _COMPANIONS.items():
         if word not in schema or word not in dialect.effective:
             continue
@@ -92,7 +92,7 @@ def _lonely(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
             yield (word,)
 
 
-def _misspelt(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+def _misspelt(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
     for word in schema.keys() - KNOWN_WORDS - _DEAD:
         meant = nearest(word)
         if (
@@ -143,7 +143,7 @@ def _neighbourhood() -> Mapping[str, str]:
 _SLIPS = _neighbourhood()
 
 
-def _plausible(keyword: str, value: Json) -> bool:
+def _plausible(keyword: str, value: UntypedJson) -> bool:
     """Tell whether a value has the shape that the keyword wants."""
     shape = ANY_DIALECT.applicators.get(keyword)
     if keyword in ("required", "enum"):

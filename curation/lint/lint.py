@@ -6,16 +6,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Lint
+from curation.json.pointer import pointer
 from curation.lint import contradictions, idle_keywords
 from curation.lint.non_object_roots import accepts_every_non_object
 from curation.references.reachable import leaves_the_places, taking_part
 from curation.schema.dialects import KNOWN_WORDS
-from curation.schema.subschemas import pointer, subschemas
+from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.lint.check import Check
     from curation.schema.dialects import Dialect
 
@@ -37,7 +38,7 @@ def _checks(words: frozenset[str]) -> tuple[Check, ...]:
     return tuple(e for e in CHECKS if e.words and not e.words.isdisjoint(words))
 
 
-def lints(schema: Json, dialect: Dialect) -> list[Lint]:
+def lints(schema: UntypedJson, dialect: Dialect) -> list[Lint]:
     """Return the defects of a schema under its dialect, sorted by code and place."""
     found: set[Lint] = set()
     if accepts_every_non_object(schema, dialect):
@@ -54,7 +55,7 @@ def lints(schema: Json, dialect: Dialect) -> list[Lint]:
     return sorted(found)
 
 
-def _strikes(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Lint]:
+def _strikes(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterator[Lint]:
     """Yield the defects of one schema itself, pointers starting from it."""
     words = _WORDS.intersection(schema)
     checks = _checks(words) if words else ()

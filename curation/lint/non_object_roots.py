@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from curation.json.pointer import at, tokens_of
 from curation.lint.contradictions import named_types
 from curation.schema.roots import TYPES
-from curation.schema.subschemas import at, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.schema.dialects import Dialect
 
 #: Keywords that only objects can fail.
@@ -51,7 +51,7 @@ _APART = frozenset(
 )
 
 
-def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:
+def accepts_every_non_object(schema: UntypedJson, dialect: Dialect) -> bool:
     """Tell whether a schema surely accepts every value that is no object."""
     try:
         return _Judge(schema, dialect).accepts(schema)
@@ -62,13 +62,13 @@ def accepts_every_non_object(schema: Json, dialect: Dialect) -> bool:
 class _Judge:
     """Follows references, each once."""
 
-    def __init__(self, root: Json, dialect: Dialect) -> None:
+    def __init__(self, root: UntypedJson, dialect: Dialect) -> None:
         self._root = root
         self._dialect = dialect
         #: References to answers; one that is still open counts as no.
         self._known: dict[str, bool] = {}
 
-    def accepts(self, schema: Json) -> bool:
+    def accepts(self, schema: UntypedJson) -> bool:
         """Tell it of one schema."""
         if isinstance(schema, bool):
             return schema
@@ -85,7 +85,7 @@ class _Judge:
         asserting = (schema.keys() & self._dialect.effective) - _OF_OBJECTS - _APART
         return all(self._passes(word, schema) for word in asserting)
 
-    def _passes(self, word: str, schema: Mapping[str, Json]) -> bool:
+    def _passes(self, word: str, schema: Mapping[str, UntypedJson]) -> bool:
         value = schema[word]
         if word == "if":
             branches = (schema.get("then", True), schema.get("else", True))
@@ -97,7 +97,7 @@ class _Judge:
         each = (self.accepts(inner) for inner in value)
         return any(each) if word == "anyOf" else all(each)
 
-    def _target_accepts(self, reference: Json) -> bool:
+    def _target_accepts(self, reference: UntypedJson) -> bool:
         """Tell it of the target of a local pointer; any other reference is unsure."""
         local = isinstance(reference, str) and reference.startswith("#/")
         if not local and reference != "#":

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.summary import Summary
     from curation.packaging.card_figures import Census
     from curation.packaging.hub_info import Announced
@@ -78,9 +78,9 @@ class Contents:
     census: Census
     listed: Sequence[Announced]
     #: The Hub's `dataset_info`.
-    info: Sequence[Json]
+    info: Sequence[UntypedJson]
     #: The tables of `csbdata stats`; null where there is no record.
-    tables: Json
+    tables: UntypedJson
     #: Whether the folder has a CHANGELOG.md.
     changelog: bool = False
 
@@ -104,12 +104,12 @@ def columns() -> tuple[Column, ...]:
     )
 
 
-def published() -> Json:
+def published() -> UntypedJson:
     """Return what is known of the published edition (`cards/published.toml`)."""
     return tomllib.loads((cards_folder() / "published.toml").read_text("utf-8"))
 
 
-def responsible() -> Json:
+def responsible() -> UntypedJson:
     """Return the words on origin, limits and use (`cards/responsible.toml`)."""
     return tomllib.loads((cards_folder() / "responsible.toml").read_text("utf-8"))
 
@@ -126,7 +126,7 @@ def _source_datasets(summary: Summary) -> list[str]:
     return ["original", *sorted(set(hub))]
 
 
-def metadata(contents: Contents) -> dict[str, Json]:
+def metadata(contents: Contents) -> dict[str, UntypedJson]:
     """Return the card's metadata, as `huggingface_hub.DatasetCardData` takes it."""
     summary = contents.summary
     made = bool(summary.instances)
@@ -177,7 +177,7 @@ def _subsets(summary: Summary, records: Mapping[str, int]) -> list[Subset]:
     return [Subset(each, records.get(each.config)) for each in summary.configs]
 
 
-def _known(contents: Contents) -> dict[str, Json]:
+def _known(contents: Contents) -> dict[str, UntypedJson]:
     """Return everything that the templates may speak of."""
     summary, census = contents.summary, contents.census
     terms = licences.terms_of(summary, census.licences)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.packaging.card import Contents
     from curation.packaging.hub_info import Announced
     from curation.system.checksums import Sum
@@ -34,7 +34,7 @@ _TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.bool_(): "sc:Bool
 #: The split of a file, by its name.
 _SPLIT = r"^.*/(\w+)-\d+-of-\d+\.parquet$"
 #: The JSON-LD context that the specification gives for 1.1.
-_CONTEXT: Json = {
+_CONTEXT: UntypedJson = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "arrayShape": "cr:arrayShape",
@@ -79,7 +79,7 @@ _CONTEXT: Json = {
 }
 
 
-def croissant(contents: Contents, sums: Mapping[str, Sum], folder: Path) -> Json:
+def croissant(contents: Contents, sums: Mapping[str, Sum], folder: Path) -> UntypedJson:
     """Return the description; `sums` are of the data's files, which `folder` holds."""
     summary = contents.summary
     edition = published()
@@ -120,7 +120,7 @@ def _files(contents: Contents) -> list[str]:
     return sorted({path for each in contents.listed for path in each.paths})
 
 
-def _file_object(name: str, known: Sum) -> Json:
+def _file_object(name: str, known: Sum) -> UntypedJson:
     return {
         "@type": "cr:FileObject",
         "@id": name,
@@ -132,7 +132,7 @@ def _file_object(name: str, known: Sum) -> Json:
     }
 
 
-def _file_set(config: Announced) -> Json:
+def _file_set(config: Announced) -> UntypedJson:
     return {
         "@type": "cr:FileSet",
         "@id": f"{config.name}/files",
@@ -143,7 +143,7 @@ def _file_set(config: Announced) -> Json:
     }
 
 
-def _record_set(config: Announced, folder: Path) -> Json:
+def _record_set(config: Announced, folder: Path) -> UntypedJson:
     found = pq.read_schema(folder / config.paths[0])
     return {
         "@type": "cr:RecordSet",
@@ -162,7 +162,7 @@ def _description(config: Announced) -> str:
     return "JSON Schemas, one a record."
 
 
-def _split(config: Announced) -> Json:
+def _split(config: Announced) -> UntypedJson:
     source = {
         "fileSet": {"@id": f"{config.name}/files"},
         "extract": {"fileProperty": "fullpath"},
@@ -178,7 +178,7 @@ def _split(config: Announced) -> Json:
     }
 
 
-def _field(config: Announced, column: pa.Field) -> Json:
+def _field(config: Announced, column: pa.Field) -> UntypedJson:
     is_list = pa.types.is_list(column.type)
     dtype = column.type.value_type if is_list else column.type
     meanings = {each.name: each.meaning for each in columns()}

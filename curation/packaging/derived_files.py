@@ -33,7 +33,7 @@ from curation.workers.run_folder import locked, run_folder_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.summary import Summary
     from curation.packaging.plot_process import Drawing
     from curation.system.checksums import Sum
@@ -71,7 +71,7 @@ def dress(
     drawing: Drawing,
     *,
     eval_yaml_too: bool = False,
-    new: Mapping[str, Json] = MappingProxyType({}),
+    new: Mapping[str, UntypedJson] = MappingProxyType({}),
 ) -> list[str]:
     """Write everything derived of `folder` into `into`, which may be the same.
 
@@ -123,7 +123,7 @@ def rebuild(
     folder: Path,
     *,
     eval_yaml_too: bool = False,
-    new: Mapping[str, Json] = MappingProxyType({}),
+    new: Mapping[str, UntypedJson] = MappingProxyType({}),
 ) -> list[str]:
     """Write what is derived of a folder anew, in its place; return the paths.
 
@@ -185,7 +185,7 @@ def _dressed(
     fresh: Path,
     *,
     eval_yaml_too: bool,
-    new: Mapping[str, Json] = MappingProxyType({}),
+    new: Mapping[str, UntypedJson] = MappingProxyType({}),
 ) -> list[str]:
     manifest.read_manifest(folder)
     with plot_process.Drawing(folder) as drawing:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.packaging.card import Contents
 
 #: The file's name in a dataset folder; the Hub looks for it at the root.
@@ -26,7 +26,7 @@ _FRAMEWORK = "inspect-ai"
 _SPLIT = "test"
 
 
-def _tasks(contents: Contents) -> Iterator[Json]:
+def _tasks(contents: Contents) -> Iterator[UntypedJson]:
     for each in contents.listed:
         if not holds_instances(each.name) and _SPLIT in each.files:
             yield {

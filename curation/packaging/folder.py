@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.core.records import Record
+    from curation.dataset.decisions import Settled
     from curation.dataset.summary import Summary
     from curation.instances.dataset.build_step import Product
-    from curation.pipeline.decide_benchmark import Settled
 
 
 def write_folder(
@@ -32,7 +32,7 @@ def write_folder(
     settled: Sequence[Settled],
     compiled: Mapping[str, str],
     products: Iterable[Product] = (),
-) -> Mapping[str, Json]:
+) -> Mapping[str, UntypedJson]:
     """Write a build into a folder that holds at most what was carried over.
 
     Returns its manifest.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.summary import Summary
 
 
@@ -66,7 +66,7 @@ def _files(configs: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
     return {split: paths for split, paths in found.items() if paths}
 
 
-def configs(listed: Iterable[Announced]) -> list[Json]:
+def configs(listed: Iterable[Announced]) -> list[UntypedJson]:
     """Return the metadata's `configs`."""
     return [
         {
@@ -81,7 +81,7 @@ def configs(listed: Iterable[Announced]) -> list[Json]:
     ]
 
 
-def dataset_info(listed: Sequence[Announced], folder: Path) -> list[Json]:
+def dataset_info(listed: Sequence[Announced], folder: Path) -> list[UntypedJson]:
     """Return the metadata's `dataset_info`.
 
     Raises:
@@ -93,7 +93,7 @@ def dataset_info(listed: Sequence[Announced], folder: Path) -> list[Json]:
     return [_info(each, folder, weights) for each in listed]
 
 
-def _info(config: Announced, folder: Path, weights: Mapping[str, int]) -> Json:
+def _info(config: Announced, folder: Path, weights: Mapping[str, int]) -> UntypedJson:
     first = folder / config.paths[0]
     splits = [
         {
@@ -133,7 +133,7 @@ def arrow_bytes(path: Path) -> int:
         return sum(pa.Table.from_batches([each]).nbytes for each in batches)
 
 
-def features_of(columns: pa.Schema) -> Iterator[Json]:
+def features_of(columns: pa.Schema) -> Iterator[UntypedJson]:
     """Yield each column as the metadata's `features` name it.
 
     Raises:

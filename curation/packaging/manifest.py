@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.system.checksums import Sum
 
 #: The file's name in a build folder.
@@ -54,11 +54,11 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _pin(pin: Pin) -> Json:
+def _pin(pin: Pin) -> UntypedJson:
     return {name: value for name, value in asdict(pin).items() if value}
 
 
-def config_figures(config: ConfigSummary) -> Json:
+def config_figures(config: ConfigSummary) -> UntypedJson:
     """Return one config's figures as `csbdata build --format json` prints them."""
     return {
         "raw": config.raw,
@@ -70,7 +70,7 @@ def config_figures(config: ConfigSummary) -> Json:
     }
 
 
-def facts_of(summary: Summary) -> dict[str, Json]:
+def facts_of(summary: Summary) -> dict[str, UntypedJson]:
     """Return what the manifest says that nobody can count from the files."""
     return {
         "name": summary.name,
@@ -85,7 +85,7 @@ def facts_of(summary: Summary) -> dict[str, Json]:
     }
 
 
-def read_manifest(folder: Path) -> dict[str, Json]:
+def read_manifest(folder: Path) -> dict[str, UntypedJson]:
     """Return the manifest of a folder, be it the facts alone.
 
     Raises:
@@ -108,7 +108,7 @@ def read_manifest(folder: Path) -> dict[str, Json]:
     return found
 
 
-def summary_of(facts: Mapping[str, Json], folder: Path) -> Summary:
+def summary_of(facts: Mapping[str, UntypedJson], folder: Path) -> Summary:
     """Return what a build came to: the facts, and what its files say.
 
     Raises:
@@ -148,7 +148,7 @@ def write_facts(summary: Summary, folder: Path) -> str:
 
 
 def write_manifest(
-    facts: Mapping[str, Json],
+    facts: Mapping[str, UntypedJson],
     configs: Iterable[ConfigSummary],
     sums: Mapping[str, Sum],
     folder: Path,
@@ -171,7 +171,7 @@ def write_manifest(
     return _write(counted, folder)
 
 
-def _write(content: Json, folder: Path) -> str:
+def _write(content: UntypedJson, folder: Path) -> str:
     text = json.dumps(content, indent=2, ensure_ascii=False)
     (folder / FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
     return FILE

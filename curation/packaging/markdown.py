@@ -19,7 +19,7 @@ from curation.system.package_data import cards_folder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
 # What mail readers, browsers and Markdown make an address of without being asked.
@@ -81,7 +81,7 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
-def rendered(template: str, known: Mapping[str, Json]) -> str:
+def rendered(template: str, known: Mapping[str, UntypedJson]) -> str:
     """Return a template of `cards/`, filled in; it ends with one line end.
 
     Raises:

@@ -21,7 +21,7 @@ from curation.workers.process import Program
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: The folder of plots in a dataset folder.
 FOLDER = "plots"
@@ -80,7 +80,7 @@ class Drawing:
             # It has died; `finish` says of what.
             pass
 
-    def finish(self, into: Path) -> Json:
+    def finish(self, into: Path) -> UntypedJson:
         """Write the plots into `into`; return the tables, as `csbdata stats` has them.
 
         Without a record there are neither: null.
@@ -98,7 +98,7 @@ class Drawing:
                 f"the plots could not be drawn ({said[-1] if said else 'no word why'})",
                 "csbdata stats --plots",
             )
-        answer: Json = orjson.loads(output)
+        answer: UntypedJson = orjson.loads(output)
         if answer["plots"]:
             (into / FOLDER).mkdir(exist_ok=True)
         for name, content in answer["plots"].items():

@@ -21,7 +21,7 @@ from curation.dataset.paper_views import as_json, draw, texts_of, views_of
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.editions import Edition
 
 #: Rows from which on a second process measures the later half of them.
@@ -43,7 +43,7 @@ def _sights(edition: Edition) -> list[Sight]:
     return own + [_sight(each) for each in orjson.loads(output)]
 
 
-def _sight(told: dict[str, Json]) -> Sight:
+def _sight(told: dict[str, UntypedJson]) -> Sight:
     names = {name: tuple(told[name]) for name in ("features", "formats")}
     return Sight(**{**told, **names})
 
@@ -54,7 +54,7 @@ def _measure_later_half(folder: str) -> None:
     sys.stdout.buffer.write(orjson.dumps(found))
 
 
-def _answer(folder: str) -> Json:
+def _answer(folder: str) -> UntypedJson:
     try:
         edition = open_edition(folder)
     except NoInput:

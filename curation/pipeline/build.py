@@ -23,7 +23,7 @@ from curation.download.acquire import FetchSettings
 from curation.instances.dataset.build_step import Step, tasks_of
 from curation.packaging.derived_files import carry_over
 from curation.packaging.folder import write_folder
-from curation.pipeline.decide_benchmark import Settled, settle
+from curation.pipeline.decide_benchmark import settle
 from curation.pipeline.document_worker import setup_of
 from curation.pipeline.inputs import Extra, Input, Missing, choose
 from curation.pipeline.read_batches import Reader, work
@@ -47,7 +47,8 @@ from curation.workers.run_folder import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.dataset.decisions import Settled
     from curation.system.progress import Progress
 
 _WORKER = Path(__file__).with_name("document_worker.py")
@@ -85,7 +86,7 @@ class Built:
 
     request: Request
     #: What the folder's `manifest.json` says.
-    manifest: Mapping[str, Json]
+    manifest: Mapping[str, UntypedJson]
     #: Seconds by phase, in order.
     phases: Mapping[str, float]
     #: Most memory held at once by this process and its workers, in MiB.
@@ -303,7 +304,7 @@ def _summary(
     )
 
 
-def _journal(built: Built, inputs: Sequence[Input]) -> Json:
+def _journal(built: Built, inputs: Sequence[Input]) -> UntypedJson:
     """Return what differs from run to run, for the run folder."""
     return {
         "ended": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -29,7 +29,7 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Document, Json
+    from curation.core.documents import Document, UntypedJson
     from curation.core.rule import Rule
 
 #: What a reference that leads nowhere is rejected for.
@@ -45,12 +45,12 @@ _BUILDERS: dict[str, Any] = {
 }
 
 
-def _by_jsonschema(schema: Json, dialect: str) -> str:
+def _by_jsonschema(schema: UntypedJson, dialect: str) -> str:
     found = recheck(schema, BY_NAME[dialect])
     return ACCEPTS if found is None else str(found)
 
 
-def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
+def _by_jsonschema_rs(schema: UntypedJson, dialect: str) -> str:
     found = complaint(schema, BY_NAME[dialect])
     if found is not None:
         return str(found)
@@ -63,7 +63,7 @@ def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
     return ACCEPTS
 
 
-def _by_fastjsonschema(schema: Json, dialect: str) -> str:
+def _by_fastjsonschema(schema: UntypedJson, dialect: str) -> str:
     if isinstance(schema, dict):
         schema = {**schema, "$schema": BY_NAME[dialect].uri}
     answer = compiled(json.dumps(jsontext.plain(schema)))
@@ -71,7 +71,7 @@ def _by_fastjsonschema(schema: Json, dialect: str) -> str:
 
 
 #: Validator name to the function that asks it.
-VALIDATORS: dict[str, Callable[[Json, str], str]] = {
+VALIDATORS: dict[str, Callable[[UntypedJson, str], str]] = {
     "jsonschema": _by_jsonschema,
     "jsonschema-rs": _by_jsonschema_rs,
     "fastjsonschema": _by_fastjsonschema,
@@ -87,7 +87,7 @@ def _raw(content: bytes) -> RawDocument:
     )
 
 
-def _under_rules(content: bytes) -> Json:
+def _under_rules(content: bytes) -> UntypedJson:
     """Return what the rule set `clean` makes of a text, place by place.
 
     A linter names all that is wrong: where a build would end a document, the later
@@ -123,7 +123,7 @@ def _told(new: Rejected, earlier: list[Rejected]) -> bool:
 
 def _report(
     document: Document | None, rejected: list[Rejected], rules: tuple[Rule, ...]
-) -> Json:
+) -> UntypedJson:
     summaries = {each.name: each.summary for each in rules}
     meanings = {code: text for each in rules for code, text in each.lints.items()}
     changes = document.changes if document else ()
@@ -139,12 +139,12 @@ def _report(
     }
 
 
-def start(_setup: Json) -> Callable[[Json], Json]:
+def start(_setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
     """Assemble the rules; return the handler of one question."""
     rule_set("clean")
     gc.disable()
 
-    def handle(unit: Json) -> Json:
+    def handle(unit: UntypedJson) -> UntypedJson:
         content = unit["content"].encode("latin-1")
         if unit["task"] == "rules":
             return _under_rules(content)

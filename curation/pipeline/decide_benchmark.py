@@ -6,81 +6,19 @@ in benchmark order, and judged by the rule set's benchmark rules.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import CONFIGS, in_benchmark_order, natural_key, split_of
+from curation.core.benchmark import CONFIGS, in_benchmark_order, natural_key
 from curation.core.rule import Candidate
-from curation.dataset.ledger import KEPT, Entry
+from curation.dataset.decisions import Settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.core.documents import Rejected
-    from curation.core.records import Record
-    from curation.pipeline.process_document import Outcome
-    from curation.pipeline.read_batches import Seen
+    from curation.dataset.decisions import Outcome, Seen
     from curation.rules.sets import RuleSet
     from curation.sources.base import Source
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """One raw document at the end of its way."""
-
-    seen: Seen
-    outcome: Outcome
-    #: What the benchmark rules said, on top of the outcome.
-    rejected: Rejected | None
-
-    @property
-    def kept(self) -> bool:
-        """Whether the document is a record of the benchmark."""
-        return self.rejected is None
-
-    def record(self) -> Record:
-        """Return the record with this document's own id and provenance.
-
-        Raises:
-            ValueError: the document was rejected before it became one.
-        """
-        record = self.outcome.record
-        if record is None:
-            raise ValueError(self.seen.unique_id)
-        own = self.seen.provenance
-        return replace(
-            record,
-            unique_id=self.seen.unique_id,
-            source=own.source,
-            path=own.path,
-            commit=own.commit,
-            licence=own.licence,
-            origin=own.origin.value,
-        )
-
-    def entry(self) -> Entry:
-        """Return the document's row of the ledger."""
-        seen, record, rejected = self.seen, self.outcome.record, self.rejected
-        own = seen.provenance
-        figures = self.outcome.raw
-        return Entry(
-            raw_config=seen.config,
-            config=self.outcome.config,
-            unique_id=seen.unique_id,
-            source=own.source,
-            path=own.path,
-            commit=own.commit,
-            licence=own.licence,
-            origin=own.origin,
-            raw_sha256=seen.sha256,
-            outcome=KEPT if rejected is None else rejected.reason.value,
-            rule="" if rejected is None else rejected.rule,
-            detail="" if rejected is None else rejected.detail,
-            sha256="" if record is None else record.sha256,
-            split=split_of(record.skeleton_sha256) if record and self.kept else "",
-            changes=self.outcome.changes,
-            **({} if figures is None else asdict(figures)),
-        )
 
 
 def settle(

@@ -16,18 +16,19 @@ import orjson
 
 from curation.core.documents import (
     Change,
-    Json,
     Origin,
     Provenance,
     RawDocument,
     Reason,
     Rejected,
+    UntypedJson,
 )
 from curation.core.records import Record
 from curation.core.rule import Context
+from curation.dataset.decisions import Outcome
 from curation.dataset.raw_figures import RawFigures
 from curation.download.local_files import open_files
-from curation.pipeline.process_document import Outcome, apply
+from curation.pipeline.process_document import apply
 from curation.references.library import NoLibrary, PackLibrary
 from curation.workers.protocol import serve
 
@@ -42,7 +43,7 @@ _TUPLES = tuple(
 )
 
 
-def setup_of(rules: RuleSet, inputs: Sequence[Input]) -> Json:
+def setup_of(rules: RuleSet, inputs: Sequence[Input]) -> UntypedJson:
     """Return what every worker of a build is told once, as a JSON value."""
     return {
         "rules": rules.name,
@@ -58,7 +59,7 @@ def setup_of(rules: RuleSet, inputs: Sequence[Input]) -> Json:
     }
 
 
-def unit_of(raw: RawDocument, given: int) -> Json:
+def unit_of(raw: RawDocument, given: int) -> UntypedJson:
     """Return a raw document of the input at position `given` as a JSON value."""
     return {
         "input": given,
@@ -70,7 +71,7 @@ def unit_of(raw: RawDocument, given: int) -> Json:
     }
 
 
-def _raw_of(unit: Json) -> RawDocument:
+def _raw_of(unit: UntypedJson) -> RawDocument:
     provenance = {**unit["provenance"], "origin": Origin(unit["provenance"]["origin"])}
     return RawDocument(
         config=unit["config"],
@@ -81,7 +82,7 @@ def _raw_of(unit: Json) -> RawDocument:
     )
 
 
-def outcome_of(answer: Json) -> Outcome:
+def outcome_of(answer: UntypedJson) -> Outcome:
     """Return the outcome that a worker has answered with."""
     record, rejected, raw = answer["record"], answer["rejected"], answer["raw"]
     if record is not None:
@@ -97,14 +98,14 @@ def outcome_of(answer: Json) -> Outcome:
     )
 
 
-def _context(given: Json) -> Context:
+def _context(given: UntypedJson) -> Context:
     if not given["uris"]:
         return Context(library=NoLibrary())
     files = open_files(Path(given["files"]))
     return Context(library=PackLibrary(files, given["uris"]))
 
 
-def start(setup: Json) -> Callable[[Json], Outcome]:
+def start(setup: UntypedJson) -> Callable[[UntypedJson], Outcome]:
     """Open the rule set and the libraries; return the handler of units."""
     sys.path.extend(each for each in setup["sys_path"] if each not in sys.path)
     from curation.rules.sets import rule_set  # noqa: PLC0415 (needs sys.path)
@@ -115,7 +116,7 @@ def start(setup: Json) -> Callable[[Json], Outcome]:
     # collector would only walk them again and again.
     gc.disable()
 
-    def handle(unit: Json) -> Outcome:
+    def handle(unit: UntypedJson) -> Outcome:
         # orjson writes a dataclass as the object of its fields.
         return apply(_raw_of(unit), rules, contexts[unit["input"]])
 

@@ -6,19 +6,18 @@ document's bytes, its provenance, the rule set and the source's other documents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Change, Document, RawDocument, Reason, Rejected
+from curation.core.documents import Document, RawDocument, Reason, Rejected
 from curation.core.github_subsets import github_config
-from curation.dataset.raw_figures import RawFigures, raw_figures
+from curation.dataset.decisions import Outcome
+from curation.dataset.raw_figures import raw_figures
 from curation.json import text
 from curation.pipeline.make_record import describe
 from curation.schema.measures import field_count
 from curation.workers.limits import Limits, too_big, too_many
 
 if TYPE_CHECKING:
-    from curation.core.records import Record
     from curation.core.rule import Context
     from curation.rules.sets import RuleSet
 
@@ -27,18 +26,6 @@ UNDIVIDED = "Github"
 LIMITS = Limits()
 #: Characters of a rejection's detail; a pointer can be as long as a document.
 LONGEST_DETAIL = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The end of one document's way: a record, or a rejection with its reason."""
-
-    config: str
-    record: Record | None
-    rejected: Rejected | None
-    changes: tuple[Change, ...]
-    #: Figures of the file as read, where the rule set counts by them.
-    raw: RawFigures | None = None
 
 
 def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:

@@ -8,12 +8,12 @@ started again after any end, takes it from there.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.core.documents import Provenance, RawDocument, Reason
+from curation.core.documents import RawDocument, Reason
+from curation.dataset.decisions import Seen
 from curation.pipeline.document_worker import outcome_of, unit_of
 from curation.workers.batches import in_batches
 from curation.workers.pool import Ending
@@ -21,9 +21,9 @@ from curation.workers.pool import Ending
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.dataset.decisions import Outcome
     from curation.pipeline.inputs import Input
-    from curation.pipeline.process_document import Outcome
     from curation.workers.pool import BatchResult, Pool
     from curation.workers.pool import Outcome as Ended
     from curation.workers.run_folder import Run
@@ -36,18 +36,6 @@ _REASONS = {
     Ending.TIMEOUT: Reason.TIMED_OUT,
     Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """One raw document, without its content."""
-
-    config: str
-    unique_id: str
-    provenance: Provenance
-    sha256: str
-    #: Position of the distinct content among all that are worked on.
-    content: int
 
 
 class Reader:
@@ -99,7 +87,7 @@ def work(
     outcomes: dict[int, list[Outcome]] = {}
     pending: list[tuple[int, Sequence[RawDocument]]] = []
 
-    def remaining() -> Iterator[list[Json]]:
+    def remaining() -> Iterator[list[UntypedJson]]:
         for number, (given, batch) in enumerate(reader.batches()):
             stored = run.done(_name(number))
             if stored is not None:
@@ -118,7 +106,7 @@ def work(
     return [each for number in sorted(outcomes) for each in outcomes[number]]
 
 
-def _outcomes(answers: Sequence[Json]) -> list[Outcome]:
+def _outcomes(answers: Sequence[UntypedJson]) -> list[Outcome]:
     return [outcome_of(each) for each in answers]
 
 
@@ -136,14 +124,14 @@ def _without_content(raw: RawDocument) -> RawDocument:
     )
 
 
-def _answers(batch: Sequence[RawDocument], result: BatchResult) -> list[Json]:
+def _answers(batch: Sequence[RawDocument], result: BatchResult) -> list[UntypedJson]:
     return [
         ended.answer if ended.ending is Ending.OK else _failed(raw, ended)
         for raw, ended in zip(batch, result.outcomes, strict=True)
     ]
 
 
-def _failed(raw: RawDocument, ended: Ended) -> Json:
+def _failed(raw: RawDocument, ended: Ended) -> UntypedJson:
     """Return the outcome of a document whose worker did not survive it."""
     reason = _REASONS.get(ended.ending, Reason.CRASHED)
     return {

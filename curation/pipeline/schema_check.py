@@ -19,7 +19,7 @@ from curation.workers.pool import Ending, Program, Worker
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.workers.outcomes import Outcome
 
 _WORKER = Path(__file__).with_name("check_worker.py")
@@ -89,7 +89,7 @@ class Examiner:
         """
         unit = {"content": content.decode("latin-1")}
         ruled = self._worker.ask({**unit, "task": "rules"})
-        found: dict[str, Json] = {}
+        found: dict[str, UntypedJson] = {}
         if ruled.ending is Ending.OK:
             found = ruled.answer
             problems = tuple(_problems(found))
@@ -110,7 +110,7 @@ def _ended(ruled: Outcome) -> Problem:
     return Problem(pointer="", code=reason, message=message)
 
 
-def _verdicts(worker: Worker, unit: Json) -> dict[str, dict[str, str]]:
+def _verdicts(worker: Worker, unit: UntypedJson) -> dict[str, dict[str, str]]:
     """Ask each validator under each draft; nothing of a text that is not JSON."""
     verdicts: dict[str, dict[str, str]] = {}
     for validator, dialects in VALIDATORS.items():
@@ -132,7 +132,7 @@ def _joined(what: str, detail: str) -> str:
     return f"{what}: {detail}" if detail else what
 
 
-def _problems(found: Json) -> Iterator[Problem]:
+def _problems(found: UntypedJson) -> Iterator[Problem]:
     meanings = found["summaries"]
     for rejected in found["rejected"]:
         explanation = Reason(rejected["reason"]).explanation

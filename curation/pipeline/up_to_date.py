@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.workers.run_folder import Run
 
 _NAME = "published"
 
 
-def standing(out: Path, run: Run) -> Mapping[str, Json] | None:
+def standing(out: Path, run: Run) -> Mapping[str, UntypedJson] | None:
     """Return the manifest of a folder that this run's fingerprint has published.
 
     Its `SHA256SUMS` is known, and lists every other file. None where the folder is
@@ -35,7 +35,9 @@ def standing(out: Path, run: Run) -> Mapping[str, Json] | None:
         sums = read_sums(out)
         if any(file_digest(out / name) != digest for name, digest in sums.items()):
             return None
-        manifest: Mapping[str, Json] = orjson.loads((out / MANIFEST).read_bytes())
+        manifest: Mapping[str, UntypedJson] = orjson.loads(
+            (out / MANIFEST).read_bytes()
+        )
     except (OSError, BadData):
         return None
     return manifest

@@ -16,7 +16,7 @@ from curation.publish.versions import PUBLISHED, Level
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.difference import Pair, Row
     from curation.publish.dataset_diff import Contrast, Side
     from curation.publish.versions import Version
@@ -74,7 +74,7 @@ def _sentence(previous: Version | None, found: Contrast) -> str:
     )
 
 
-def _configs(found: Contrast) -> list[dict[str, Json]]:
+def _configs(found: Contrast) -> list[dict[str, UntypedJson]]:
     if found.before is None:
         return []
     counts = config_counts(found.before, found.after, found.pairs)
@@ -89,7 +89,9 @@ def _configs(found: Contrast) -> list[dict[str, Json]]:
     ]
 
 
-def _facts(side: Side | None, name: str, key: str) -> dict[str, Mapping[str, Json]]:
+def _facts(
+    side: Side | None, name: str, key: str
+) -> dict[str, Mapping[str, UntypedJson]]:
     listed = side.manifest.get(name, []) if side else []
     return {str(each[key]): each for each in listed}
 
@@ -135,7 +137,7 @@ def _versions(before: Side | None, after: Side) -> Iterator[str]:
             yield f"{text(name)} {text(version)}{was}"
 
 
-def _records(found: Contrast) -> Iterator[dict[str, Json]]:
+def _records(found: Contrast) -> Iterator[dict[str, UntypedJson]]:
     """Yield the records of each kind, the first of them by name."""
     for kind in KINDS:
         pairs = [pair for pair in found.pairs if kind in pair.kinds]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.dataset.difference import Pair
     from curation.dataset.editions import Edition
 
@@ -67,19 +67,19 @@ class Side:
     """One dataset folder and what its manifest says; empty where it has none."""
 
     folder: Path
-    manifest: Mapping[str, Json] = field(default_factory=dict)
+    manifest: Mapping[str, UntypedJson] = field(default_factory=dict)
 
     @property
-    def version(self) -> Json:
+    def version(self) -> UntypedJson:
         """The version, which stands in the card and in `croissant.json` too."""
         return self.manifest.get("data_version")
 
     @property
-    def facts(self) -> dict[str, Json]:
+    def facts(self) -> dict[str, UntypedJson]:
         """What decides the content, and is not a matter of the release."""
         return {name: each for name, each in self.manifest.items() if name not in _SET}
 
-    def files(self, *, but: Collection[str]) -> dict[str, Json]:
+    def files(self, *, but: Collection[str]) -> dict[str, UntypedJson]:
         """Return the digests of the files that the manifest lists, some left out."""
         files = self.manifest.get("files", {})
         return {name: each for name, each in files.items() if name not in but}

@@ -12,7 +12,7 @@ from curation.system.checksums import FILE as SUMS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.publish.file_inventory import LocalFile, RemoteFile
 
 
@@ -40,7 +40,7 @@ class Plan:
         """The files to send, sorted."""
         return tuple(sorted((*self.added, *self.changed)))
 
-    def as_json(self) -> Json:
+    def as_json(self) -> UntypedJson:
         """Return the plan as a command prints it."""
         return {
             "added": list(self.added),
@@ -74,7 +74,7 @@ def plan_for(
     )
 
 
-def listed(manifest: Mapping[str, Json]) -> frozenset[str]:
+def listed(manifest: Mapping[str, UntypedJson]) -> frozenset[str]:
     """Return the files that a manifest answers for, its own among them.
 
     A manifest comes from wherever the repository is: one that is not ours lists

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.publish.file_inventory import LocalFile
 
 #: Stands in the description of each of our commits: how a pull request of an earlier
@@ -32,7 +32,7 @@ class Request:
     folder: Path
     #: The folder's files, as they were verified.
     files: Mapping[str, LocalFile]
-    manifest: Mapping[str, Json]
+    manifest: Mapping[str, UntypedJson]
     #: `owner/name`.
     name: str
     revision: str = MAIN

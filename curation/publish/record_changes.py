@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Files that hold records.
 SUFFIX = ".parquet"
@@ -29,7 +29,7 @@ class RecordChanges:
     #: Why nothing was compared; empty where it was.
     why_not: str = ""
 
-    def as_json(self) -> Json:
+    def as_json(self) -> UntypedJson:
         """Return them as a command prints them."""
         return {"why_not": self.why_not} if self.why_not else dict(self.kinds)
 

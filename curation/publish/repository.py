@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from huggingface_hub import CommitInfo
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.publish.file_inventory import LocalFile
 
 _T = TypeVar("_T")
@@ -119,7 +119,7 @@ class HubRepository:
         refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
         return {each.name: each.target_commit for each in refs.tags}
 
-    def manifest(self, state: State) -> Mapping[str, Json]:
+    def manifest(self, state: State) -> Mapping[str, UntypedJson]:
         """Return the manifest in a state; empty where there is none of ours."""
         if MANIFEST not in state.files:
             return {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.publish.file_inventory import LocalFile
     from curation.system.progress import Progress
 
@@ -25,7 +25,7 @@ class Ready:
     """What was verified: these contents and no others may be published."""
 
     files: Mapping[str, LocalFile]
-    manifest: Mapping[str, Json]
+    manifest: Mapping[str, UntypedJson]
 
 
 def _listed(reasons: Sequence[str]) -> str:

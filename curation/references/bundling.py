@@ -14,17 +14,17 @@ from urllib.parse import unquote, urlsplit
 
 from curation.core.documents import ABSENT, Change
 from curation.json.edits import Drop, Put, rewritten
+from curation.json.pointer import at, pointer
 from curation.json.text import write
 from curation.references.resolution import MARKS
 from curation.schema.roots import local_reference, unused
-from curation.schema.subschemas import at, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
     from curation.references.closure import Closure, Region, Target
-    from curation.schema.subschemas import Tokens
 
 _UNREADABLE = re.compile(r"[^\w.-]+")
 _SUFFIX = re.compile(r"(?:[._-]schema)?\.json$|\.schema$")
@@ -47,9 +47,9 @@ class Bundle:
         self._units = _outermost(closure.outside_regions())
         self._names = self._named()
         self.changes: list[Change] = []
-        self.schema: Json = self._made()
+        self.schema: UntypedJson = self._made()
 
-    def _made(self) -> Json:
+    def _made(self) -> UntypedJson:
         schema = rewritten(self._record.schema, self._own_edits())
         if not self._units:
             return schema
@@ -127,7 +127,7 @@ class Bundle:
                 self._change(tokens, write(gone), ABSENT, "pointers start at the root")
         return edits
 
-    def _unit(self, unit: Region) -> Json:
+    def _unit(self, unit: Region) -> UntypedJson:
         """Return a region's schema with its references turned to the record."""
         skip = len(unit.spot.tokens)
         words = (*MARKS, unit.document.dialect.id_keyword)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
+from curation.json.pointer import pointer
 from curation.references.metaschema_documents import standard_document
 from curation.references.resolution import (
     Reference,
@@ -17,17 +18,16 @@ from curation.references.resolution import (
 )
 from curation.schema.dialect_uris import statement
 from curation.schema.dialects import DRAFT_04
-from curation.schema.subschemas import pointer
 from curation.schema.translation import CannotPortError, ported
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.core.rule import Library
+    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import Tokens
 
 #: Schemas that one record may refer to beyond its own places.
 MOST_REGIONS = 20_000
@@ -83,7 +83,7 @@ class Closure:
     """
 
     def __init__(
-        self, schema: Json, dialect: Dialect, uri: str, library: Library
+        self, schema: UntypedJson, dialect: Dialect, uri: str, library: Library
     ) -> None:
         """Follow every reference of a schema that was found under a URI."""
         self.record = SchemaDocument(schema=schema, dialect=dialect, uri=uri)
@@ -225,7 +225,7 @@ class Closure:
             self._documents[id(schema)] = known
         return known
 
-    def _read(self, schema: Json, uri: str) -> SchemaDocument:
+    def _read(self, schema: UntypedJson, uri: str) -> SchemaDocument:
         own = self.record.dialect
         dialect = statement(schema).dialect or own
         if dialect is not own:

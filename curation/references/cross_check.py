@@ -13,12 +13,12 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
-from curation.schema.subschemas import at
+from curation.json.pointer import at
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
     from curation.references.closure import Closure, Lead
-    from curation.schema.subschemas import Tokens
 
 
 def disputed(closure: Closure) -> Tokens | None:
@@ -53,7 +53,7 @@ def _is_plain(lead: Lead) -> bool:
     return value == "#" or value.startswith("#/")
 
 
-def _places_on_the_way(tokens: Tokens, closure: Closure) -> list[Json]:
+def _places_on_the_way(tokens: Tokens, closure: Closure) -> list[UntypedJson]:
     """Return the schemas that start a resource between the root and a place.
 
     The others leave the base as it is.

@@ -12,8 +12,8 @@ from curation.json.text import parse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
-    from curation.sources.base import Files
+    from curation.core.documents import UntypedJson
+    from curation.core.files import Files
 
 #: Parsed documents kept at hand.
 AT_HAND = 256
@@ -30,11 +30,11 @@ class PackLibrary:
     files: Files
     #: Absolute URI without fragment to path.
     uris: Mapping[str, str]
-    _parsed: OrderedDict[str, Json | None] = field(
+    _parsed: OrderedDict[str, UntypedJson | None] = field(
         default_factory=OrderedDict, repr=False
     )
 
-    def get(self, uri: str) -> Json | None:
+    def get(self, uri: str) -> UntypedJson | None:
         """Return the parsed document, or None where the source has none."""
         path = self.uris.get(uri) or self.uris.get(_other_scheme(uri))
         if path is None:
@@ -48,7 +48,7 @@ class PackLibrary:
             self._parsed.popitem(last=False)
         return document
 
-    def _read(self, path: str) -> Json | None:
+    def _read(self, path: str) -> UntypedJson | None:
         try:
             content = self.files.read(path)
         except KeyError:
@@ -60,7 +60,7 @@ class PackLibrary:
 class NoLibrary:
     """The library of a source whose documents do not refer to each other."""
 
-    def get(self, _uri: str, /) -> Json | None:
+    def get(self, _uri: str, /) -> UntypedJson | None:
         """Return None, whatever the URI."""
         return None
 

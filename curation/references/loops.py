@@ -14,10 +14,10 @@ from curation.schema.subschemas import children
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
     from curation.references.closure import Closure
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import Tokens
 
 #: Applicators that judge the very instance that their schema judges.
 IN_PLACE = frozenset(
@@ -42,7 +42,7 @@ def endless(closure: Closure) -> Tokens | None:
     reaches from the root are not counted.
     """
     targets: dict[Tokens, list[Tokens]] = {}
-    values: dict[Tokens, Json] = {(): closure.record.schema}
+    values: dict[Tokens, UntypedJson] = {(): closure.record.schema}
     for region in closure.own_regions():
         for lead in region.leads:
             spot = lead.target.spot
@@ -62,7 +62,7 @@ class _Graph:
     def __init__(
         self,
         targets: dict[Tokens, list[Tokens]],
-        values: dict[Tokens, Json],
+        values: dict[Tokens, UntypedJson],
         dialect: Dialect,
     ) -> None:
         self._targets = targets

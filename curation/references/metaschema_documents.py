@@ -13,14 +13,14 @@ from jsonschema_specifications import REGISTRY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Draft-03's is left out: no dialect of the benchmark can hold it.
 _LEFT_OUT = "http://json-schema.org/draft-03/schema"
 
 
 @cache
-def _documents() -> Mapping[str, Json]:
+def _documents() -> Mapping[str, UntypedJson]:
     return {
         uri.rstrip("#"): REGISTRY[uri].contents
         for uri in REGISTRY
@@ -28,7 +28,7 @@ def _documents() -> Mapping[str, Json]:
     }
 
 
-def standard_document(uri: str) -> Json | None:
+def standard_document(uri: str) -> UntypedJson | None:
     """Return the metaschema of an absolute URI without fragment, or None.
 
     http and https lead to the same document, as they do at json-schema.org.

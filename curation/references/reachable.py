@@ -16,14 +16,16 @@ from curation.schema.subschemas import places, subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import Tokens
 
 _REFERRING = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
-def taking_part(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
+def taking_part(
+    schema: UntypedJson, dialect: Dialect
+) -> Iterator[tuple[Tokens, UntypedJson]]:
     """Yield every schema that is an object, with where it stands, each once.
 
     References that lead nowhere are passed over.
@@ -39,7 +41,9 @@ def taking_part(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]
                 yield tokens, place.schema
 
 
-def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
+def _starts(
+    schema: UntypedJson, dialect: Dialect
+) -> Iterator[tuple[Tokens, UntypedJson]]:
     yield (), schema
     if not _leaves_the_places(schema, dialect):
         return
@@ -51,12 +55,12 @@ def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
         yield region.spot.tokens, region.spot.value
 
 
-def _leaves_the_places(schema: Json, dialect: Dialect) -> bool:
+def _leaves_the_places(schema: UntypedJson, dialect: Dialect) -> bool:
     """Tell, quickly, whether a reference may lead to what is no place."""
     return any(leaves_the_places(each, dialect) for each in subschemas(schema, dialect))
 
 
-def leaves_the_places(schema: dict[str, Json], dialect: Dialect) -> bool:
+def leaves_the_places(schema: dict[str, UntypedJson], dialect: Dialect) -> bool:
     """Tell whether one schema's own references may lead to what is no place."""
     if _REFERRING.isdisjoint(schema):
         return False

@@ -13,13 +13,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
+from curation.json.pointer import Tokens, tokens_of
 from curation.schema.dialects import DRAFT_2019_09, DRAFT_2020_12, Dialect, Shape
-from curation.schema.subschemas import Tokens, children, tokens_of
+from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Reference:
     #: The schema that holds it.
     tokens: Tokens
     keyword: str
-    value: Json
+    value: UntypedJson
     #: The base URI in force there, without fragment.
     base: str
 
@@ -39,7 +40,7 @@ class Spot:
     """A value inside a document, and the base URI in force around it."""
 
     tokens: Tokens
-    value: Json
+    value: UntypedJson
     #: Its own identifier is not yet considered.
     outer: str
     #: Whether the dialect reads it as a schema where it stands.
@@ -108,7 +109,7 @@ def _split(uri: str) -> tuple[str, str]:
     return parts.url, parts.fragment
 
 
-def base_of(schema: Json, dialect: Dialect, base: str) -> str:
+def base_of(schema: UntypedJson, dialect: Dialect, base: str) -> str:
     """Return the base URI inside a schema that stands where `base` is in force.
 
     Up to draft-07 a `$ref` hides the identifier beside it, and an identifier
@@ -127,7 +128,7 @@ def base_of(schema: Json, dialect: Dialect, base: str) -> str:
         return base
 
 
-def _names(schema: Json, dialect: Dialect) -> Iterator[str]:
+def _names(schema: UntypedJson, dialect: Dialect) -> Iterator[str]:
     """Yield the plain names that a place gives itself."""
     if dialect.name in _ANCHORS:
         for keyword in _ANCHORS[dialect.name]:
@@ -139,13 +140,15 @@ def _names(schema: Json, dialect: Dialect) -> Iterator[str]:
         yield own[1:]
 
 
-def scan(schema: Json, dialect: Dialect, outer: str, tokens: Tokens = ()) -> Scan:
+def scan(
+    schema: UntypedJson, dialect: Dialect, outer: str, tokens: Tokens = ()
+) -> Scan:
     """Walk over a schema that stands at `tokens` where `outer` is in force."""
     result = Scan()
     refer = referring(dialect)
     ties = {dialect.id_keyword, *MARKS}
     applying = dialect.applicators.keys()
-    stack: list[tuple[Tokens, Json, str]] = [(tokens, schema, outer)]
+    stack: list[tuple[Tokens, UntypedJson, str]] = [(tokens, schema, outer)]
     while stack:
         at, each, around = stack.pop()
         if not isinstance(each, dict):
@@ -168,7 +171,7 @@ def scan(schema: Json, dialect: Dialect, outer: str, tokens: Tokens = ()) -> Sca
     return result
 
 
-def starts_resource(schema: Json, dialect: Dialect) -> bool:
+def starts_resource(schema: UntypedJson, dialect: Dialect) -> bool:
     """Tell whether a schema's identifier changes the base URI."""
     own = schema.get(dialect.id_keyword)
     if not isinstance(own, str) or own.startswith("#"):
@@ -206,7 +209,7 @@ def descend(start: Spot, tokens: Tokens, dialect: Dialect) -> Spot:
     return Spot(tokens=tokens, value=value, outer=outer, is_place=is_place)
 
 
-def _steps(value: Json, tokens: Tokens, dialect: Dialect) -> int:
+def _steps(value: UntypedJson, tokens: Tokens, dialect: Dialect) -> int:
     """Return how many tokens lead to the next place; 0 for none."""
     shape = dialect.applicators.get(tokens[0]) if isinstance(value, dict) else None
     if shape is None:
@@ -217,7 +220,7 @@ def _steps(value: Json, tokens: Tokens, dialect: Dialect) -> int:
     return 2 if len(tokens) > 1 else 0
 
 
-def member(value: Json, token: str) -> Json:
+def member(value: UntypedJson, token: str) -> UntypedJson:
     """Return the member of an object or array that one token names.
 
     Raises:
@@ -234,7 +237,7 @@ def member(value: Json, token: str) -> Json:
 class SchemaDocument:
     """One document with its dialect, searched only as far as it is asked."""
 
-    schema: Json
+    schema: UntypedJson
     dialect: Dialect
     #: The URI under which it was found; empty if nobody knows.
     uri: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.satisfiability.schema_view import Ground, Node
 
 _SIZES: dict[str, type[Any]] = {"Length": str, "Items": list, "Properties": dict}
@@ -24,7 +24,7 @@ class Bound(NamedTuple):
     word: str
 
 
-def number(value: Json) -> int | float | None:
+def number(value: UntypedJson) -> int | float | None:
     """Return the value if it is a finite number, not a boolean."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -91,7 +91,9 @@ def sizes(
     return least, most
 
 
-def crosses(word: str, value: Json, schema: dict[str, Json], ground: Ground) -> bool:
+def crosses(
+    word: str, value: UntypedJson, schema: dict[str, UntypedJson], ground: Ground
+) -> bool:
     """Tell whether a value lies beyond the bound that a word sets."""
     bound = number(schema[word])
     if bound is None:

@@ -11,7 +11,7 @@ from curation.schema.dialects import Shape
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.satisfiability.schema_view import Ground, Node
 
 #: References followed for the form of one branch.
@@ -105,11 +105,11 @@ def _form(node: Node, ground: Ground) -> Hashable:
     return found.base, key(_plain(found.schema, ground))
 
 
-def _plain(schema: Json, ground: Ground) -> Json:
+def _plain(schema: UntypedJson, ground: Ground) -> UntypedJson:
     """Return a schema without the words that make no difference."""
     if not isinstance(schema, dict):
         return {} if schema is True else schema
-    result: dict[str, Json] = {}
+    result: dict[str, UntypedJson] = {}
     for word in sorted(ground.words(schema)):
         value, shape = schema[word], ground.dialect.applicators.get(word)
         if isinstance(value, list) and shape in (Shape.SCHEMAS, Shape.EITHER):

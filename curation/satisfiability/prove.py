@@ -8,13 +8,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from curation.json.pointer import pointer
 from curation.satisfiability.schema_view import Ground, Node
 from curation.satisfiability.search import FUEL, RISKY, Search
 from curation.satisfiability.state import Proof
-from curation.schema.subschemas import pointer
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.schema.dialects import Dialect
 
 __all__ = ["Answer", "Proof", "answer", "refute", "refuted_places"]
@@ -34,7 +34,7 @@ class Answer(StrEnum):
     """Neither was found; the reason says what stood in the way."""
 
 
-def refute(schema: Json, dialect: Dialect) -> Proof | None:
+def refute(schema: UntypedJson, dialect: Dialect) -> Proof | None:
     """Return a proof that the schema accepts no instance at all, or None."""
     if isinstance(schema, dict) and RISKY.isdisjoint(schema):
         return None
@@ -42,7 +42,7 @@ def refute(schema: Json, dialect: Dialect) -> Proof | None:
     return search.settle([search.ground.root])[0]
 
 
-def refuted_places(schema: Json, dialect: Dialect) -> tuple[Proof, ...]:
+def refuted_places(schema: UntypedJson, dialect: Dialect) -> tuple[Proof, ...]:
     """Return a proof for each place inside that accepts nothing, as they stand.
 
     `Proof.place` is the place. A literal `false` is meant so and left out. Within
@@ -68,7 +68,7 @@ def refuted_places(schema: Json, dialect: Dialect) -> tuple[Proof, ...]:
 
 
 def answer(
-    schema: Json, dialect: Dialect, *, has_witness: bool
+    schema: UntypedJson, dialect: Dialect, *, has_witness: bool
 ) -> tuple[Answer, Proof | None]:
     """Return what is known, and the proof if that is why it is known.
 

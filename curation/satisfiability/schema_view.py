@@ -15,9 +15,9 @@ from curation.schema.subschemas import children, subschemas
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import Tokens
 
 #: Words outside a dialect's own that a validator may heed all the same.
 _HEEDED = frozenset(
@@ -56,14 +56,14 @@ class Node(NamedTuple):
     """A schema, where it stands, and the base URI in force inside it."""
 
     tokens: Tokens
-    schema: Json
+    schema: UntypedJson
     base: str
 
 
 class Ground:
     """One record, its dialect, and where its references lead."""
 
-    def __init__(self, schema: Json, dialect: Dialect) -> None:
+    def __init__(self, schema: UntypedJson, dialect: Dialect) -> None:
         """Look at nothing yet."""
         self.dialect = dialect
         self.effective = dialect.effective
@@ -138,7 +138,7 @@ class Ground:
             return False
         return bool(self._document.scanned.inner_resources)
 
-    def _at(self, tokens: Tokens) -> Json:
+    def _at(self, tokens: Tokens) -> UntypedJson:
         value = self._document.schema
         for token in tokens:
             value = value[int(token)] if isinstance(value, list) else value[token]
@@ -154,7 +154,7 @@ class Ground:
         """Whether a `$ref` hides what stands beside it."""
         return self.dialect.order < DRAFT_2019_09.order
 
-    def words(self, schema: dict[str, Json]) -> frozenset[str]:
+    def words(self, schema: dict[str, UntypedJson]) -> frozenset[str]:
         """Return the words of a schema that may make a difference."""
         if self.hides_siblings and "$ref" in schema:
             return frozenset({"$ref"})
@@ -173,7 +173,7 @@ def _heeded(effective: frozenset[str]) -> frozenset[str]:
     return (effective | _HEEDED) - _SILENT
 
 
-def key(value: Json) -> Hashable:
+def key(value: UntypedJson) -> Hashable:
     """Return what is equal for values that JSON Schema takes for equal, only."""
     if isinstance(value, bool):
         return ("boolean", value)

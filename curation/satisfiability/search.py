@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from curation.json.pointer import pointer
 from curation.lint.contradictions import named_types, types_of
 from curation.satisfiability.bounds import empty_range, gap, highest, lowest, sizes
 from curation.satisfiability.branches import Choice, choices, lone
@@ -18,12 +19,11 @@ from curation.satisfiability.state import ALL, NOTHING, NUMBERS, Proof, State
 from curation.satisfiability.structures import Structures
 from curation.satisfiability.values import Judge
 from curation.schema.dialects import ANNOTATIONS, DRAFT_04
-from curation.schema.subschemas import pointer
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
     from curation.satisfiability.schema_view import Ground, Node
-    from curation.schema.subschemas import Tokens
 
 #: Goals looked at for one proof, and schemas that one goal may gather.
 FUEL = 3_000
@@ -246,10 +246,10 @@ class Search:
 
     def _listed(self, state: State) -> None:
         """Keep the types of the listed values that the other schemas may accept."""
-        shortest: tuple[list[Json], Node, str] | None = None
+        shortest: tuple[list[UntypedJson], Node, str] | None = None
         for node in state.nodes:
             schema = node.schema
-            values: Json = schema.get("enum")
+            values: UntypedJson = schema.get("enum")
             word = "enum"
             if "const" in schema and "const" in self.ground.effective:
                 values, word = [schema["const"]], "const"
@@ -277,7 +277,7 @@ class Search:
         words = self.ground.words(node.schema)
         return node is not listing or bool(words - {word})
 
-    def _kind(self, value: Json) -> frozenset[str]:
+    def _kind(self, value: UntypedJson) -> frozenset[str]:
         types = types_of(value, self.ground.dialect)
         if isinstance(value, float) and value.is_integer():
             return NUMBERS
@@ -346,7 +346,7 @@ def _texts(state: State) -> None:
         state.drop(frozenset({"string"}), proof)
 
 
-def _lists_text(schema: dict[str, Json]) -> bool:
+def _lists_text(schema: dict[str, UntypedJson]) -> bool:
     """Tell whether a schema asks for one of some texts and nothing else."""
     values = schema.get("enum")
     if not isinstance(values, list) or not schema.keys() <= _WORDS_OF_LISTS:

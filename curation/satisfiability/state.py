@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.schema.subschemas import pointer
+from curation.json.pointer import pointer
 
 if TYPE_CHECKING:
+    from curation.json.pointer import Tokens
     from curation.satisfiability.schema_view import Node
-    from curation.schema.subschemas import Tokens
 
 #: The types; a number is whole or not.
 ALL = frozenset({"null", "boolean", "string", "array", "object", "whole", "fraction"})

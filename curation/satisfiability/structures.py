@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from curation.json.pointer import pointer
 from curation.lint.contradictions import named_types
 from curation.satisfiability.bounds import number, sizes
 from curation.satisfiability.schema_view import Node, key, matches
 from curation.satisfiability.state import Proof
 from curation.satisfiability.values import Judge
-from curation.schema.subschemas import pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from curation.json.pointer import Tokens
     from curation.satisfiability.search import Search
     from curation.satisfiability.state import State
-    from curation.schema.subschemas import Tokens
 
 #: Items looked at one by one.
 _MOST_ITEMS = 16

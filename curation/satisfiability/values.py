@@ -12,7 +12,7 @@ from curation.schema.dialects import DRAFT_04
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.satisfiability.schema_view import Ground
 
 #: Schemas entered one from another.
@@ -65,7 +65,7 @@ class Judge:
         """Judge by the schemas of one record."""
         self._ground = ground
 
-    def accepts(self, value: Json, node: Node, depth: int = 0) -> bool | None:
+    def accepts(self, value: UntypedJson, node: Node, depth: int = 0) -> bool | None:
         """Tell whether a schema accepts a value; None where that is not sure."""
         schema = node.schema
         if isinstance(schema, bool):
@@ -81,7 +81,9 @@ class Judge:
             sure = sure and answer is True
         return sure or None
 
-    def _word(self, word: str, value: Json, node: Node, depth: int) -> bool | None:
+    def _word(
+        self, word: str, value: UntypedJson, node: Node, depth: int
+    ) -> bool | None:
         kind = _OF_TYPE.get(word)
         if kind is not None and not isinstance(value, kind):
             return True
@@ -91,7 +93,9 @@ class Judge:
             return self._combined(word, value, node, depth)
         return self._simple(word, value, node, depth)
 
-    def _simple(self, word: str, value: Json, node: Node, depth: int) -> bool | None:
+    def _simple(
+        self, word: str, value: UntypedJson, node: Node, depth: int
+    ) -> bool | None:
         operand = node.schema[word]
         result: bool | None = None
         if word == "type":
@@ -115,7 +119,7 @@ class Judge:
             )
         return result
 
-    def _typed(self, value: Json, schema: dict[str, Json]) -> bool | None:
+    def _typed(self, value: UntypedJson, schema: dict[str, UntypedJson]) -> bool | None:
         types = named_types(schema) or frozenset()
         if types & types_of(value, self._ground.dialect):
             return True
@@ -124,7 +128,9 @@ class Judge:
         # Draft-04 says that 1.0 is no integer; not every validator does.
         return None if whole and old and "integer" in types else False
 
-    def _combined(self, word: str, value: Json, node: Node, depth: int) -> bool | None:
+    def _combined(
+        self, word: str, value: UntypedJson, node: Node, depth: int
+    ) -> bool | None:
         if word == "$ref":
             target = self._ground.target(node)
             return None if target is None else self.accepts(value, target, depth + 1)

@@ -22,7 +22,7 @@ from curation.schema.dialects import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Metaschemas of vendors, without a trailing `#`, and the draft each is built on.
 VENDORS = {
@@ -91,14 +91,14 @@ def works(uri: str, dialect: Dialect) -> bool:
     return uri.removesuffix("#") == dialect.uri.removesuffix("#")
 
 
-def statement(schema: Json) -> Statement:
+def statement(schema: UntypedJson) -> Statement:
     """Return what the `$schema` of a schema's root says."""
     if not isinstance(schema, dict) or "$schema" not in schema:
         return Statement(kind=Kind.SILENT)
     return read(schema["$schema"])
 
 
-def read(uri: Json) -> Statement:
+def read(uri: UntypedJson) -> Statement:
     """Return what one value of `$schema` says."""
     if not isinstance(uri, str):
         return Statement(kind=Kind.UNKNOWN)

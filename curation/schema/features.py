@@ -18,7 +18,7 @@ from curation.schema.subschemas import subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.schema.dialects import Dialect
 
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
@@ -59,7 +59,7 @@ class Used:
     formats: tuple[str, ...]
 
 
-def used(schema: Json, dialect: Dialect) -> Used:
+def used(schema: UntypedJson, dialect: Dialect) -> Used:
     """Return the features and the formats of a schema, in one walk."""
     found: set[str] = set()
     stated: set[str] = set()
@@ -73,17 +73,17 @@ def used(schema: Json, dialect: Dialect) -> Used:
     return Used(features=tuple(sorted(found)), formats=tuple(sorted(stated)))
 
 
-def features(schema: Json, dialect: Dialect) -> tuple[str, ...]:
+def features(schema: UntypedJson, dialect: Dialect) -> tuple[str, ...]:
     """Return the names of the features that a schema uses, sorted, each once."""
     return used(schema, dialect).features
 
 
-def formats(schema: Json, dialect: Dialect) -> tuple[str, ...]:
+def formats(schema: UntypedJson, dialect: Dialect) -> tuple[str, ...]:
     """Return the values of `format` in keyword position, sorted, each once."""
     return used(schema, dialect).formats
 
 
-def _of(schema: dict[str, Json], words: frozenset[str]) -> Iterable[str]:
+def _of(schema: dict[str, UntypedJson], words: frozenset[str]) -> Iterable[str]:
     """Yield the features of one place, given the known words in it."""
     plain = words & _PLAIN
     yield from plain
@@ -96,7 +96,7 @@ def _of(schema: dict[str, Json], words: frozenset[str]) -> Iterable[str]:
         yield "@siblingKeys"
 
 
-def _of_word(word: str, schema: dict[str, Json]) -> Iterable[str]:
+def _of_word(word: str, schema: dict[str, UntypedJson]) -> Iterable[str]:
     """Yield the feature that a word is not by its own name alone."""
     value = schema[word]
     if word in _BOUNDS:

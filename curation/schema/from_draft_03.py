@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from curation.core.documents import ABSENT, Change
+from curation.json.pointer import at, pointer, tokens_of
 from curation.json.text import write
 from curation.schema.dialects import ANY_DIALECT, DRAFT_03, DRAFT_04
-from curation.schema.subschemas import at, edited, pointer, subschemas, tokens_of
-from curation.validation.dialect_inference import usage
+from curation.schema.keyword_usage import usage
+from curation.schema.subschemas import edited, subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
-    from curation.schema.subschemas import Tokens
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
 
 #: Formats that have another name since draft-04.
 FORMATS = {"ip-address": "ipv4", "host-name": "hostname"}
@@ -33,7 +34,7 @@ class CannotUpgradeError(ValueError):
     """The schema has no draft-04 form of the same meaning; the message says why."""
 
 
-def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:
+def upgraded(schema: UntypedJson, rule: str) -> tuple[UntypedJson, list[Change]]:
     """Return the draft-04 form of a draft-03 schema, and what was changed.
 
     `$schema` is left to the caller. The changes are signed with the rule's name.
@@ -56,7 +57,9 @@ class _Upgrade:
     rule: str
     changes: list[Change] = field(default_factory=list)
 
-    def _record(self, tokens: Tokens, before: Json, after: Json, note: str) -> None:
+    def _record(
+        self, tokens: Tokens, before: UntypedJson, after: UntypedJson, note: str
+    ) -> None:
         self.changes.append(
             Change(
                 rule=self.rule,
@@ -67,11 +70,11 @@ class _Upgrade:
             )
         )
 
-    def place(self, tokens: Tokens, schema: Json) -> Json:
+    def place(self, tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         """Return one schema in draft-04's words; the schemas inside are done."""
         if not isinstance(schema, dict):
             return schema
-        result: dict[str, Json] = {}
+        result: dict[str, UntypedJson] = {}
         for word, value in schema.items():
             new_word, new = _translated(word, value)
             if new_word != word:
@@ -88,7 +91,9 @@ class _Upgrade:
         lifted = self._lifted(tokens, result)
         return schema if not self.changes else lifted
 
-    def _lifted(self, tokens: Tokens, schema: dict[str, Json]) -> dict[str, Json]:
+    def _lifted(
+        self, tokens: Tokens, schema: dict[str, UntypedJson]
+    ) -> dict[str, UntypedJson]:
         """Return the schema with its properties' `required` in a list of its own."""
         members = schema.get("properties")
         if not isinstance(members, dict):
@@ -112,7 +117,7 @@ class _Upgrade:
         self._record((*tokens, "required"), ABSENT, names, note)
         return {**schema, "properties": kept, "required": names}
 
-    def leftover(self, tokens: Tokens, schema: Json) -> Json:
+    def leftover(self, tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         """Return the schema without a boolean `required` that means nothing."""
         if not isinstance(schema, dict):
             return schema
@@ -126,11 +131,11 @@ class _Upgrade:
         return _without_required(schema)
 
 
-def _without_required(schema: dict[str, Json]) -> dict[str, Json]:
+def _without_required(schema: dict[str, UntypedJson]) -> dict[str, UntypedJson]:
     return {word: each for word, each in schema.items() if word != "required"}
 
 
-def _translated(word: str, value: Json) -> tuple[str, Json]:
+def _translated(word: str, value: UntypedJson) -> tuple[str, UntypedJson]:
     """Return a keyword and its value in draft-04's words; no word where it goes."""
     if word == "divisibleBy":
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
@@ -156,7 +161,7 @@ def _translated(word: str, value: Json) -> tuple[str, Json]:
     return word, value
 
 
-def _translated_type(value: Json) -> tuple[str, Json]:
+def _translated_type(value: UntypedJson) -> tuple[str, UntypedJson]:
     if value == _ANY or (isinstance(value, list) and _ANY in value):
         return "", None
     if isinstance(value, list) and any(isinstance(each, dict) for each in value):
@@ -164,7 +169,7 @@ def _translated_type(value: Json) -> tuple[str, Json]:
     return "type", value
 
 
-def _one_of_types(value: Json, word: str) -> dict[str, Json]:
+def _one_of_types(value: UntypedJson, word: str) -> dict[str, UntypedJson]:
     """Return the schema of instances that have one of some draft-03 types."""
     types = [value] if isinstance(value, str) else value
     if not isinstance(types, list) or not types:
@@ -181,7 +186,7 @@ def _one_of_types(value: Json, word: str) -> dict[str, Json]:
     return {"anyOf": [named, *schemas] if names else schemas}
 
 
-def _local_targets(schema: Json) -> Iterator[tuple[str, Json]]:
+def _local_targets(schema: UntypedJson) -> Iterator[tuple[str, UntypedJson]]:
     """Yield the reference and target of every local pointer that leads somewhere."""
     for each in subschemas(schema, ANY_DIALECT):
         ref = each.get("$ref")
@@ -192,7 +197,7 @@ def _local_targets(schema: Json) -> Iterator[tuple[str, Json]]:
                 continue
 
 
-def _refuse_hidden(schema: Json) -> None:
+def _refuse_hidden(schema: UntypedJson) -> None:
     """Refuse what a reference would bring into play behind the upgrade's back."""
     seen = {id(each) for each in subschemas(schema, DRAFT_03)}
     for ref, target in _local_targets(schema):
@@ -204,7 +209,7 @@ def _refuse_hidden(schema: Json) -> None:
             raise CannotUpgradeError(f"{ref} leads where no keyword holds a schema")
 
 
-def _refuse_broken(before: Json, after: Json) -> None:
+def _refuse_broken(before: UntypedJson, after: UntypedJson) -> None:
     """Refuse an upgrade that moved what a reference leads to."""
     still = {ref for ref, _ in _local_targets(after)}
     for ref, _ in _local_targets(before):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.json.text import write
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 #: Characters that `\uXXXX` has more than what it stands for.
@@ -47,10 +47,10 @@ class Nesting(NamedTuple):
 
 #: The last value counted, and what was found: one schema is asked about in several
 #: ways in turn, and JSON values never change.
-_LAST: dict[str, tuple[Json, Nesting]] = {}
+_LAST: dict[str, tuple[UntypedJson, Nesting]] = {}
 
 
-def nesting(value: Json) -> Nesting:
+def nesting(value: UntypedJson) -> Nesting:
     """Return the three figures of a value's nested objects; of a scalar all are 0."""
     last = _LAST.get("value")
     if last is not None and last[0] is value:
@@ -60,7 +60,7 @@ def nesting(value: Json) -> Nesting:
     return found
 
 
-def _nesting(value: Json) -> Nesting:
+def _nesting(value: UntypedJson) -> Nesting:
     level = [value] if isinstance(value, dict) else []
     count = deepest = most = 0
     while level:
@@ -75,12 +75,12 @@ def _nesting(value: Json) -> Nesting:
     return Nesting(count, deepest, most)
 
 
-def field_count(value: Json) -> int:
+def field_count(value: UntypedJson) -> int:
     """Return the number of keys of all nested objects, arrays never entered."""
     return nesting(value).field_count
 
 
-def max_fan_out(value: Json) -> int:
+def max_fan_out(value: UntypedJson) -> int:
     """Return the most keys of one object, objects inside arrays included."""
     most, stack = 0, [value]
     while stack:
@@ -93,7 +93,7 @@ def max_fan_out(value: Json) -> int:
     return most
 
 
-def fan_out_outside_arrays(value: Json) -> int:
+def fan_out_outside_arrays(value: UntypedJson) -> int:
     """Return the most keys of one object, arrays never entered.
 
     This is what the paper's Table 8 prints: on its raw files it gives every
@@ -102,12 +102,12 @@ def fan_out_outside_arrays(value: Json) -> int:
     return nesting(value).fan_out
 
 
-def schema_depth(value: Json) -> int:
+def schema_depth(value: UntypedJson) -> int:
     """Return how deep objects nest, arrays never entered; a scalar has depth 0."""
     return nesting(value).depth
 
 
-def size_bytes(value: Json) -> int:
+def size_bytes(value: UntypedJson) -> int:
     """Return the bytes of the JSON text with Python's defaults."""
     return text_size(write(value))
 
@@ -129,12 +129,12 @@ def _escaped(run: str) -> int:
     return (_ESCAPE + 1) * len(run.encode("utf-16-le")) // 2 - len(run)
 
 
-def size_kb(value: Json) -> float:
+def size_kb(value: UntypedJson) -> float:
     """Return the size in KiB (1024 bytes), as Table 8 prints it."""
     return size_bytes(value) / 1024
 
 
-def measures(value: Json) -> Measures:
+def measures(value: UntypedJson) -> Measures:
     """Return all four measures of a value."""
     nested = nesting(value)
     return Measures(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
-    from curation.schema.subschemas import Tokens
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
 
 #: Words that make an object a schema that asks something.
 APPLYING = frozenset(
@@ -50,12 +50,12 @@ SIGNS = frozenset({"$schema", "definitions", "type", "required", "dependencies"}
 _OTHER_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "string"})
 
 
-def applies(schema: dict[str, Json]) -> bool:
+def applies(schema: dict[str, UntypedJson]) -> bool:
     """Tell whether an object has one of the applying words."""
     return not APPLYING.isdisjoint(schema)
 
 
-def _other_type(schema: dict[str, Json]) -> bool:
+def _other_type(schema: dict[str, UntypedJson]) -> bool:
     """Tell whether `type` asks for something else than plainly an object."""
     stated = schema.get("type")
     return isinstance(stated, list) or (
@@ -63,7 +63,7 @@ def _other_type(schema: dict[str, Json]) -> bool:
     )
 
 
-def constrains(root: Json) -> bool:
+def constrains(root: UntypedJson) -> bool:
     """Tell whether a root asks anything of an instance, objects aside."""
     return isinstance(root, dict) and (
         applies(root)
@@ -74,7 +74,7 @@ def constrains(root: Json) -> bool:
     )
 
 
-def _is_entry(value: dict[str, Json]) -> bool:
+def _is_entry(value: dict[str, UntypedJson]) -> bool:
     return (
         applies(value)
         or not BOUNDING.isdisjoint(value)
@@ -83,7 +83,7 @@ def _is_entry(value: dict[str, Json]) -> bool:
     )
 
 
-def entries(root: dict[str, Json]) -> Iterator[Tokens]:
+def entries(root: dict[str, UntypedJson]) -> Iterator[Tokens]:
     """Yield where the outermost meaningful schemas stand, in the file's order.
 
     Only members that are objects are entered, never arrays.
@@ -100,8 +100,8 @@ def entries(root: dict[str, Json]) -> Iterator[Tokens]:
 
 
 def _members(
-    value: dict[str, Json], above: Tokens
-) -> Iterator[tuple[Tokens, dict[str, Json]]]:
+    value: dict[str, UntypedJson], above: Tokens
+) -> Iterator[tuple[Tokens, dict[str, UntypedJson]]]:
     for name, each in value.items():
         if isinstance(each, dict):
             yield (*above, name), each

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from curation.schema.subschemas import Tokens, places, tokens_of
+from curation.json.pointer import Tokens, tokens_of
+from curation.schema.subschemas import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.schema.dialects import Dialect
 
 #: Keywords whose value leads to another schema.
@@ -19,7 +20,7 @@ _NAMING = ("$anchor", "$dynamicAnchor")
 _LOOKED_AT = frozenset({*REFERRING, *_NAMING, "$id", "id"})
 
 
-def is_recursive(schema: Json, dialect: Dialect) -> bool:
+def is_recursive(schema: UntypedJson, dialect: Dialect) -> bool:
     """Tell whether a local reference leads, by way of others, back above itself.
 
     References by pointer, anchor or the root's own identifier are followed;
@@ -42,7 +43,7 @@ def is_recursive(schema: Json, dialect: Dialect) -> bool:
 
 
 def _survey(
-    schema: Json, dialect: Dialect
+    schema: UntypedJson, dialect: Dialect
 ) -> tuple[list[tuple[Tokens, str]], dict[str, Tokens]]:
     """Return every reference with its place, and every anchor with its place."""
     referring: list[tuple[Tokens, str]] = []

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from curation.json.pointer import Tokens, pointer
 from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, CONTAINERS, Shape
-from curation.schema.subschemas import Tokens, pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: The seven names that `type` knows (draft-04 to 2020-12).
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -70,11 +70,11 @@ def local_reference(tokens: Tokens) -> str:
     return "#" + quote(pointer(tokens), safe=_FRAGMENT_SAFE)
 
 
-def _is_schema(value: Json) -> bool:
+def _is_schema(value: UntypedJson) -> bool:
     return isinstance(value, dict | bool)
 
 
-def _names_a_type(value: Json) -> bool:
+def _names_a_type(value: UntypedJson) -> bool:
     if isinstance(value, list):
         return bool(value) and all(
             isinstance(each, dict) or (isinstance(each, str) and each in TYPES)
@@ -83,7 +83,7 @@ def _names_a_type(value: Json) -> bool:
     return isinstance(value, str) and value in TYPES
 
 
-def _any_type(value: Json) -> bool:
+def _any_type(value: UntypedJson) -> bool:
     """Tell whether a `type` excludes nothing, or nothing but non-objects."""
     if isinstance(value, list):
         named = {each for each in value if isinstance(each, str)}
@@ -91,7 +91,7 @@ def _any_type(value: Json) -> bool:
     return value in ("object", "any")
 
 
-def _applies(word: str, value: Json) -> bool:
+def _applies(word: str, value: UntypedJson) -> bool:
     """Tell whether an applicator's value is of its shape and restricts something."""
     shape = ANY_DIALECT.applicators[word]
     if word == "properties":
@@ -105,7 +105,7 @@ def _applies(word: str, value: Json) -> bool:
     return isinstance(value, list) and bool(value) and all(map(_is_schema, value))
 
 
-def _asserts(word: str, value: Json) -> bool:
+def _asserts(word: str, value: UntypedJson) -> bool:
     """Tell whether an assertion's value is of its shape and restricts something."""
     if word == "type":
         return _names_a_type(value) and not _any_type(value)
@@ -125,7 +125,7 @@ def _asserts(word: str, value: Json) -> bool:
     return word == "const"
 
 
-def restricts(word: str, value: Json) -> bool:
+def restricts(word: str, value: UntypedJson) -> bool:
     """Tell whether one member of a schema restricts its instance in some draft.
 
     `type: object` does not: a library's root often says no more than that.
@@ -140,14 +140,14 @@ def restricts(word: str, value: Json) -> bool:
     return word in ("$ref", "$dynamicRef", "$recursiveRef") and isinstance(value, str)
 
 
-def constrains(schema: Json) -> bool:
+def constrains(schema: UntypedJson) -> bool:
     """Tell whether a schema asks more of an object than to be one, in some draft."""
     if not isinstance(schema, dict):
         return schema is False
     return any(restricts(word, value) for word, value in schema.items())
 
 
-def asks_nothing(root: Json) -> bool:
+def asks_nothing(root: UntypedJson) -> bool:
     """Tell whether a root by itself says nothing of an object's content.
 
     `properties: {}` says nothing, and `additionalProperties: false` without
@@ -164,7 +164,7 @@ def asks_nothing(root: Json) -> bool:
     )
 
 
-def _malformed(word: str, value: Json) -> bool:
+def _malformed(word: str, value: UntypedJson) -> bool:
     if word == "type":
         return not _names_a_type(value) and value != "any"
     shape = ANY_DIALECT.applicators.get(word)
@@ -182,12 +182,12 @@ def _malformed(word: str, value: Json) -> bool:
     )
 
 
-def looks_like_a_schema(root: Json) -> bool:
+def looks_like_a_schema(root: UntypedJson) -> bool:
     """Tell whether a root that restricts nothing is meant as a schema at all."""
     return isinstance(root, dict) and not _SIGNS.isdisjoint(root)
 
 
-def embedded(root: Json) -> str | None:
+def embedded(root: UntypedJson) -> str | None:
     """Return the name of the first member that is a schema of its own, or None.
 
     The root must declare nothing and restrict nothing itself.
@@ -203,7 +203,7 @@ def embedded(root: Json) -> str | None:
     return None
 
 
-def entries(root: Json) -> tuple[Entry, ...]:
+def entries(root: UntypedJson) -> tuple[Entry, ...]:
     """Return the definitions of a library, in the order they stand.
 
     Objects are searched outside in; a definition is not searched itself. An
@@ -230,7 +230,7 @@ def unused(name: str, taken: set[str]) -> str:
     return f"{name}-{number}"
 
 
-def _definitions(value: Json, tokens: Tokens) -> Iterator[Tokens]:
+def _definitions(value: UntypedJson, tokens: Tokens) -> Iterator[Tokens]:
     if not isinstance(value, dict) or len(tokens) > _DEEPEST:
         return
     for name, each in value.items():

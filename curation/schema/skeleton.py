@@ -12,9 +12,9 @@ from curation.json.text import digest
 from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import Tokens
 
 #: Keywords that a skeleton lacks: annotations and identifiers, `format` kept.
 STRIPPED = frozenset(
@@ -34,13 +34,13 @@ STRIPPED = frozenset(
 )
 
 
-def _strip(_tokens: Tokens, schema: Json) -> Json:
+def _strip(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
     if not isinstance(schema, dict) or STRIPPED.isdisjoint(schema):
         return schema
     return {word: value for word, value in schema.items() if word not in STRIPPED}
 
 
-def skeleton(schema: Json, dialect: Dialect) -> Json:
+def skeleton(schema: UntypedJson, dialect: Dialect) -> UntypedJson:
     """Return the schema without `STRIPPED`, wherever they stand as keywords.
 
     A property that is named `title` stays, and so does all that is data: members
@@ -49,6 +49,6 @@ def skeleton(schema: Json, dialect: Dialect) -> Json:
     return edited(schema, dialect, _strip)
 
 
-def skeleton_digest(schema: Json, dialect: Dialect) -> str:
+def skeleton_digest(schema: UntypedJson, dialect: Dialect) -> str:
     """Return the sha256 of the skeleton's canonical form, in hexadecimal."""
     return digest(skeleton(schema, dialect))

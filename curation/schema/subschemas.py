@@ -11,15 +11,14 @@ import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from curation.json.pointer import Tokens, pointer
 from curation.schema.dialects import Dialect, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
-#: A JSON pointer (RFC 6901) as its reference tokens.
-Tokens = tuple[str, ...]
 #: The JSON types of a schema; a boolean only where the dialect allows one.
 _SCHEMA = (dict, bool)
 
@@ -30,7 +29,7 @@ class Place:
 
     tokens: Tokens
     #: An object, or a boolean where the dialect allows one.
-    schema: Json
+    schema: UntypedJson
     #: The applicator that holds it; None at the root.
     applicator: str | None
 
@@ -40,53 +39,9 @@ class Place:
         return pointer(self.tokens)
 
 
-def pointer(tokens: Tokens) -> str:
-    """Return the JSON pointer text of reference tokens (RFC 6901 section 3)."""
-    return "".join("/" + each.replace("~", "~0").replace("/", "~1") for each in tokens)
-
-
-def tokens_of(text: str) -> Tokens:
-    """Return the reference tokens of a JSON pointer text (RFC 6901 section 4)."""
-    if not text:
-        return ()
-    parts = text.removeprefix("/").split("/")
-    return tuple(each.replace("~1", "/").replace("~0", "~") for each in parts)
-
-
-def at(value: Json, tokens: Tokens) -> Json:
-    """Return the value that the tokens lead to.
-
-    Raises:
-        LookupError: nothing stands there.
-    """
-    for token in tokens:
-        if isinstance(value, list) and token.isascii() and token.isdigit():
-            value = value[int(token)]
-        elif isinstance(value, dict):
-            value = value[token]
-        else:
-            raise LookupError(token)
-    return value
-
-
-def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
-    """Return a copy of the value in which `new` stands where the tokens lead."""
-    if not tokens:
-        return new
-    head, rest = tokens[0], tokens[1:]
-    if isinstance(value, list):
-        index = int(head)
-        inner = replaced(value[index], rest, new)
-        return [*value[:index], inner, *value[index + 1 :]]
-    return {
-        name: replaced(each, rest, new) if name == head else each
-        for name, each in value.items()
-    }
-
-
 def children(  # noqa: C901 - one flat loop: the hot path of every rule
-    schema: Json, dialect: Dialect
-) -> Iterator[tuple[Tokens, Json]]:
+    schema: UntypedJson, dialect: Dialect
+) -> Iterator[tuple[Tokens, UntypedJson]]:
     """Yield the schemas directly inside a schema, in the order they stand."""
     if not isinstance(schema, dict):
         return
@@ -110,7 +65,7 @@ def children(  # noqa: C901 - one flat loop: the hot path of every rule
                     yield (word, name), each
 
 
-def places(schema: Json, dialect: Dialect) -> Iterator[Place]:
+def places(schema: UntypedJson, dialect: Dialect) -> Iterator[Place]:
     """Yield every place of a schema, outermost first, in the order they stand.
 
     A reference is not followed: each schema is met once, where it is written.
@@ -129,10 +84,12 @@ def places(schema: Json, dialect: Dialect) -> Iterator[Place]:
 #: Dialect name to the last schema walked under it, and its subschemas. Several
 #: rules walk one schema in turn; JSON values never change, so what was found
 #: holds as long as it is the same object.
-_LAST: dict[str, tuple[Json, tuple[dict[str, Json], ...]]] = {}
+_LAST: dict[str, tuple[UntypedJson, tuple[dict[str, UntypedJson], ...]]] = {}
 
 
-def subschemas(schema: Json, dialect: Dialect) -> tuple[dict[str, Json], ...]:
+def subschemas(
+    schema: UntypedJson, dialect: Dialect
+) -> tuple[dict[str, UntypedJson], ...]:
     """Return every place that is an object, in no promised order.
 
     The quick walk, for rules that ask first whether they concern a schema at all.
@@ -145,9 +102,11 @@ def subschemas(schema: Json, dialect: Dialect) -> tuple[dict[str, Json], ...]:
     return found
 
 
-def _subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
+def _subschemas(
+    schema: UntypedJson, dialect: Dialect
+) -> Iterator[dict[str, UntypedJson]]:
     applicators = dialect.applicators
-    stack: list[Json] = [schema]
+    stack: list[UntypedJson] = [schema]
     while stack:
         each = stack.pop()
         if not isinstance(each, dict):
@@ -165,8 +124,10 @@ def _subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
 
 
 def edited(
-    schema: Json, dialect: Dialect, edit: Callable[[Tokens, Json], Json]
-) -> Json:
+    schema: UntypedJson,
+    dialect: Dialect,
+    edit: Callable[[Tokens, UntypedJson], UntypedJson],
+) -> UntypedJson:
     """Return the schema with every place replaced by what `edit` makes of it.
 
     Inner places first; `edit` returns its argument itself where nothing changes,
@@ -176,11 +137,11 @@ def edited(
 
 
 def _edited(
-    schema: Json,
+    schema: UntypedJson,
     at_tokens: Tokens,
     dialect: Dialect,
-    edit: Callable[[Tokens, Json], Json],
-) -> Json:
+    edit: Callable[[Tokens, UntypedJson], UntypedJson],
+) -> UntypedJson:
     result = schema
     if isinstance(schema, dict):
         for word, value in schema.items():
@@ -194,15 +155,15 @@ def _edited(
 
 
 def _edited_value(
-    value: Json,
+    value: UntypedJson,
     at_tokens: Tokens,
     shape: Shape,
     dialect: Dialect,
-    edit: Callable[[Tokens, Json], Json],
-) -> Json:
+    edit: Callable[[Tokens, UntypedJson], UntypedJson],
+) -> UntypedJson:
     """Return an applicator's value with the schemas in it edited."""
 
-    def inner(name: str, each: Json) -> Json:
+    def inner(name: str, each: UntypedJson) -> UntypedJson:
         if isinstance(each, dict | bool):
             return _edited(each, (*at_tokens, name), dialect, edit)
         return each

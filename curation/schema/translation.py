@@ -22,8 +22,8 @@ from curation.schema.dialects import (
 from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
-    from curation.schema.subschemas import Tokens
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
 
 #: Same word, same shape, but 2020-12 counts what `contains` met as evaluated.
 _CHANGED_2020 = frozenset({"unevaluatedItems"})
@@ -34,14 +34,14 @@ class CannotPortError(Exception):
     """A keyword that the other draft has no words for."""
 
 
-def ported(schema: Json, source: Dialect, target: Dialect) -> Json:
+def ported(schema: UntypedJson, source: Dialect, target: Dialect) -> UntypedJson:
     """Return a schema of one dialect in the words of another.
 
     Raises:
         CannotPortError: it says something that the other cannot.
     """
 
-    def port(_tokens: Tokens, place: Json) -> Json:
+    def port(_tokens: Tokens, place: UntypedJson) -> UntypedJson:
         if isinstance(place, bool):
             if target is DRAFT_04:
                 raise CannotPortError("a boolean schema")
@@ -51,9 +51,9 @@ def ported(schema: Json, source: Dialect, target: Dialect) -> Json:
     return edited(schema, source, port)
 
 
-def _ported(place: Json, source: Dialect, target: Dialect) -> Json:
+def _ported(place: UntypedJson, source: Dialect, target: Dialect) -> UntypedJson:
     hidden = source.ref_hides_siblings and "$ref" in place
-    result: dict[str, Json] = {}
+    result: dict[str, UntypedJson] = {}
     for word, value in place.items():
         if word == "$schema":
             continue
@@ -70,7 +70,9 @@ def _ported(place: Json, source: Dialect, target: Dialect) -> Json:
     return result
 
 
-def _said(word: str, place: Json, source: Dialect, target: Dialect) -> dict[str, Json]:
+def _said(
+    word: str, place: UntypedJson, source: Dialect, target: Dialect
+) -> dict[str, UntypedJson]:
     """Return what one effective keyword becomes."""
     value = place[word]
     limits = {v: k for k, v in _EXCLUSIVE.items()}
@@ -92,10 +94,10 @@ def _said(word: str, place: Json, source: Dialect, target: Dialect) -> dict[str,
     return {word: value}
 
 
-def _dependencies(value: Json) -> dict[str, Json]:
+def _dependencies(value: UntypedJson) -> dict[str, UntypedJson]:
     names = {name: each for name, each in value.items() if isinstance(each, list)}
     schemas = {name: each for name, each in value.items() if name not in names}
-    result: dict[str, Json] = {}
+    result: dict[str, UntypedJson] = {}
     if names:
         result["dependentRequired"] = names
     if schemas:
@@ -103,7 +105,7 @@ def _dependencies(value: Json) -> dict[str, Json]:
     return result
 
 
-def _items(word: str, place: Json) -> dict[str, Json]:
+def _items(word: str, place: UntypedJson) -> dict[str, UntypedJson]:
     items = place.get("items")
     if not isinstance(items, list):
         return {"items": items} if word == "items" else {}

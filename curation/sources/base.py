@@ -7,24 +7,14 @@ through the entry point group `csbdata.sources`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from curation.core.documents import Origin, RawDocument
-
-
-class Files(Protocol):
-    """The selected files of one archive (`curation.download.packs.Pack`)."""
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Paths inside the archive, sorted by code point."""
-
-    def read(self, path: str) -> bytes:
-        """Return one file's bytes; KeyError where the archive lacks it."""
+    from curation.core.files import Files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

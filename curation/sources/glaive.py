@@ -24,7 +24,7 @@ from curation.system.errors import BadData
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json, RawDocument
+    from curation.core.documents import RawDocument, UntypedJson
 
 _NAME = "glaive"
 _CONFIG = "Glaiveai2K"
@@ -38,7 +38,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_NAME = 80
 
 
-def rows(content: bytes, chunk: int = _CHUNK) -> Iterator[Json]:
+def rows(content: bytes, chunk: int = _CHUNK) -> Iterator[UntypedJson]:
     """Yield the items of a JSON array, with about `chunk` bytes decoded at a time.
 
     Raises:

@@ -24,7 +24,7 @@ from curation.system.escaping import safe_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Columns where the output is a file or a pipe: tables are not folded there.
 PIPE_WIDTH = 400
@@ -78,7 +78,7 @@ def show(text: str, style: str = "") -> None:
     stdout().print(plain(text, style), soft_wrap=True)
 
 
-def print_json(value: Json) -> None:
+def print_json(value: UntypedJson) -> None:
     """Print one JSON value on stdout, in ASCII, which every locale can print."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 

@@ -2,101 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.schema.dialects import (
-    ANNOTATIONS,
-    ANY_DIALECT,
-    CONTAINERS,
     DIALECTS,
-    DRAFT_03,
-    KNOWN_WORDS,
     Dialect,
 )
-from curation.schema.subschemas import subschemas
 from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
-
-#: What `contentSchema` describes is text inside a string: no draft applies it.
-_APPLIED = replace(
-    ANY_DIALECT,
-    applicators={
-        word: shape
-        for word, shape in ANY_DIALECT.applicators.items()
-        if word not in ANNOTATIONS
-    },
-)
-_EFFECTIVE = KNOWN_WORDS - ANNOTATIONS - CONTAINERS
-#: Keywords that are one only as a string; with another value a word like any.
-_STRINGS = frozenset({"id", "$id", "$ref"})
-#: Keywords that a `$ref` beside them silences up to draft-07.
-_SILENCED = (frozenset(_APPLIED.applicators) | ANY_DIALECT.assertions) - CONTAINERS
-#: Keywords of draft-03 alone, and keywords that it does not know.
-_OLD = frozenset({"divisibleBy", "extends", "disallow"})
-_LATER = _EFFECTIVE - DRAFT_03.effective
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """The keywords that a schema uses in keyword position."""
-
-    #: Those that do something in some draft; annotations, `format` and
-    #: containers of definitions are left out.
-    words: frozenset[str]
-    #: Whether an asserting keyword stands beside a `$ref`.
-    asserts_beside_ref: bool
-    #: What it uses as only draft-03 does, each described by its keyword.
-    old: frozenset[str]
-    #: What it uses that draft-03 does not know.
-    later: frozenset[str]
-
-    def all_effective(self, dialect: Dialect) -> bool:
-        """Tell whether every keyword in use does something in the dialect."""
-        if self.asserts_beside_ref and dialect.ref_hides_siblings:
-            return False
-        return self.words <= dialect.effective
-
-
-def usage(schema: Json) -> Usage:
-    """Return the keywords that a schema uses, whatever its dialect."""
-    words: set[str] = set()
-    old: set[str] = set()
-    beside_ref = array_required = False
-    for each in subschemas(schema, _APPLIED):
-        here = each.keys() & _EFFECTIVE
-        words |= {
-            word for word in here if word not in _STRINGS or isinstance(each[word], str)
-        }
-        old |= {word for word in here if _is_old(word, each[word])}
-        array_required |= isinstance(each.get("required"), list)
-        if isinstance(each.get("$ref"), str) and not _SILENCED.isdisjoint(here):
-            beside_ref = True
-    later = (words & _LATER) | ({"required"} if array_required else set())
-    return Usage(
-        words=frozenset(words),
-        asserts_beside_ref=beside_ref,
-        old=frozenset(old),
-        later=frozenset(later),
-    )
-
-
-def _is_old(word: str, value: Json) -> bool:
-    """Tell whether only draft-03 has this keyword, or a value of this kind for it."""
-    if word == "required":
-        return isinstance(value, bool)
-    if word == "type":
-        return value == "any" or (
-            isinstance(value, list)
-            and any(isinstance(each, dict) or each == "any" for each in value)
-        )
-    if word == "dependencies":
-        return isinstance(value, dict) and any(
-            isinstance(each, str) for each in value.values()
-        )
-    return word in _OLD
+    from curation.core.documents import UntypedJson
+    from curation.schema.keyword_usage import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +25,7 @@ class Inferred:
     mixed: bool
 
 
-def inferred(schema: Json, used: Usage) -> Inferred | None:
+def inferred(schema: UntypedJson, used: Usage) -> Inferred | None:
     """Return the newest draft that fits a schema, or None if it is valid in none.
 
     A draft fits where the schema is valid and every keyword in use has effect;

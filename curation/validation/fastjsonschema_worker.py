@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: The verdict on a schema that compiles.
 COMPILES = "compiles"
@@ -64,12 +64,12 @@ def verdict(text: str) -> str:
     return COMPILES
 
 
-def start(_setup: Json) -> Callable[[Json], Json]:
+def start(_setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
     """Import fastjsonschema; return the handler of one schema's text."""
     verdict("true")
     gc.disable()
 
-    def handle(text: Json) -> Json:
+    def handle(text: UntypedJson) -> UntypedJson:
         answer = verdict(text)
         gc.collect(0)
         return answer

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import jsonschema_rs
 
 from curation.json.objects import searchable
+from curation.json.pointer import pointer
 from curation.json.text import plain
-from curation.schema.subschemas import pointer
 from curation.system.escaping import shortened
 from curation.validation.fast_import import Draft202012Validator, SchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: The formats that the metaschema of 2020-12 uses.
 FORMATS = ("regex", "uri", "uri-reference")
@@ -90,7 +90,7 @@ def _quick() -> Any:  # noqa: ANN401 - jsonschema-rs has no common base to name
     )
 
 
-def quick(schema: Json) -> Complaint | None:
+def quick(schema: UntypedJson) -> Complaint | None:
     """Return the first error that jsonschema-rs finds, or None.
 
     Raises:
@@ -104,7 +104,7 @@ def quick(schema: Json) -> Complaint | None:
     return Complaint(pointer=path, message=shortened(error.message, _SHOWN))
 
 
-def slow(schema: Json) -> Complaint | None:
+def slow(schema: UntypedJson) -> Complaint | None:
     """Return the first error that jsonschema finds, or None.
 
     Raises:
@@ -122,7 +122,7 @@ def slow(schema: Json) -> Complaint | None:
     return None
 
 
-def complaint(schema: Json) -> Complaint | None:
+def complaint(schema: UntypedJson) -> Complaint | None:
     """Return why `check_schema` refuses a schema, or None where it accepts it."""
     try:
         found = quick(schema)
@@ -134,7 +134,7 @@ def complaint(schema: Json) -> Complaint | None:
     return found
 
 
-def _careful(schema: Json) -> Complaint | None:
+def _careful(schema: UntypedJson) -> Complaint | None:
     """Return the complaint about a value that jsonschema-rs may not read."""
     try:
         return quick(schema)
@@ -147,7 +147,7 @@ def is_rechecked(key: str) -> bool:
     return int(hashlib.sha256(key.encode()).hexdigest(), 16) % _RECHECKED == 0
 
 
-def verdict(schema: Json, *, key: str) -> Complaint | None:
+def verdict(schema: UntypedJson, *, key: str) -> Complaint | None:
     """Return the complaint, checked against jsonschema's own for some keys.
 
     Raises:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 
+from curation.json.pointer import pointer
 from curation.json.text import plain, write
 from curation.schema.dialects import (
     ANY_DIALECT,
@@ -23,13 +24,13 @@ from curation.schema.dialects import (
     DRAFT_2019_09,
     Dialect,
 )
-from curation.schema.subschemas import pointer, subschemas
+from curation.schema.subschemas import subschemas
 from curation.validation.fast_import import jsonschema
 from curation.validation.metaschema_2020_12 import Complaint, refuse
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
-    from curation.schema.subschemas import Tokens
+    from curation.core.documents import UntypedJson
+    from curation.json.pointer import Tokens
 
 #: jsonschema-rs's validator of each dialect.
 VALIDATORS = {
@@ -71,18 +72,18 @@ def _quick(name: str) -> Any:  # noqa: ANN401 - jsonschema-rs has no common base
     )
 
 
-def is_valid(schema: Json, dialect: Dialect) -> bool:
+def is_valid(schema: UntypedJson, dialect: Dialect) -> bool:
     """Tell whether a schema is valid under a dialect's metaschema, formats aside."""
     return bool(_quick(dialect.name).is_valid(plain(schema)))
 
 
-def valid_under(schema: Json) -> tuple[str, ...]:
+def valid_under(schema: UntypedJson) -> tuple[str, ...]:
     """Return the names of the dialects under which a schema is valid, oldest first."""
     value = plain(schema)
     return tuple(each.name for each in DIALECTS if _quick(each.name).is_valid(value))
 
 
-def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
+def complaint(schema: UntypedJson, dialect: Dialect) -> Complaint | None:
     """Return the first error under a dialect's metaschema, or None.
 
     First is the one whose pointer, then message, sorts first. Of an `anyOf` that
@@ -109,7 +110,7 @@ def cause(error: Any) -> tuple[Tokens, str]:  # noqa: ANN401 - either of two typ
     return tokens, error.message.replace(MASK, shown)
 
 
-def recheck(schema: Json, dialect: Dialect) -> Complaint | None:
+def recheck(schema: UntypedJson, dialect: Dialect) -> Complaint | None:
     """Return what jsonschema's own `check_schema` says, formats aside.
 
     Some hundred times slower than `complaint`. The interpreter's recursion limit
@@ -132,7 +133,7 @@ def recheck(schema: Json, dialect: Dialect) -> Complaint | None:
     return None
 
 
-def doubtful(schema: Json, dialect: Dialect) -> bool:
+def doubtful(schema: UntypedJson, dialect: Dialect) -> bool:
     r"""Tell whether a schema holds what the two validators are known to read apart.
 
     From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a
@@ -153,7 +154,7 @@ def doubtful(schema: Json, dialect: Dialect) -> bool:
     )
 
 
-def _holds_large_float(value: Json) -> bool:
+def _holds_large_float(value: UntypedJson) -> bool:
     if isinstance(value, list):
         return any(map(_holds_large_float, value))
     if isinstance(value, dict):

@@ -19,8 +19,9 @@ from jsonschema_specifications import REGISTRY
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import specification_with
 
+from curation.json.pointer import pointer
 from curation.json.text import plain
-from curation.schema.subschemas import children, pointer, subschemas
+from curation.schema.subschemas import children, subschemas
 from curation.validation.metaschema_2020_12 import refuse
 from curation.validation.metaschemas import MASK, VALIDATORS, cause, recheck
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from referencing import Specification
     from referencing._core import Resolver
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.schema.dialects import Dialect
 
 _REFERRING = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
@@ -61,7 +62,7 @@ class Verdict:
         return f"{self.validator} {self.error or 'accepts it'}"
 
 
-def of_jsonschema_rs(schema: Json, dialect: Dialect) -> Verdict:
+def of_jsonschema_rs(schema: UntypedJson, dialect: Dialect) -> Verdict:
     """Return whether jsonschema-rs builds a validator of the schema."""
     name = "jsonschema-rs"
     try:
@@ -81,7 +82,7 @@ def refers(text: bytes) -> bool:
 
 
 def of_jsonschema(
-    schema: Json, dialect: Dialect, *, thorough: bool, follow: bool = True
+    schema: UntypedJson, dialect: Dialect, *, thorough: bool, follow: bool = True
 ) -> Verdict:
     """Return whether jsonschema can read the schema and find every reference.
 
@@ -105,7 +106,7 @@ def _line(message: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
-def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
+def _lost_reference(schema: UntypedJson, dialect: Dialect) -> str | None:
     """Return the first reference that `referencing` cannot follow, or None."""
     specification = specification_with(dialect.uri)
     resource = specification.create_resource(schema)
@@ -130,12 +131,16 @@ class _Search:
     """The hunt for a lost reference: what was seen, and where references led."""
 
     dialect: Dialect
-    specification: Specification[Json]
+    specification: Specification[UntypedJson]
     seen: set[int] = field(default_factory=set)
-    targets: list[tuple[Json, Resolver[Json]]] = field(default_factory=list)
+    targets: list[tuple[UntypedJson, Resolver[UntypedJson]]] = field(
+        default_factory=list
+    )
     lost: str | None = None
 
-    def walk_one_resource(self, schema: Json, resolver: Resolver[Json]) -> bool:
+    def walk_one_resource(
+        self, schema: UntypedJson, resolver: Resolver[UntypedJson]
+    ) -> bool:
         """Follow every pointer, unless the base changes or a name is referred to.
 
         Returns whether that was all there was to follow.
@@ -161,7 +166,7 @@ class _Search:
             followed |= refs
         return True
 
-    def walk(self, start: Json, at: Resolver[Json]) -> None:
+    def walk(self, start: UntypedJson, at: Resolver[UntypedJson]) -> None:
         """Follow every reference below a schema that was not met before."""
         followed: set[tuple[int, str]] = set()
         resolvers = [at]
@@ -182,14 +187,16 @@ class _Search:
                     resolvers.append(inner)
                 stack.append((child, inner))
 
-    def _inside(self, child: Json, resolver: Resolver[Json]) -> Resolver[Json]:
+    def _inside(
+        self, child: UntypedJson, resolver: Resolver[UntypedJson]
+    ) -> Resolver[UntypedJson]:
         if not isinstance(child, dict):
             return resolver
         if not isinstance(child.get(self.dialect.id_keyword), str):
             return resolver
         return resolver.in_subresource(self.specification.create_resource(child))
 
-    def _follow(self, ref: str, resolver: Resolver[Json]) -> None:
+    def _follow(self, ref: str, resolver: Resolver[UntypedJson]) -> None:
         try:
             found = resolver.lookup(ref)
         except (Unresolvable, ValueError):

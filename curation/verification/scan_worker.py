@@ -12,16 +12,16 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def start(setup: Json) -> Callable[[Json], Json]:
+def start(setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
     """Take the folder; return the handler of one unit."""
     folder = Path(setup["folder"])
     work = {each.name: each.work for each in CHECKS}
     gc.disable()
 
-    def handle(unit: Json) -> Json:
+    def handle(unit: UntypedJson) -> UntypedJson:
         name, given = unit
         answer = work[name](folder, given)
         gc.collect(0)

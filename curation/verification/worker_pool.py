@@ -15,7 +15,7 @@ from curation.workers.pool import Pool, Program
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.verification.core.check import Check
     from curation.verification.core.folder_contents import Contents
 
@@ -69,7 +69,7 @@ def scan(
     }
 
 
-def _offline(cache: str) -> dict[str, Json]:
+def _offline(cache: str) -> dict[str, UntypedJson]:
     """Return what keeps `datasets` off the network and inside a folder."""
     return {
         "HF_HOME": cache,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Json, Reason, Rejected
+from curation.core.documents import Reason, Rejected, UntypedJson
 from curation.json.text import MAX_DEPTH
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Limits:
     #: Batches after which a worker is replaced by a fresh one.
     recycle_after: int = 200
 
-    def for_worker(self) -> Mapping[str, Json]:
+    def for_worker(self) -> Mapping[str, UntypedJson]:
         """Return what the child sets on itself, as `worker_protocol` reads it."""
         return {
             "memory_bytes": self.memory_mb * 2**20,
@@ -59,7 +59,7 @@ def too_big(content: bytes, limits: Limits) -> Rejected | None:
     return Rejected(reason=Reason.TOO_LARGE, detail=detail)
 
 
-def too_many(value: Json, limits: Limits) -> Rejected | None:
+def too_many(value: UntypedJson, limits: Limits) -> Rejected | None:
     """Refuse a parsed document with more JSON values than the limit."""
     if count_nodes(value, limits.nodes) <= limits.nodes:
         return None
@@ -67,7 +67,7 @@ def too_many(value: Json, limits: Limits) -> Rejected | None:
     return Rejected(reason=Reason.TOO_LARGE, detail=detail)
 
 
-def count_nodes(value: Json, enough: int) -> int:
+def count_nodes(value: UntypedJson, enough: int) -> int:
     """Count JSON values, the root included; stop once there are more than enough."""
     count, stack = 1, [value]
     while stack and count <= enough:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.workers.process import Child
 
 #: What runtimes say on standard error when an allocation fails.
@@ -39,7 +39,7 @@ class Outcome:
 
     ending: Ending
     #: What the worker's function returned; None unless `ok`.
-    answer: Json = None
+    answer: UntypedJson = None
     #: What exactly was seen: the exception, the signal, the limit.
     detail: str = ""
     #: The end of the child's standard error where it died.

@@ -22,7 +22,7 @@ from curation.workers.worker import Worker, WorkerDidNotStart
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.workers.limits import Limits
 
 __all__ = [
@@ -53,7 +53,7 @@ class _Task:
     """A batch under way."""
 
     index: int
-    units: Sequence[Json]
+    units: Sequence[UntypedJson]
     outcomes: list[Outcome] = field(default_factory=list)
     #: Times that the next unit has killed a worker.
     deaths: int = 0
@@ -98,7 +98,9 @@ class Pool:
         for worker in self._workers:
             worker.kill()
 
-    def run_batches(self, batches: Iterable[Sequence[Json]]) -> Iterator[BatchResult]:
+    def run_batches(
+        self, batches: Iterable[Sequence[UntypedJson]]
+    ) -> Iterator[BatchResult]:
         """Yield the result of every batch as it is completed.
 
         Order by `index` where order matters. Batches are taken only as workers

@@ -26,7 +26,7 @@ from curation.workers.protocol import CHANNEL
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: What a child may know of our environment; everything else, tokens above all,
 #: stays here.
@@ -48,7 +48,7 @@ class Program:
     #: A Python file that calls `curation.workers.protocol.serve`.
     file: Path
     #: What its `start` function is given.
-    setup: Json = None
+    setup: UntypedJson = None
     #: The Python that runs it; another environment's is welcome.
     interpreter: str = sys.executable
     arguments: tuple[str, ...] = ()

@@ -28,16 +28,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Json = Any
-    Handle = Callable[[Json], Json]
-    Start = Callable[[Json], Handle]
+    UntypedJson = Any
+    Handle = Callable[[UntypedJson], UntypedJson]
+    Start = Callable[[UntypedJson], Handle]
 
 #: Name of the environment variable with the two file descriptors.
 CHANNEL = "CSBDATA_CHANNEL"
 _PR_SET_PDEATHSIG = 1
 
 
-def encode_json(value: Json) -> bytes:
+def encode_json(value: UntypedJson) -> bytes:
     """Return one JSON text without line ends; NaN and infinities are refused."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
 
@@ -45,8 +45,8 @@ def encode_json(value: Json) -> bytes:
 def serve(
     start: Start,
     *,
-    encode: Callable[[Json], bytes] = encode_json,
-    decode: Callable[[bytes], Json] = json.loads,
+    encode: Callable[[UntypedJson], bytes] = encode_json,
+    decode: Callable[[bytes], UntypedJson] = json.loads,
 ) -> None:
     """Answer the parent until it closes its end.
 
@@ -74,7 +74,10 @@ def serve(
 
 
 def _answer(
-    handle: Handle, index: int, unit: Json, encode: Callable[[Json], bytes]
+    handle: Handle,
+    index: int,
+    unit: UntypedJson,
+    encode: Callable[[UntypedJson], bytes],
 ) -> bytes:
     try:
         return encode({"unit": index, "answer": handle(unit)})

@@ -28,7 +28,7 @@ from curation.system.package_data import cards_folder, raw_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 __all__ = [
     "Run",
@@ -144,7 +144,7 @@ class Run:
             raise cannot_write(self.folder, error) from error
 
 
-def fingerprint(**parts: Json) -> str:
+def fingerprint(**parts: UntypedJson) -> str:
     """Return the sha256 of the canonical form of everything that decides a result."""
     return hashlib.sha256(canonical(parts)).hexdigest()
 

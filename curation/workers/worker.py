@@ -16,7 +16,7 @@ from curation.workers.process import Child, Program, exchange
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Seconds between two looks at the child's memory.
 _SAMPLE = 0.1
@@ -72,7 +72,7 @@ class Worker:
         while not self._ready:
             self.wait()
 
-    def ask(self, unit: Json, seconds: float | None = None) -> Outcome:
+    def ask(self, unit: UntypedJson, seconds: float | None = None) -> Outcome:
         """Send one unit and wait for its outcome.
 
         Raises:
@@ -99,7 +99,9 @@ class Worker:
         return self.collect()
 
     def begin(
-        self, units: Sequence[Json], seconds: float | Sequence[float] | None = None
+        self,
+        units: Sequence[UntypedJson],
+        seconds: float | Sequence[float] | None = None,
     ) -> None:
         """Hand over units; `collect` returns their outcomes, in order.
 
@@ -203,7 +205,7 @@ class Worker:
             self.rss_bytes = self._child.rss_bytes()
         self._memory_ceiling = self.rss_bytes + self._limits.memory_mb * 2**20
 
-    def _answer(self, message: dict[str, Json]) -> Outcome:
+    def _answer(self, message: dict[str, UntypedJson]) -> Outcome:
         now = time.monotonic()
         seconds, self._clock = now - self._clock, now
         self._pending -= 1

@@ -15,9 +15,9 @@ from evaluation.results.overview import overview
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row, Walked
-    from evaluation.core.task import Report
+    from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell
     from evaluation.results.reader import Run
 
@@ -62,7 +62,7 @@ def engines_of(run: Run) -> Table:
     )
 
 
-def _engine(given: Mapping[str, Json]) -> tuple[Cell, ...]:
+def _engine(given: Mapping[str, UntypedJson]) -> tuple[Cell, ...]:
     options = given.get("options") or {}
     remark = given.get("unavailable")
     if remark and given.get("install"):
@@ -87,7 +87,7 @@ def conditions_of(run: Run) -> Table:
     return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
 
 
-def _flat(value: Json) -> str | None:
+def _flat(value: UntypedJson) -> str | None:
     if isinstance(value, dict):
         told = {name: _flat(each) for name, each in value.items()}
         parts = [f"{name} {each}" for name, each in told.items() if each]
@@ -95,7 +95,7 @@ def _flat(value: Json) -> str | None:
     return None if value is None else str(value)
 
 
-def _text(value: Json) -> str | None:
+def _text(value: UntypedJson) -> str | None:
     return None if value is None else str(value)
 
 

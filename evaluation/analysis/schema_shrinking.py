@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _T = TypeVar("_T")
 #: Members of a root that a lifted subschema may refer to, or that say what it is.
 _ROOT = ("$schema", "$defs", "definitions")
 
 
-def shrink(value: Json, still: Callable[[Json], bool], most: int = 300) -> Json:
+def shrink(
+    value: UntypedJson, still: Callable[[UntypedJson], bool], most: int = 300
+) -> UntypedJson:
     """Return a smaller value for which `still` holds, after `most` questions at most.
 
     `value` itself is taken to hold; it is returned where nothing smaller does.
@@ -44,11 +46,11 @@ def shrink(value: Json, still: Callable[[Json], bool], most: int = 300) -> Json:
     return value
 
 
-def _text(value: Json) -> str:
+def _text(value: UntypedJson) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _smaller(root: Json) -> Iterator[Json]:
+def _smaller(root: UntypedJson) -> Iterator[UntypedJson]:
     """Yield what is left of a value without some part, the largest parts first."""
     places = sorted(_places(root), key=lambda each: -len(_text(each[1])))
     if isinstance(root, dict):
@@ -63,8 +65,8 @@ def _smaller(root: Json) -> Iterator[Json]:
 
 
 def _places(
-    value: Json, path: tuple[str | int, ...] = ()
-) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    value: UntypedJson, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], UntypedJson]]:
     """Yield every value inside, with its path; no deeper than a stack holds."""
     waiting = [(path, value)]
     while waiting:
@@ -76,7 +78,7 @@ def _places(
             waiting += [((*where, index), inner) for index, inner in enumerate(each)]
 
 
-def _less(value: Json) -> Iterator[Json]:
+def _less(value: UntypedJson) -> Iterator[UntypedJson]:
     """Yield what is left of one value: without halves, then without single parts."""
     if isinstance(value, dict):
         names = list(value)
@@ -100,11 +102,13 @@ def _parts(items: Sequence[_T]) -> Iterator[set[_T]]:
         yield set(items)
 
 
-def _with(root: Json, path: tuple[str | int, ...], value: Json) -> Json:
+def _with(
+    root: UntypedJson, path: tuple[str | int, ...], value: UntypedJson
+) -> UntypedJson:
     """Return the root with another value at a path; the root itself stays as it is."""
     if not path:
         return value
     step, *rest = path
-    copy: Json = list(root) if isinstance(root, list) else dict(root)
+    copy: UntypedJson = list(root) if isinstance(root, list) else dict(root)
     copy[step] = _with(root[step], tuple(rest), value)
     return copy

@@ -21,7 +21,7 @@ from evaluation.setup.environments import install_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row, Unit, Walk
     from evaluation.results.reader import Run
     from evaluation.setup.selected_engines import Entrant
@@ -41,7 +41,7 @@ class Shrunk:
     after: int
     row: Row
 
-    def as_json(self, description: str) -> Json:
+    def as_json(self, description: str) -> UntypedJson:
         """Return it as a file in MaskBench's form."""
         tests = [
             {"valid": each.valid, "text": each.text, "data": json.loads(each.text)}
@@ -99,7 +99,7 @@ def shrunk(unit: Unit, ask: Callable[[Unit], Row], most: int) -> Shrunk:
     small = replace(unit, walks=() if culprit is None else (culprit,))
     wanted = ask(small)
 
-    def still(schema: Json) -> bool:
+    def still(schema: UntypedJson) -> bool:
         text = json.dumps(schema)
         if not _is_schema(schema, small.walks):
             return False
@@ -125,7 +125,7 @@ def _culprit(unit: Unit, row: Row) -> Walk | None:
     return min(found, key=lambda each: len(each.text), default=None)
 
 
-def _is_schema(schema: Json, walks: Sequence[Walk]) -> bool:
+def _is_schema(schema: UntypedJson, walks: Sequence[Walk]) -> bool:
     """Tell whether it is a schema that says of each text what is said of it."""
     try:
         validator = jsonschema_rs.validator_for(schema, validate_formats=True)

@@ -19,7 +19,7 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.setup.environment_install import Planned
     from evaluation.setup.environments import Environment
 
@@ -148,7 +148,7 @@ def _download(plan: Planned) -> str:
     return f"a download of {about}{plan.download_bytes / 10**6:,.1f} MB"
 
 
-def _described() -> list[dict[str, Json]]:
+def _described() -> list[dict[str, UntypedJson]]:
     """Return what is to be said of every engine."""
     from evaluation.setup.engine_files import find, known
     from evaluation.setup.environments import (
@@ -183,7 +183,7 @@ def _described() -> list[dict[str, Json]]:
     return described
 
 
-def _environment(environment: Environment) -> dict[str, Json]:
+def _environment(environment: Environment) -> dict[str, UntypedJson]:
     return {
         "engine": environment.engine,
         "version": environment.version,
@@ -193,7 +193,7 @@ def _environment(environment: Environment) -> dict[str, Json]:
     }
 
 
-def _versions(described: dict[str, Json]) -> str:
+def _versions(described: dict[str, UntypedJson]) -> str:
     if not described["distribution"]:
         return "any"
     here = [f"{described['installed']} (here)"] if described["installed"] else []

@@ -12,7 +12,7 @@ from curation.system.errors import BadConfiguration
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Heading of the options that only matter where a model writes.
 _MODELS = "Models"
@@ -294,13 +294,15 @@ def _is_paper(compat: str) -> bool:
     return bool(compat)
 
 
-def _values(drafts: list[str] | None, assignments: list[str] | None) -> dict[str, Json]:
+def _values(
+    drafts: list[str] | None, assignments: list[str] | None
+) -> dict[str, UntypedJson]:
     """Return the settings of single tasks; a value is read as JSON where it is some.
 
     Raises:
         BadConfiguration: an assignment without `=`.
     """
-    values: dict[str, Json] = {"drafts": drafts} if drafts else {}
+    values: dict[str, UntypedJson] = {"drafts": drafts} if drafts else {}
     for each in assignments or ():
         name, equals, text = each.partition("=")
         if not equals:

@@ -15,14 +15,14 @@ from evaluation.reporting.printing import ReportFormat
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.system.progress import Progress
     from evaluation.commands.model_setup import Models
     from evaluation.core.cases import Subject
     from evaluation.core.task import Settings
     from evaluation.execution.engine_worker import Bounds
+    from evaluation.execution.plan import Plan, Tally
     from evaluation.execution.run_folder import RunFolder
-    from evaluation.execution.runner import Plan, Tally
     from evaluation.generation.model_options import Asked as AskedOfModels
     from evaluation.servers.server_writer import ServerEntrant
     from evaluation.setup.selected_engines import Entrant
@@ -165,7 +165,8 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
 ) -> Tally:
     """Have the engines asked, then the models write."""
     from evaluation.data.sampling import sharded
-    from evaluation.execution.runner import Tally, run
+    from evaluation.execution.plan import Tally
+    from evaluation.execution.runner import run
     from evaluation.setup.selected_engines import Entrant
 
     usable = sum(not each.unavailable for each in entrants)
@@ -191,21 +192,23 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     return tally
 
 
-def _name(head: dict[str, Json]) -> str:
+def _name(head: dict[str, UntypedJson]) -> str:
     name = str(head["plan"])[:12]
     shard = str(head["shard"])
     return name if shard == "1/1" else f"{name}-{shard.replace('/', '-of-')}"
 
 
-def _plan(asked: Asked, progress: Progress) -> tuple[Plan, dict[str, Json], int | None]:
+def _plan(
+    asked: Asked, progress: Progress
+) -> tuple[Plan, dict[str, UntypedJson], int | None]:
     """Return the plan, what the header says of the data, and the number of units."""
     from evaluation.data import Choice, open_data
-    from evaluation.execution.runner import Plan
+    from evaluation.execution.plan import Plan
     from evaluation.tasks.registry import task_named
     from evaluation.tokenizers import get
 
     tasks = [task_named(each) for each in dict.fromkeys(asked.tasks)]
-    about: dict[str, Json] = {}
+    about: dict[str, UntypedJson] = {}
     subjects: Callable[[], Iterable[Subject]] = tuple
     count: int | None = None if asked.only else 0
     if any(each.needs_data for each in tasks):
@@ -274,7 +277,7 @@ def _tell(folder: Path, tally: Tally, format_: ReportFormat) -> None:
     say(f"Next: csbdata results show {folder} --failures")
 
 
-def _install(header: Mapping[str, Json], label: str) -> str:
+def _install(header: Mapping[str, UntypedJson], label: str) -> str:
     for each in header.get("engines", []):
         if each["engine"] == label:
             return str(each["install"])

@@ -17,10 +17,10 @@ from evaluation.tokenizers import get
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Subject
+    from evaluation.execution.plan import Tally
     from evaluation.execution.run_folder import RunFolder
-    from evaluation.execution.runner import Tally
     from evaluation.generation.model_options import Asked
     from evaluation.generation.requests import Writer
     from evaluation.models.base import LanguageModel
@@ -62,10 +62,10 @@ class Models:
             budget=asked.budget,
         )
 
-    def header(self) -> dict[str, Json]:
+    def header(self) -> dict[str, UntypedJson]:
         """Return what a run's header says of models."""
         asked = self._asked
-        about: dict[str, Json] = {
+        about: dict[str, UntypedJson] = {
             **self.questions.header(),
             "compat": asked.compat,
             "dialect": asked.dialect,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ class Walk:
     text: str
     valid: bool
     #: Whatever the task wants back in the row: kind, keyword, pointer, order, ...
-    label: Mapping[str, Json] = field(default_factory=dict)
+    label: Mapping[str, UntypedJson] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class Unit:
     walks: tuple[Walk, ...] = ()
     #: Whatever the task wants back in the row: dialect, features, size, ... Of a unit
     #: without walks `outcome` means what a model wrote (`evaluation.results.outcomes`).
-    label: Mapping[str, Json] = field(default_factory=dict)
+    label: Mapping[str, UntypedJson] = field(default_factory=dict)
 
 
 class Result(StrEnum):
@@ -127,7 +127,7 @@ class Walked:
     #: none of this.
     forced: int | None = None
     detail: str = ""
-    label: Mapping[str, Json] = field(default_factory=dict)
+    label: Mapping[str, UntypedJson] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +156,6 @@ class Row:
     #: Whether the worker had its core to itself (no involuntary context switch).
     quiet: bool | None = None
     walks: tuple[Walked, ...] = ()
-    label: Mapping[str, Json] = field(default_factory=dict)
+    label: Mapping[str, UntypedJson] = field(default_factory=dict)
     #: Fingerprint of what decides this row: schema, walks, engine, options, limits.
     fingerprint: str = ""

@@ -7,16 +7,16 @@ engine: the driver does, and the task only says what to ask and what it means.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     import polars as pl
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row, Subject, Unit
-    from evaluation.reporting.tables import Table
+    from evaluation.reporting.report import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +27,14 @@ class Settings:
     #: Seeded permutations of the members of each valid instance's objects.
     orders: int = 0
     #: Whatever one task alone understands, by name: `dialects`, `sizes`, ...
-    values: Mapping[str, Json] = field(default_factory=dict)
+    values: Mapping[str, UntypedJson] = field(default_factory=dict)
 
 
 class RunRows(Protocol):
     """A finished (or still growing) run, as `evaluation.results.reader` opens it."""
 
     @property
-    def header(self) -> Mapping[str, Json]:
+    def header(self) -> Mapping[str, UntypedJson]:
         """Return the content of `run.json`."""
 
     def rows(self) -> Iterator[Row]:
@@ -45,25 +45,6 @@ class RunRows(Protocol):
 
     def walks(self) -> pl.DataFrame:
         """Return one line a walk, its times as lists of nanoseconds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plot:
-    """One picture; drawn only where somebody wants the file."""
-
-    #: Name of the file, without its suffix.
-    name: str
-    title: str
-    #: Draws on the matplotlib Figure it is given.
-    draw: Callable[[Any], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """What a task makes of a run."""
-
-    tables: tuple[Table, ...]
-    plots: tuple[Plot, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +69,7 @@ class Task:
     #: Whether a model writes: then there are no units, and whoever writes is asked.
     needs_model: bool = False
     #: What it reads beside `--data`, with the `sha256` of it; for the run's header.
-    sources: Callable[[], Mapping[str, Json]] | None = None
+    sources: Callable[[], Mapping[str, UntypedJson]] | None = None
     #: What a unit repeats, where units are repeated: once one has ended at its
     #: deadline, those that repeat it get the same row and are not asked.
     repeats: Callable[[Unit], str] | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Subject
 
 
@@ -91,7 +91,7 @@ class Dataset:
         """Yield the subjects; memory does not grow with their number."""
         return self.read()
 
-    def header(self) -> dict[str, Json]:
+    def header(self) -> dict[str, UntypedJson]:
         """Return what a run's header says of its data."""
         return {
             "name": self.name,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Config of a schema that stands in no folder of the data's own.
 FILES: Final = "files"
@@ -118,7 +118,7 @@ def _is_hidden(path: Path, root: Path) -> bool:
     return any(part.startswith(".") for part in path.relative_to(root).parts)
 
 
-def _is_maskbench(value: dict[str, Json]) -> bool:
+def _is_maskbench(value: dict[str, UntypedJson]) -> bool:
     return "schema" in value and isinstance(value.get("tests"), list)
 
 
@@ -130,7 +130,7 @@ def _content(path: Path) -> bytes:
 
 
 def _subject(
-    config: str, name: str, schema: Json, instances: Iterable[Instance] = ()
+    config: str, name: str, schema: UntypedJson, instances: Iterable[Instance] = ()
 ) -> Subject:
     return Subject(
         id=name,
@@ -144,7 +144,7 @@ def _subject(
     )
 
 
-def _maskbench(path: Path, given: dict[str, Json]) -> Subject | str:
+def _maskbench(path: Path, given: dict[str, UntypedJson]) -> Subject | str:
     """Return the schema of one of MaskBench's files, with its tests."""
     told = given.get("csbdata")
     own = told if isinstance(told, dict) else {}
@@ -157,7 +157,7 @@ def _maskbench(path: Path, given: dict[str, Json]) -> Subject | str:
     return _subject(str(config), str(name), given["schema"], instances)
 
 
-def _instance(test: dict[str, Json]) -> Instance:
+def _instance(test: dict[str, UntypedJson]) -> Instance:
     """Return a test as an instance; ours say the keyword in their description."""
     valid, text = test["valid"], test.get("text")
     if not isinstance(valid, bool):
@@ -175,7 +175,7 @@ def _instance(test: dict[str, Json]) -> Instance:
     )
 
 
-def _text(data: Json) -> str:
+def _text(data: UntypedJson) -> str:
     text = write(data)
     try:
         text.encode()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.workers.pool import Outcome
     from evaluation.core.cases import Subject
 
@@ -113,7 +113,7 @@ class Maker:
         subjects: Iterable[Subject],
         kept: sqlite3.Connection,
         advance: Callable[[int], None],
-    ) -> Iterator[tuple[Json, None]]:
+    ) -> Iterator[tuple[UntypedJson, None]]:
         for subject in subjects:
             unit = _unit(subject)
             if _found(kept, self._key(unit)) is None:
@@ -124,14 +124,14 @@ class Maker:
     def _round(
         self,
         pool: Pool,
-        units: Iterable[tuple[Json, Outcome | None]],
+        units: Iterable[tuple[UntypedJson, Outcome | None]],
         kept: sqlite3.Connection,
         advance: Callable[[int], None],
-    ) -> Iterator[tuple[Json, Outcome]]:
+    ) -> Iterator[tuple[UntypedJson, Outcome]]:
         """Ask for units; keep what is made, yield what failed for the first time."""
-        sent: dict[int, Sequence[tuple[Json, Outcome | None]]] = {}
+        sent: dict[int, Sequence[tuple[UntypedJson, Outcome | None]]] = {}
 
-        def batches() -> Iterator[list[Json]]:
+        def batches() -> Iterator[list[UntypedJson]]:
             cut = in_batches(
                 units,
                 lambda each: len(each[0]["schema"]),
@@ -153,7 +153,9 @@ class Maker:
                 advance(1)
             kept.commit()
 
-    def _keep(self, kept: sqlite3.Connection, unit: Json, outcome: Outcome) -> None:
+    def _keep(
+        self, kept: sqlite3.Connection, unit: UntypedJson, outcome: Outcome
+    ) -> None:
         made = made_of(outcome)
         content = {
             "dialect": made.dialect,
@@ -172,7 +174,7 @@ class Maker:
         row = (self._key(unit), orjson.dumps(content), self._code, now)
         kept.execute("insert or replace into made values (?, ?, ?, ?)", row)
 
-    def _key(self, unit: Json) -> bytes:
+    def _key(self, unit: UntypedJson) -> bytes:
         text = f"{self._code}\n{self.seed}\n{unit['dialect']}\n{unit['schema']}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
@@ -224,5 +226,5 @@ def _found(kept: sqlite3.Connection, key: bytes) -> bytes | None:
     return None if row is None else row[0]
 
 
-def _unit(subject: Subject) -> Json:
+def _unit(subject: Subject) -> UntypedJson:
     return {"schema": subject.schema, "dialect": subject.dialect}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    Json = Any
+    UntypedJson = Any
 
 #: Bytes of what is printed that come back with one answer.
 _MOST_PRINTED = 8 * 1024
@@ -35,7 +35,7 @@ _MOST_PRINTED = 8 * 1024
 class Vocabulary:
     """What an engine's `load` is given, see `engine_protocol.Tokenizer`."""
 
-    def __init__(self, given: dict[str, Json]) -> None:
+    def __init__(self, given: dict[str, UntypedJson]) -> None:
         """Read the tokens' file: base64 by id, or null."""
         import json  # noqa: PLC0415 - once a process
         from binascii import a2b_base64  # noqa: PLC0415 - once a process
@@ -95,7 +95,7 @@ def _flush_python() -> None:
             stream.flush()
 
 
-def compiled(engine: Any, schema: str) -> tuple[Any, dict[str, Json]]:  # noqa: ANN401 (typed by shape)
+def compiled(engine: Any, schema: str) -> tuple[Any, dict[str, UntypedJson]]:  # noqa: ANN401 (typed by shape)
     """Return a grammar and what its compilation took; or None, and the refusal."""
     gc.collect()
     start = perf_counter_ns()
@@ -150,11 +150,13 @@ def main() -> None:
     answers = _module("csbdata_answering", sys.argv[3])
     faulthandler.enable(2)
 
-    def start(setup: dict[str, Json]) -> Callable[[Json], Json]:
+    def start(setup: dict[str, UntypedJson]) -> Callable[[UntypedJson], UntypedJson]:
         _pin(setup.get("core"))
         module = _module("csbdata_engine", setup["engine"])
         engine = module.load(Vocabulary(setup["tokenizer"]), setup["options"])
-        answer: Callable[[Json], Json] = answers.answering(engine, setup, printed)
+        answer: Callable[[UntypedJson], UntypedJson] = answers.answering(
+            engine, setup, printed
+        )
         return answer
 
     protocol.serve(start)

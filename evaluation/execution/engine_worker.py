@@ -22,7 +22,7 @@ from evaluation.execution.row_builder import row_of_answers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.workers.process import Child
     from evaluation.core.cases import Row, Unit
     from evaluation.setup.selected_engines import Entrant
@@ -81,7 +81,7 @@ class Job:
     fingerprint: str
     #: Workers that died of it.
     deaths: int = 0
-    answers: list[Json] = field(default_factory=list)
+    answers: list[UntypedJson] = field(default_factory=list)
 
 
 class Lane:
@@ -199,7 +199,7 @@ class Lane:
 
     def _ask(self) -> None:
         """Put all questions of all units to the worker, from the first on."""
-        questions: list[Json] = []
+        questions: list[UntypedJson] = []
         seconds: list[float] = []
         for job in self._jobs:
             job.answers.clear()
@@ -208,9 +208,9 @@ class Lane:
                 seconds.append(patience)
         self._worker.begin(questions, seconds)
 
-    def _questions(self, job: Job) -> list[tuple[Json, float]]:
+    def _questions(self, job: Job) -> list[tuple[UntypedJson, float]]:
         bounds = self._bounds
-        found: list[tuple[Json, float]] = [
+        found: list[tuple[UntypedJson, float]] = [
             ({"compile": job.unit.schema}, bounds.compile_seconds)
         ]
         if job.tokens:
@@ -237,7 +237,7 @@ class Lane:
         )
 
 
-def for_worker(tokenizer: TokenizerFiles) -> dict[str, Json]:
+def for_worker(tokenizer: TokenizerFiles) -> dict[str, UntypedJson]:
     """Return what a worker is told of its tokenizer."""
     return {
         "tokens": str(tokenizer.tokens),

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from evaluation.execution.engine_process import Printed
 
-    Json = Any
+    UntypedJson = Any
 
 
 class Session:
     """One engine, one grammar, one text under way."""
 
-    def __init__(self, engine: Any, setup: dict[str, Json]) -> None:  # noqa: ANN401 (typed by shape)
+    def __init__(self, engine: Any, setup: dict[str, UntypedJson]) -> None:  # noqa: ANN401 (typed by shape)
         """Map the file that masks are written to."""
         self._engine = engine
         self._size = (setup["tokenizer"]["vocab_size"] + 7) // 8
@@ -42,7 +42,7 @@ class Session:
         self._matcher: Any = None
         self._ready = False
 
-    def answer(self, question: dict[str, Json]) -> Json:
+    def answer(self, question: dict[str, UntypedJson]) -> UntypedJson:
         """Answer one question."""
         if "compile" in question:
             return self._compile(question["compile"])
@@ -55,14 +55,14 @@ class Session:
             return self._take(question["take"], question["forced"])
         return self._mask()
 
-    def _compile(self, schema: str) -> Json:
+    def _compile(self, schema: str) -> UntypedJson:
         self._grammar = self._matcher = None
         self._ready = False
         self._grammar, found = compiled(self._engine, schema)
         self._ready = "refusal" not in found
         return found
 
-    def _take(self, token: int, most: int) -> Json:
+    def _take(self, token: int, most: int) -> UntypedJson:
         if not truth(self._matcher.commit, token):
             self._ready = False
             return {"taken": False, "forced": []}
@@ -80,7 +80,7 @@ class Session:
             taken.append(each)
         return taken
 
-    def _mask(self) -> Json:
+    def _mask(self) -> UntypedJson:
         start = perf_counter_ns()
         mask = self._matcher.mask()
         took = perf_counter_ns() - start
@@ -94,8 +94,8 @@ class Session:
 
 def answering(
     engine: Any,  # noqa: ANN401 (typed by shape)
-    setup: dict[str, Json],
+    setup: dict[str, UntypedJson],
     _printed: Printed,
-) -> Callable[[Json], Json]:
+) -> Callable[[UntypedJson], UntypedJson]:
     """Return what answers; what is printed stays in the file."""
     return Session(engine, setup).answer

@@ -15,19 +15,18 @@ from evaluation.setup.machine import governor, machine, timer_ns
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Json
-    from evaluation.execution.runner import Plan
-    from evaluation.servers.server_writer import ServerEntrant
-    from evaluation.setup.selected_engines import Entrant
+    from curation.core.documents import UntypedJson
+    from evaluation.core.participant import Participant
+    from evaluation.execution.plan import Plan
 
 
 def header(
-    entrants: Sequence[Entrant | ServerEntrant],
+    entrants: Sequence[Participant],
     plan: Plan,
-    data: Mapping[str, Json],
+    data: Mapping[str, UntypedJson],
     limit: int | None,
-    models: Mapping[str, Json] | None = None,
-) -> dict[str, Json]:
+    models: Mapping[str, UntypedJson] | None = None,
+) -> dict[str, UntypedJson]:
     """Return what `run.json` holds; `models` is what is said of whoever writes.
 
     `plan` is the fingerprint of what is asked: two runs with the same one have the
@@ -35,7 +34,7 @@ def header(
     """
     tokenizer = plan.tokenizer
     sources = {each.name: dict(each.sources()) for each in plan.tasks if each.sources}
-    asked: dict[str, Json] = {
+    asked: dict[str, UntypedJson] = {
         "code": measuring_digest(),
         "engines": [each.identity for each in entrants],
         "labels": [each.label for each in entrants],

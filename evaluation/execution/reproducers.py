@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row, Unit
+    from evaluation.execution.plan import Plan
     from evaluation.execution.run_folder import RunFolder
-    from evaluation.execution.runner import Plan
     from evaluation.setup.selected_engines import Entrant
 
 _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
@@ -73,7 +73,7 @@ def command(entrant: Entrant, plan: Plan, data: str) -> list[str]:
 
 
 def command_of(
-    header: Mapping[str, Json], engine: str, task: str, config: str, unit_id: str
+    header: Mapping[str, UntypedJson], engine: str, task: str, config: str, unit_id: str
 ) -> str:
     """Return the command that asks one engine for one unit of a run again.
 
@@ -113,7 +113,7 @@ _OWN = frozenset(
 )
 
 
-def _rest_of(header: Mapping[str, Json]) -> list[str]:
+def _rest_of(header: Mapping[str, UntypedJson]) -> list[str]:
     """Return the options of a run that decide what a unit is, as they were said."""
     words = [str(each) for each in header.get("command") or ()]
     found: list[str] = []

@@ -11,7 +11,7 @@ from evaluation.core.cases import Result, Row, Verdict, Walked
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.workers.outcomes import Outcome
     from evaluation.core.cases import Unit, Walk
 
@@ -34,7 +34,7 @@ def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
     engine: str,
     unit: Unit,
     tokens: Sequence[Sequence[int] | None],
-    answers: Sequence[Json],
+    answers: Sequence[UntypedJson],
     end: Outcome | None,
     fingerprint: str,
 ) -> Row:

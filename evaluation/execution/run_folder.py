@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row
 
 HEADER = "run.json"
@@ -88,7 +88,9 @@ class RunFolder:
 
 
 @contextmanager
-def open_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[RunFolder]:
+def open_run_folder(
+    folder: Path, header: Mapping[str, UntypedJson]
+) -> Iterator[RunFolder]:
     """Lock the folder and open it, new or with what an earlier try has left.
 
     Raises:
@@ -122,7 +124,7 @@ def open_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[RunFol
         lock.release()
 
 
-def _settle_header(folder: Path, header: Mapping[str, Json]) -> None:
+def _settle_header(folder: Path, header: Mapping[str, UntypedJson]) -> None:
     """Write the header, or see that the one there is of the same run."""
     path = folder / HEADER
     if not path.exists():
@@ -152,7 +154,7 @@ def _settle_header(folder: Path, header: Mapping[str, Json]) -> None:
         )
 
 
-def _write_header(path: Path, header: Mapping[str, Json]) -> None:
+def _write_header(path: Path, header: Mapping[str, UntypedJson]) -> None:
     with replacing(path) as temporary:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -21,16 +21,16 @@ from curation.workers.process import exchange
 from evaluation.core.cases import Result
 from evaluation.data.sampling import sharded
 from evaluation.execution.code_digest import measuring_digest
-from evaluation.execution.engine_worker import Bounds, Job, Lane
+from evaluation.execution.engine_worker import Job, Lane
+from evaluation.execution.plan import Plan, Tally
 from evaluation.execution.reproducers import worth_one, write_reproducer
 from evaluation.setup.machine import cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from evaluation.core.cases import Row, Subject, Unit
-    from evaluation.core.task import Settings, Task
+    from evaluation.core.task import Task
     from evaluation.execution.run_folder import RunFolder
     from evaluation.setup.selected_engines import Entrant
     from evaluation.tokenizers import TokenizerFiles
@@ -39,42 +39,6 @@ if TYPE_CHECKING:
 Encode: TypeAlias = "Callable[[Sequence[str]], list[list[int] | None]]"
 #: Units that a worker is given at a time.
 _BATCH = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """Everything that a run is about, but for who takes part."""
-
-    tasks: Sequence[Task]
-    #: Gives the subjects anew at each call, in the same order.
-    subjects: Callable[[], Iterable[Subject]]
-    tokenizer: TokenizerFiles
-    settings: Settings
-    bounds: Bounds
-    jobs: int = 1
-    shard: tuple[int, int] = (1, 1)
-    #: Names of the only units to run, `CONFIG/ID` or `ID`; empty for all.
-    only: frozenset[str] = frozenset()
-
-    @property
-    def timed(self) -> bool:
-        """Whether any task's times are results: then workers are pinned."""
-        return any(each.timed for each in self.tasks)
-
-
-@dataclass(slots=True, kw_only=True)
-class Tally:
-    """What a run came to."""
-
-    #: Units whose row was there already.
-    found: int = 0
-    #: Units that were run now.
-    ran: int = 0
-    #: Units at which the machine had something else to do on the core, of these.
-    disturbed: int = 0
-    #: Label of an engine to why it could not be run.
-    unavailable: dict[str, str] = field(default_factory=dict)
-    reproducers: list[Path] = field(default_factory=list)
 
 
 def run(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from evaluation.execution.engine_process import Printed
 
-    Json = Any
+    UntypedJson = Any
 
 _MOST_WARNINGS = 50
 _ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _NOT_RUN = (
@@ -40,7 +40,12 @@ _ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _NOT_RUN = (
 class Bench:
     """One engine, and the grammar that it compiled last."""
 
-    def __init__(self, engine: Any, setup: dict[str, Json], printed: Printed) -> None:  # noqa: ANN401 (typed by shape)
+    def __init__(
+        self,
+        engine: Any,  # noqa: ANN401 (typed by shape)
+        setup: dict[str, UntypedJson],
+        printed: Printed,
+    ) -> None:
         """Take the engine that `load` returned."""
         self._engine = engine
         self._printed = printed
@@ -60,7 +65,7 @@ class Bench:
             self._engine.start(grammar).mask()
         self._printed.take()
 
-    def answer(self, question: dict[str, Json]) -> Json:
+    def answer(self, question: dict[str, UntypedJson]) -> UntypedJson:
         """Answer one question; adds what was printed, memory and quiet."""
         before = _switches()
         if "compile" in question:
@@ -73,7 +78,7 @@ class Bench:
         found["rss_bytes"] = _resident()
         return found
 
-    def _compile(self, schema: str) -> dict[str, Json]:
+    def _compile(self, schema: str) -> dict[str, UntypedJson]:
         self._grammar, self._compiled = None, False
         self._grammar, found = compiled(self._engine, schema)
         self._compiled = "refusal" not in found
@@ -87,12 +92,12 @@ class Bench:
             return []
         return [str(each)[:1000] for each in ask(self._grammar)][:_MOST_WARNINGS]
 
-    def _walk_all(self, question: dict[str, Json]) -> dict[str, Json]:
+    def _walk_all(self, question: dict[str, UntypedJson]) -> dict[str, UntypedJson]:
         if not self._compiled:
             return {"walks": []}
         seconds = question["seconds"]
         deadline = perf_counter_ns() + int(seconds * 1e9)
-        found: list[Json] = []
+        found: list[UntypedJson] = []
         first, raised, late = None, "", False
         for tokens in question["walks"]:
             if late:
@@ -142,7 +147,7 @@ class _Walk:
         self.first_ns: int | None = None
         self.late = False
 
-    def told(self) -> Json:
+    def told(self) -> UntypedJson:
         return [
             self.verdict,
             self.at,
@@ -265,9 +270,9 @@ def _resident() -> int | None:
 
 def answering(
     engine: Any,  # noqa: ANN401 (typed by shape)
-    setup: dict[str, Json],
+    setup: dict[str, UntypedJson],
     printed: Printed,
-) -> Callable[[Json], Json]:
+) -> Callable[[UntypedJson], UntypedJson]:
     """Return what answers; from here on nothing is collected but between units."""
     bench = Bench(engine, setup, printed)
     bench.warm_up()

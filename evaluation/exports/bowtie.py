@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row, Unit, Walked
     from evaluation.results.reader import Run
 
@@ -72,7 +72,7 @@ def _lines(
     config: str,
     rows: list[Row],
     units: Mapping[tuple[str, str], Unit],
-) -> Iterator[Json]:
+) -> Iterator[UntypedJson]:
     yield _header(run, config, rows)
     by_case: dict[str, list[Row]] = {}
     for row in rows:
@@ -85,7 +85,7 @@ def _lines(
     yield {"did_fail_fast": False}
 
 
-def _header(run: Run, config: str, rows: list[Row]) -> Json:
+def _header(run: Run, config: str, rows: list[Row]) -> UntypedJson:
     draft = config.partition(" ")[0]
     there = {each.engine for each in rows}
     entrants = [
@@ -118,13 +118,15 @@ def _uri(draft: str) -> str:
     return draft if known is None else known.uri
 
 
-def _case(row: Row, unit: Unit | None) -> Json:
+def _case(row: Row, unit: Unit | None) -> UntypedJson:
     """Return the case; without schema and instances if the suite has it no more."""
-    tests: list[Json] = [
+    tests: list[UntypedJson] = [
         {"description": str(each.label.get("description", "")), "valid": each.valid}
         for each in row.walks
     ]
-    found: dict[str, Json] = {"description": str(row.label.get("description", row.id))}
+    found: dict[str, UntypedJson] = {
+        "description": str(row.label.get("description", row.id))
+    }
     if unit is not None:
         found["schema"] = json.loads(unit.schema)
         for test, walk in zip(tests, unit.walks, strict=False):
@@ -132,7 +134,7 @@ def _case(row: Row, unit: Unit | None) -> Json:
     return {**found, "tests": tests}
 
 
-def _result(row: Row) -> dict[str, Json]:
+def _result(row: Row) -> dict[str, UntypedJson]:
     if row.result is Result.OK:
         return {"results": [_judged(each) for each in row.walks]}
     context = {"outcome": row.result, "phase": row.phase, "message": row.detail}
@@ -140,7 +142,7 @@ def _result(row: Row) -> dict[str, Json]:
     return {"context": context, "caught": caught}
 
 
-def _judged(walked: Walked) -> Json:
+def _judged(walked: Walked) -> UntypedJson:
     if walked.verdict in (Verdict.NOT_RUN, Verdict.LIED):
         return {"errored": True, "context": {"message": walked.verdict}}
     return {"valid": walked.verdict is Verdict.ACCEPTED}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from evaluation.core.task import Plot
+    from evaluation.reporting.report import Plot
 
 _HEIGHT = 3.6
 

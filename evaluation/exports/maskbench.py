@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row
     from evaluation.results.measurements import Measured
     from evaluation.results.reader import Run
@@ -84,7 +84,7 @@ def write_maskbench(run: Run, folder: Path) -> list[Path]:
     return [folder / _slug(engine) for engine in totals]
 
 
-def result_of(row: Row) -> dict[str, Json]:
+def result_of(row: Row) -> dict[str, UntypedJson]:
     """Return the content of one schema's file."""
     if row.result in _EXITS or row.result is Result.PROTOCOL_ERROR:
         return {"pending_file": 1}
@@ -92,7 +92,7 @@ def result_of(row: Row) -> dict[str, Json]:
     walks = [each for each in row.walks if not apart(each)]
     times = [each // _US for each in measured.between_ns]
     ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
-    found: dict[str, Json] = {
+    found: dict[str, UntypedJson] = {
         "id": _file_name(row),
         "ttfm_us": ttfm or 0,
         "max_ttfm_us": ttfm or 0,
@@ -126,7 +126,7 @@ def _validation_error(row: Row) -> str:
 
 
 def _count(
-    totals: _Totals, row: Row, unit: Measured, content: Mapping[str, Json]
+    totals: _Totals, row: Row, unit: Measured, content: Mapping[str, UntypedJson]
 ) -> None:
     totals.schemas += 1
     if row.result in _EXITS:
@@ -150,7 +150,7 @@ def _count(
 
 
 def _write_sums(
-    folder: Path, engine: str, totals: _Totals, header: Mapping[str, Json]
+    folder: Path, engine: str, totals: _Totals, header: Mapping[str, UntypedJson]
 ) -> None:
     totals.ttfm_us.sort()
     totals.masks_us.sort()
@@ -169,7 +169,7 @@ def _write_sums(
             temporary.write_text(text, encoding="utf-8")
 
 
-def _meta(engine: str, header: Mapping[str, Json]) -> dict[str, Json]:
+def _meta(engine: str, header: Mapping[str, UntypedJson]) -> dict[str, UntypedJson]:
     entrant = entrant_in(header, engine)
     return {
         "id": _slug(engine),
@@ -186,7 +186,7 @@ def _meta(engine: str, header: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _stats(totals: _Totals) -> dict[str, Json]:
+def _stats(totals: _Totals) -> dict[str, UntypedJson]:
     return {
         "ttfm_us": sum(totals.ttfm_us),
         "max_ttfm_us": max(totals.ttfm_us, default=None),
@@ -209,8 +209,8 @@ def _stats(totals: _Totals) -> dict[str, Json]:
     }
 
 
-def _entries(totals: _Totals) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+def _entries(totals: _Totals) -> dict[str, UntypedJson]:
+    found: dict[str, UntypedJson] = {}
     for name, times in (("TBM", totals.masks_us), ("TTFM", totals.ttfm_us)):
         found[f"{name} avg (us)"] = _mean(times)
         for each in PERCENTILES:

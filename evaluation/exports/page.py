@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from evaluation.core.task import Plot, Report
+    from evaluation.reporting.report import Plot, Report
     from evaluation.reporting.tables import Cell, Table
     from evaluation.results.reader import Run
 

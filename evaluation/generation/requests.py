@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Subject
     from evaluation.generation.model import Generation
     from evaluation.models.base import Message
@@ -95,7 +95,7 @@ class Questions:
             return UNKNOWN_BUDGET
         return 2 * max(map(self.count, witnesses)) + _SPARE
 
-    def header(self) -> Mapping[str, Json]:
+    def header(self) -> Mapping[str, UntypedJson]:
         """Return what a run's header says of it."""
         return {
             "prompt": self.template.name,

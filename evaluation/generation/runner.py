@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from curation.workers.pool import WorkerDidNotStart
 from curation.workers.run_folder import fingerprint
 from evaluation.execution.code_digest import writing_digest
-from evaluation.execution.runner import Tally
+from evaluation.execution.plan import Tally
 from evaluation.generation.judgement import Judge
 from evaluation.generation.record import row_of_generation
 

@@ -22,7 +22,7 @@ from evaluation.execution.row_builder import RESULTS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.workers.limits import Limits
     from curation.workers.pool import Outcome
 
@@ -64,7 +64,7 @@ class Session:
     """One engine process; what is asked is under way until it is waited for."""
 
     def __init__(
-        self, program: Program, *, tokenizer: Mapping[str, Json], limits: Limits
+        self, program: Program, *, tokenizer: Mapping[str, UntypedJson], limits: Limits
     ) -> None:
         """Prepare; the process is started when first needed.
 
@@ -81,7 +81,7 @@ class Session:
         self._worker = self._open.enter_context(
             Worker(_session_program(program, Path(folder)), limits)
         )
-        self._answers: deque[Mapping[str, Json] | EngineEnded] = deque()
+        self._answers: deque[Mapping[str, UntypedJson] | EngineEnded] = deque()
         self._asked = 0
 
     def __enter__(self) -> Self:
@@ -170,7 +170,7 @@ class Session:
             ns=int(answer["mask_ns"]),
         )
 
-    def _ask(self, questions: Sequence[Json], seconds: float) -> None:
+    def _ask(self, questions: Sequence[UntypedJson], seconds: float) -> None:
         self.settle()
         self._answers.clear()
         self._worker.start()
@@ -179,7 +179,7 @@ class Session:
         # The question is on its way only when the pipe has been served once.
         self._collect(self._worker.wait(0.0))
 
-    def _next(self) -> Mapping[str, Json]:
+    def _next(self) -> Mapping[str, UntypedJson]:
         while not self._answers:
             self._collect(self._worker.wait())
         self._asked -= 1

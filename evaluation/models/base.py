@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class LanguageModel(Protocol):
     #: Folder with `tokenizer.json`, from which engines make their vocabulary.
     tokenizer_folder: Path
 
-    def facts(self) -> Mapping[str, Json]:
+    def facts(self) -> Mapping[str, UntypedJson]:
         """Return what a run's header records: revision, device, dtype, threads."""
 
     def prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.models.base import Message
 
 #: Number types that may be asked for.
@@ -136,7 +136,7 @@ class TransformersModel:
         self.vocab_size = int(model.get_output_embeddings().weight.shape[0])
         self.context_length = int(model.config.max_position_embeddings)
 
-    def facts(self) -> Mapping[str, Json]:
+    def facts(self) -> Mapping[str, UntypedJson]:
         """Return what a run's header records."""
         return {
             "revision": self._revision,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.system.escaping import shortened
-from evaluation.core.task import Plot
+from evaluation.reporting.report import Plot
 from evaluation.reporting.tables import Duration, text_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from evaluation.reporting.table_rendering import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.reporting.tables import Table
 
 
@@ -42,7 +42,7 @@ ReportFormatOption = Annotated[
 
 
 def print_tables(
-    tables: Sequence[Table], format_: ReportFormat, head: Mapping[str, Json]
+    tables: Sequence[Table], format_: ReportFormat, head: Mapping[str, UntypedJson]
 ) -> None:
     """Print tables on stdout; `head` is what JSON says beside them."""
     if format_ is ReportFormat.JSON:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
-from evaluation.core.task import Plot
 from evaluation.reporting.charts import COLOURS, axes_of, label
+from evaluation.reporting.report import Plot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table as Framed
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.reporting.tables import Cell, Table
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -52,7 +52,7 @@ def as_markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_json(table: Table) -> Json:
+def as_json(table: Table) -> UntypedJson:
     """Return the table for programs: each row an object by column."""
     return {
         "name": table.slug,
@@ -120,7 +120,7 @@ def _spread(table: Table, index: int) -> tuple[str, ...]:
     return ("",)
 
 
-def _fields(cell: Cell, parts: tuple[str, ...]) -> list[Json]:
+def _fields(cell: Cell, parts: tuple[str, ...]) -> list[UntypedJson]:
     value = json_of(cell)
     if isinstance(cell, Missing):
         return [None] * len(parts)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row
 
 
@@ -33,19 +33,21 @@ def formats_of(row: Row) -> tuple[str, ...]:
     return tuple(map(str, stated)) if isinstance(stated, list) else ()
 
 
-def entrant_in(header: Mapping[str, Json], engine: str) -> Mapping[str, Json]:
+def entrant_in(
+    header: Mapping[str, UntypedJson], engine: str
+) -> Mapping[str, UntypedJson]:
     """Return what a header says of the engine that rows call so; else nothing."""
     listed = header.get("engines") or ()
     return next((each for each in listed if each["engine"] == engine), {})
 
 
-def engine_names(header: Mapping[str, Json]) -> dict[str, str]:
+def engine_names(header: Mapping[str, UntypedJson]) -> dict[str, str]:
     """Return every engine's name without version, by its label in rows."""
     listed = header.get("engines") or ()
     return {each["engine"]: str(each["name"]) for each in listed if "name" in each}
 
 
-def deadline_ns(limits: Mapping[str, Json], name: str) -> int | None:
+def deadline_ns(limits: Mapping[str, UntypedJson], name: str) -> int | None:
     """Return a deadline of a header's limits in nanoseconds; None where it has none."""
     seconds = limits.get(name)
     return int(seconds * 1_000_000_000) if isinstance(seconds, int | float) else None

@@ -24,7 +24,7 @@ from evaluation.results.outcomes import Standing, apart, compiled, right, standi
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row, Walked
 
 
@@ -72,7 +72,7 @@ class Measured:
 
 
 def measured(
-    rows: Iterable[Row], limits: Mapping[str, Json], task: str | None = None
+    rows: Iterable[Row], limits: Mapping[str, UntypedJson], task: str | None = None
 ) -> dict[str, list[Measured]]:
     """Return every engine's units, of one task or of all, in the order of the rows.
 
@@ -86,7 +86,7 @@ def measured(
     return found
 
 
-def measurer(limits: Mapping[str, Json]) -> Callable[[Row], Measured]:
+def measurer(limits: Mapping[str, UntypedJson]) -> Callable[[Row], Measured]:
     """Return what measures a row of any task that is installed, by its criterion."""
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (tasks report with this)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.results.reader import Run
 
 #: Parts of a header that have to be the same, and what they are called.
@@ -68,7 +68,7 @@ def missing_shards(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def _header(runs: Sequence[Run]) -> dict[str, Json]:
+def _header(runs: Sequence[Run]) -> dict[str, UntypedJson]:
     first = runs[0]
     for other in runs[1:]:
         for name, called in SAME.items():
@@ -93,7 +93,7 @@ def _header(runs: Sequence[Run]) -> dict[str, Json]:
     }
 
 
-def _difference(first: Json, other: Json) -> str:
+def _difference(first: UntypedJson, other: UntypedJson) -> str:
     """Say which part differs, of a part that has several."""
     if isinstance(first, dict) and isinstance(other, dict):
         names = [
@@ -107,8 +107,8 @@ def _difference(first: Json, other: Json) -> str:
     return f" ({other}, not {first})"
 
 
-def _engines(runs: Sequence[Run]) -> dict[str, Mapping[str, Json]]:
-    found: dict[str, Mapping[str, Json]] = {}
+def _engines(runs: Sequence[Run]) -> dict[str, Mapping[str, UntypedJson]]:
+    found: dict[str, Mapping[str, UntypedJson]] = {}
     for run in runs:
         for each in run.header.get("engines") or ():
             known = found.setdefault(each["engine"], each)

@@ -10,8 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import in_benchmark_order
-from evaluation.core.task import Report
 from evaluation.reporting.charts import Point, points, survival
+from evaluation.reporting.report import Report
 from evaluation.reporting.share_charts import stack
 from evaluation.reporting.statistics import PERCENTILES, Quantiles
 from evaluation.reporting.tables import Cell, Duration, Rate, Size, Table, duration
@@ -28,7 +28,8 @@ from evaluation.results.outcomes import Standing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from evaluation.core.task import Plot, RunRows
+    from evaluation.core.task import RunRows
+    from evaluation.reporting.report import Plot
     from evaluation.results.measurements import Measured
 
 #: Green passes, grey was not asked or refused, warm colours are wrong, dark ones died.

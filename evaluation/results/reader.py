@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row, Walked
 
 #: Names in a run's folder.
@@ -108,7 +108,7 @@ class Run:
     """One run's folder, opened with `open_run`."""
 
     folder: Path
-    header: Mapping[str, Json]
+    header: Mapping[str, UntypedJson]
     #: Lines that are no rows: `file:line: why`.
     problems: tuple[str, ...]
     #: Rows that a later row of the same unit replaces.
@@ -186,7 +186,7 @@ def open_run(folder: Path) -> Run:
     )
 
 
-def _header(path: Path) -> Mapping[str, Json]:
+def _header(path: Path) -> Mapping[str, UntypedJson]:
     try:
         header = orjson.loads(path.read_bytes())
     except OSError as error:
@@ -229,7 +229,7 @@ def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _Place] | st
         raise _gone(path, error) from error
 
 
-def _text(value: Mapping[str, Json]) -> str:
+def _text(value: Mapping[str, UntypedJson]) -> str:
     return orjson.dumps(value).decode()
 
 

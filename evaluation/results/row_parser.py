@@ -11,7 +11,7 @@ from evaluation.core.cases import Result, Row, Verdict, Walked
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _LARGEST = (1 << 63) - 1
 
@@ -40,7 +40,7 @@ def row_of(line: bytes) -> Row:
         raise NotARow(str(error)) from None
 
 
-def _row(given: Mapping[str, Json]) -> Row:
+def _row(given: Mapping[str, UntypedJson]) -> Row:
     return Row(
         engine=_text(given, "engine"),
         task=_text(given, "task"),
@@ -60,7 +60,7 @@ def _row(given: Mapping[str, Json]) -> Row:
     )
 
 
-def _walked(given: Mapping[str, Json]) -> Walked:
+def _walked(given: Mapping[str, UntypedJson]) -> Walked:
     if not isinstance(given, dict):
         raise TypeError("a walk is not an object")
     valid, tokens = _truth(given, "valid"), _whole(given, "tokens")
@@ -79,21 +79,23 @@ def _walked(given: Mapping[str, Json]) -> Walked:
     )
 
 
-def _text(given: Mapping[str, Json], name: str, default: str | None = None) -> str:
+def _text(
+    given: Mapping[str, UntypedJson], name: str, default: str | None = None
+) -> str:
     value = given[name] if default is None else given.get(name, default)
     if not isinstance(value, str):
         raise TypeError(f"{name} is not text")
     return value
 
 
-def _texts(given: Mapping[str, Json], name: str) -> tuple[str, ...]:
+def _texts(given: Mapping[str, UntypedJson], name: str) -> tuple[str, ...]:
     values = _list(given, name)
     if not all(isinstance(each, str) for each in values):
         raise TypeError(f"{name} is not a list of texts")
     return tuple(values)
 
 
-def _whole(given: Mapping[str, Json], name: str) -> int | None:
+def _whole(given: Mapping[str, UntypedJson], name: str) -> int | None:
     value = given.get(name)
     if value is None:
         return None
@@ -103,7 +105,7 @@ def _whole(given: Mapping[str, Json], name: str) -> int | None:
     return value
 
 
-def _wholes(given: Mapping[str, Json], name: str) -> tuple[int, ...]:
+def _wholes(given: Mapping[str, UntypedJson], name: str) -> tuple[int, ...]:
     values = _list(given, name)
     if not set(map(type, values)) <= {int} or (
         values and not 0 <= min(values) <= max(values) <= _LARGEST
@@ -112,21 +114,21 @@ def _wholes(given: Mapping[str, Json], name: str) -> tuple[int, ...]:
     return tuple(values)
 
 
-def _truth(given: Mapping[str, Json], name: str) -> bool | None:
+def _truth(given: Mapping[str, UntypedJson], name: str) -> bool | None:
     value = given.get(name)
     if value is not None and not isinstance(value, bool):
         raise TypeError(f"{name} is not true or false")
     return value
 
 
-def _list(given: Mapping[str, Json], name: str) -> list[Any]:
+def _list(given: Mapping[str, UntypedJson], name: str) -> list[Any]:
     value = given.get(name, [])
     if not isinstance(value, list):
         raise TypeError(f"{name} is not a list")
     return value
 
 
-def _object(given: Mapping[str, Json], name: str) -> dict[str, Json]:
+def _object(given: Mapping[str, UntypedJson], name: str) -> dict[str, UntypedJson]:
     value = given.get(name, {})
     if not isinstance(value, dict):
         raise TypeError(f"{name} is not an object")

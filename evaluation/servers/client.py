@@ -23,7 +23,7 @@ from evaluation.servers.streams import Answer, BrokenStream, read_stream
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Where servers tell of themselves, beside their list of models.
 _ABOUT: Final = ("/version", "/props", "/get_server_info")
@@ -100,7 +100,7 @@ class Client:
         """Close the connection."""
         self._session.close()
 
-    def about(self) -> dict[str, Json]:
+    def about(self) -> dict[str, UntypedJson]:
         """Return what the server says of itself: models, version, engine.
 
         Raises:
@@ -118,7 +118,7 @@ class Client:
             **{path.strip("/"): each for path, each in told.items() if each},
         }
 
-    def _get(self, url: str) -> dict[str, Json] | None:
+    def _get(self, url: str) -> dict[str, UntypedJson] | None:
         limit = time.monotonic() + _CONNECT_SECONDS
         try:
             with self._session.get(
@@ -132,7 +132,7 @@ class Client:
             return None
         return found if isinstance(found, dict) else None
 
-    def ask(self, body: Mapping[str, Json]) -> tuple[Answer, int]:
+    def ask(self, body: Mapping[str, UntypedJson]) -> tuple[Answer, int]:
         """Return the answer to a request, and when the try that gave it began.
 
         Raises:
@@ -156,7 +156,7 @@ class Client:
                 wait = max(trouble.wait, patience.first_wait * 2**number)
         raise GaveUp(f"{why}; {number + 1} tries, {waited:.0f} s waited")
 
-    def _once(self, body: Mapping[str, Json]) -> Answer:
+    def _once(self, body: Mapping[str, UntypedJson]) -> Answer:
         limit = time.monotonic() + self._asking.patience.seconds
         try:
             with self._session.post(

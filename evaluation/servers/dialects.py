@@ -17,7 +17,7 @@ from evaluation.servers.schema_adaptation import for_gemini, for_openai, unchang
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _NAME: Final = "answer"
 
@@ -29,7 +29,7 @@ class Dialect:
     name: str
     summary: str
     #: Members of the request's body, for a schema's text.
-    body: Callable[[str], Mapping[str, Json]]
+    body: Callable[[str], Mapping[str, UntypedJson]]
     #: Takes a schema's text and its dialect; returns what is sent, and the edits.
     adapt: Callable[[str, str], tuple[str, tuple[str, ...]]] = unchanged
     #: Environment variables that may hold the key, the first one set counts.
@@ -40,7 +40,7 @@ class Dialect:
     budget: str = "max_tokens"
 
 
-def _response_format(schema: str, *, strict: bool) -> Mapping[str, Json]:
+def _response_format(schema: str, *, strict: bool) -> Mapping[str, UntypedJson]:
     return {
         "response_format": {
             "type": "json_schema",

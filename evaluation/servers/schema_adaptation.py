@@ -15,7 +15,7 @@ from curation.schema.subschemas import places
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: What the endpoint of Gemini does not take (as the paper's own code dropped it).
 _NOT_FOR_GEMINI = ("$schema", "$id", "id", "title")
@@ -42,8 +42,8 @@ def for_gemini(schema: str, dialect: str) -> tuple[str, tuple[str, ...]]:
 def _edited(
     schema: str,
     dialect: str,
-    edit: Callable[[dict[str, Json], str, list[str]], None],
-    root: Callable[[dict[str, Json], list[str]], None] | None = None,
+    edit: Callable[[dict[str, UntypedJson], str, list[str]], None],
+    root: Callable[[dict[str, UntypedJson], list[str]], None] | None = None,
 ) -> tuple[str, tuple[str, ...]]:
     """Apply an edit at every place where a schema stands, on a copy."""
     value = json.loads(schema)
@@ -59,13 +59,13 @@ def _edited(
     return (json.dumps(value), tuple(edits)) if edits else (schema, ())
 
 
-def _object_at_root(schema: dict[str, Json], edits: list[str]) -> None:
+def _object_at_root(schema: dict[str, UntypedJson], edits: list[str]) -> None:
     if schema.get("type") != "object" and "$ref" not in schema:
         edits.append("type set to object at the root")
         schema["type"] = "object"
 
 
-def _close(schema: dict[str, Json], where: str, edits: list[str]) -> None:
+def _close(schema: dict[str, UntypedJson], where: str, edits: list[str]) -> None:
     properties = schema.get("properties")
     is_object = schema.get("type") == "object" or isinstance(properties, dict)
     if not is_object:
@@ -83,7 +83,9 @@ def _names(value: Any) -> list[str]:  # noqa: ANN401 (a JSON value)
     return [each for each in value if isinstance(each, str)] if value else []
 
 
-def _without_names(schema: dict[str, Json], where: str, edits: list[str]) -> None:
+def _without_names(
+    schema: dict[str, UntypedJson], where: str, edits: list[str]
+) -> None:
     for name in _NOT_FOR_GEMINI:
         if isinstance(schema.get(name), str):
             del schema[name]

@@ -15,7 +15,7 @@ from evaluation.servers.dialects import dialect_named
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.generation.model_options import Prices
     from evaluation.generation.requests import Asked
     from evaluation.servers.dialects import Dialect
@@ -29,7 +29,7 @@ class ServerEntrant:
     dialect: Dialect
     asking: Asking
     #: What the server says of itself.
-    about: Mapping[str, Json] = field(default_factory=dict)
+    about: Mapping[str, UntypedJson] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -51,7 +51,7 @@ class ServerEntrant:
             patience=asdict(self.asking.patience),
         )
 
-    def header(self) -> dict[str, Json]:
+    def header(self) -> dict[str, UntypedJson]:
         """Return what the run's header says of it."""
         return {
             "engine": self.label,
@@ -136,7 +136,7 @@ class ServerWriter:
             return _failed(asked, Result.ERROR, Ending.MODEL, str(gave_up))
         return self._written(asked, answer, start, sent, edits)
 
-    def _body(self, asked: Asked, schema: str) -> Mapping[str, Json]:
+    def _body(self, asked: Asked, schema: str) -> Mapping[str, UntypedJson]:
         return {
             "messages": [
                 {"role": each.role, "content": each.content} for each in asked.messages

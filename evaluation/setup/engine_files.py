@@ -21,7 +21,7 @@ from curation.system.errors import BadConfiguration, NoInput
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 GROUP = "csbdata.engines"
 #: The preset closest to the specification.
@@ -41,13 +41,13 @@ class EngineFile:
     version: str = ""
     #: `distribution`, `version`, `summary`, `licence`, `install`, `checks_commit`,
     #: `beside`.
-    about: Mapping[str, Json] = field(default_factory=dict)
+    about: Mapping[str, UntypedJson] = field(default_factory=dict)
     #: The files in its folder that it loads.
     beside: tuple[Path, ...] = ()
     #: Option's name to its type: `bool`, `int`, `float`, `str`, or one with `|null`.
     options: Mapping[str, str] = field(default_factory=dict)
     #: Preset's name to options.
-    presets: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, UntypedJson]] = field(default_factory=dict)
 
     @property
     def spec(self) -> str:
@@ -105,7 +105,7 @@ def find(spec: str) -> EngineFile:
 
 def chosen(
     file: EngineFile, preset: str, assignments: Mapping[str, str]
-) -> dict[str, Json]:
+) -> dict[str, UntypedJson]:
     """Return the options of a preset, with those assigned as text laid over it.
 
     Raises:
@@ -126,7 +126,7 @@ def chosen(
     return options
 
 
-def _typed(file: EngineFile, name: str, text: str) -> Json:
+def _typed(file: EngineFile, name: str, text: str) -> UntypedJson:
     kinds = [each.strip() for each in file.options[name].split("|")]
     if "null" in kinds and text == "null":
         return None
@@ -150,7 +150,7 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
         tree = ast.parse(path.read_bytes(), str(path))
     except (OSError, SyntaxError, ValueError) as error:
         raise BadConfiguration(f"no Python file ({error})", str(path)) from error
-    found: dict[str, dict[str, Json]] = {each: {} for each in _LITERALS}
+    found: dict[str, dict[str, UntypedJson]] = {each: {} for each in _LITERALS}
     loads = False
     for statement in tree.body:
         loads |= isinstance(statement, ast.FunctionDef) and statement.name == "load"
@@ -171,7 +171,7 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
     )
 
 
-def _beside(about: Mapping[str, Json], path: Path) -> tuple[Path, ...]:
+def _beside(about: Mapping[str, UntypedJson], path: Path) -> tuple[Path, ...]:
     names = about.get("beside", [])
     if isinstance(names, list) and all(isinstance(each, str) for each in names):
         files = tuple(path.parent / each for each in names)
@@ -189,7 +189,7 @@ def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
     return "", None
 
 
-def _literal(name: str, value: ast.expr, path: Path) -> dict[str, Json]:
+def _literal(name: str, value: ast.expr, path: Path) -> dict[str, UntypedJson]:
     try:
         found = ast.literal_eval(value)
     except ValueError:

@@ -39,7 +39,7 @@ from evaluation.setup.environments import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.setup.engine_files import EngineFile
     from evaluation.setup.environments import Row
 
@@ -129,7 +129,7 @@ def planned(row: Row, folder: Path) -> Planned:
     Raises:
         Unavailable: pip finds no way.
     """
-    items: dict[str, Json] = {}
+    items: dict[str, UntypedJson] = {}
     for request in _requests(row):
         with tempfile.TemporaryDirectory() as place:
             report = Path(place) / "report.json"

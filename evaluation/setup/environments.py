@@ -31,7 +31,7 @@ from evaluation.setup.engine_files import find, known
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.setup.engine_files import EngineFile
 
 RECORD = "environment.json"
@@ -256,7 +256,7 @@ def complete_here(file: EngineFile) -> bool:
 
 def _read(record: Path) -> Environment | None:
     try:
-        told: Json = json.loads(record.read_bytes())
+        told: UntypedJson = json.loads(record.read_bytes())
         made = Environment(
             engine=told["engine"],
             version=told["version"],

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import psutil
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _READINGS = 10_001
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
-def machine() -> dict[str, Json]:
+def machine() -> dict[str, UntypedJson]:
     """Return what the machine says of itself; no name of host or user is told."""
     return {
         "processor": _processor(),

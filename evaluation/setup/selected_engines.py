@@ -21,7 +21,7 @@ from evaluation.setup.environments import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _NO_VERSION = "(no version)"
 #: Prints the version of a distribution; run by another environment's interpreter.
@@ -34,7 +34,7 @@ class Entrant:
 
     file: EngineFile
     preset: str = FAITHFUL
-    options: Mapping[str, Json] = field(default_factory=dict)
+    options: Mapping[str, UntypedJson] = field(default_factory=dict)
     #: What was said on the command line beyond the preset.
     assigned: Mapping[str, str] = field(default_factory=dict)
     interpreter: str = sys.executable
@@ -65,7 +65,7 @@ class Entrant:
             options=dict(self.options),
         )
 
-    def header(self) -> dict[str, Json]:
+    def header(self) -> dict[str, UntypedJson]:
         """Return what the run's header says of it."""
         return {
             "engine": self.label,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tokenizers import Tokenizer
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Stands for a token without bytes: no text has this byte, in UTF-8.
 _NO_TEXT: Final = b"\xff"
@@ -106,7 +106,7 @@ def _check_ids(
 
 def plain_json(tokenizer_json: bytes) -> bytes:
     """Return a tokenizer that changes nothing about a text before it cuts it."""
-    given: dict[str, Json] = orjson.loads(tokenizer_json)
+    given: dict[str, UntypedJson] = orjson.loads(tokenizer_json)
     kind = kind_of(given)
     replaced_later = any(
         step.get("type") == "Metaspace" for step in steps_of(given.get("pre_tokenizer"))

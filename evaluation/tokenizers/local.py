@@ -17,7 +17,7 @@ from evaluation.tokenizers.formats.tiktoken import from_tekken, from_tiktoken
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.tokenizers.formats.parts import Parts
 
 #: Files that hold a tokenizer, best first: what `huggingface_hub` is asked for too.
@@ -95,7 +95,9 @@ def _is_base64(content: bytes) -> bool:
     return len(first) == 2 and first[1].isdigit()  # noqa: PLR2004 (bytes and rank)
 
 
-def _tiktoken(content: bytes, configs: list[dict[str, Json]], file: Path) -> Parts:
+def _tiktoken(
+    content: bytes, configs: list[dict[str, UntypedJson]], file: Path
+) -> Parts:
     """Read a tiktoken file; its special tokens are those that the configs add."""
     named = (config.get("eos_token") for config in configs)
     eos = next((each for each in named if isinstance(each, str)), _END)
@@ -112,7 +114,7 @@ def _tiktoken(content: bytes, configs: list[dict[str, Json]], file: Path) -> Par
     )
 
 
-def _added(configs: list[dict[str, Json]], where: str) -> list[str]:
+def _added(configs: list[dict[str, UntypedJson]], where: str) -> list[str]:
     """Return the tokens that the configs add, in the order of their ids."""
     added: dict[int, str] = {}
     try:
@@ -125,7 +127,7 @@ def _added(configs: list[dict[str, Json]], where: str) -> list[str]:
     return [added[number] for number in sorted(added)]
 
 
-def _config(path: Path) -> dict[str, Json]:
+def _config(path: Path) -> dict[str, UntypedJson]:
     try:
         given = orjson.loads(path.read_bytes())
     except (OSError, ValueError) as error:

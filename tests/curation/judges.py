@@ -15,7 +15,7 @@ from curation.validation.metaschema_2020_12 import refuse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _PYTHON = {
     "draft-04": jsonschema.Draft4Validator,
@@ -34,20 +34,20 @@ _RUST = {
 
 
 def accepts(
-    schema: Json,
-    instance: Json,
+    schema: UntypedJson,
+    instance: UntypedJson,
     dialect: str,
-    documents: Mapping[str, Json] | None = None,
+    documents: Mapping[str, UntypedJson] | None = None,
 ) -> bool:
     """Ask jsonschema, with other documents at hand under their URIs."""
     specification = specification_with(BY_NAME[dialect].uri)
-    registry: Registry[Json] = Registry().with_resources(
+    registry: Registry[UntypedJson] = Registry().with_resources(
         (uri, specification.create_resource(each))
         for uri, each in (documents or {}).items()
     )
     return bool(_PYTHON[dialect](schema, registry=registry).is_valid(instance))
 
 
-def rust_accepts(schema: Json, instance: Json, dialect: str) -> bool:
+def rust_accepts(schema: UntypedJson, instance: UntypedJson, dialect: str) -> bool:
     """Ask jsonschema-rs, with nothing else at hand."""
     return bool(_RUST[dialect](schema, retriever=refuse).is_valid(instance))

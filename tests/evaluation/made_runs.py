@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: What `write_run` puts into `run.json`.
-HEAD: Mapping[str, Json] = {
+HEAD: Mapping[str, UntypedJson] = {
     "csbdata": "0.1.0",
     "engines": [{"engine": "alpha 1.0"}, {"engine": "beta 2.0"}],
     "tasks": ["masks"],
@@ -50,7 +50,7 @@ def blocked(
     )
 
 
-def row(**given: Json) -> Row:
+def row(**given: UntypedJson) -> Row:
     """Return a row that passes, with the fields given."""
     default: dict[str, Any] = {
         "engine": "alpha 1.0",
@@ -76,7 +76,7 @@ def line(row: Row) -> bytes:
 def write_run(
     folder: Path,
     rows: Iterable[Row],
-    header: Mapping[str, Json] = HEAD,
+    header: Mapping[str, UntypedJson] = HEAD,
     *,
     tail: bytes = b"",
     name: str = "units-0.jsonl",

@@ -10,8 +10,9 @@ from evaluation.core.cases import Instance, Subject
 from evaluation.core.task import Settings
 from evaluation.execution.engine_worker import Bounds
 from evaluation.execution.header import header
+from evaluation.execution.plan import Plan
 from evaluation.execution.run_folder import open_run_folder
-from evaluation.execution.runner import Plan, run
+from evaluation.execution.runner import run
 from evaluation.results.reader import open_run
 from evaluation.setup.selected_engines import lineup
 from evaluation.tasks.registry import task_named
@@ -21,7 +22,7 @@ from tests.evaluation.tokenizers import made
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evaluation.execution.runner import Tally
+    from evaluation.execution.plan import Tally
     from evaluation.results.reader import Run
     from evaluation.tokenizers import TokenizerFiles
 

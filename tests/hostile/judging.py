@@ -13,14 +13,14 @@ from curation.workers.pool import Ending, Outcome, Pool, Program
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 RULES = ("clean", "paper")
 #: Seconds for one schema on a busy machine; a hang takes for ever.
 LIMITS = Limits(seconds=60)
 
 
-def _unit(name: str, content: bytes) -> Json:
+def _unit(name: str, content: bytes) -> UntypedJson:
     provenance = Provenance(
         source="github",
         path=f"{name}.json",

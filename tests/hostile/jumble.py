@@ -10,7 +10,7 @@ from tests.hostile.schemas import DRAFT_04, DRAFT_07, DRAFT_2020_12
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _WORDS = (
     "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor",
@@ -27,14 +27,14 @@ _WORDS = (
     "optional", "readOnly", "contentEncoding", "contentMediaType", "contentSchema",
     "_format", "_uniqueItems", "_id", "_$id", "self", "${x}",
 )  # fmt: skip
-_VALUES: tuple[Json, ...] = (
+_VALUES: tuple[UntypedJson, ...] = (
     None, True, False, 0, -1, 1.5, "", "#", "a", "object", "array", [], [[]], [{}],
     ["a", "a"], [1, "1"], {}, {"a": 1}, {"a": {}}, {"a": []}, {"a": ["b"]},
     {"type": "string"}, {"$ref": "#"}, [{"$ref": "#/properties/a"}],
 )  # fmt: skip
 
 
-def misplaced() -> Iterator[tuple[str, Json]]:
+def misplaced() -> Iterator[tuple[str, UntypedJson]]:
     """Yield every keyword with values of every kind, at the root and inside."""
     for word in _WORDS:
         for number, value in enumerate(_VALUES):
@@ -48,7 +48,7 @@ def misplaced() -> Iterator[tuple[str, Json]]:
             )
 
 
-def _random_value(source: random.Random, levels: int) -> Json:
+def _random_value(source: random.Random, levels: int) -> UntypedJson:
     if levels == 0 or source.random() < 0.3:
         return source.choice(_VALUES)
     if source.random() < 0.25:
@@ -59,7 +59,7 @@ def _random_value(source: random.Random, levels: int) -> Json:
     }
 
 
-def jumbled(count: int, seed: int) -> Iterator[tuple[str, Json]]:
+def jumbled(count: int, seed: int) -> Iterator[tuple[str, UntypedJson]]:
     """Yield objects put together at random of keywords and values."""
     source = random.Random(seed)
     for number in range(count):

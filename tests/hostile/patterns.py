@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _PATTERNS: tuple[str, ...] = (
     "^(a+)+$",
@@ -62,7 +62,7 @@ _PATTERNS: tuple[str, ...] = (
     "/^a$/i",
 )
 #: F26, F27: regular expressions that backtrack, explode or are none.
-PATTERNS: Mapping[str, Json] = {
+PATTERNS: Mapping[str, UntypedJson] = {
     f"pattern-{number}": {
         "type": "object",
         "properties": {"a": {"type": "string", "pattern": pattern}},
@@ -76,7 +76,7 @@ PATTERNS: Mapping[str, Json] = {
     }
 }
 
-_FORMATS: tuple[Json, ...] = (
+_FORMATS: tuple[UntypedJson, ...] = (
     "",
     "regex",
     "date-time",
@@ -88,7 +88,7 @@ _FORMATS: tuple[Json, ...] = (
     "\x1b[31m",
 )
 #: F28: formats that nobody knows, or that are no names.
-FORMATS: Mapping[str, Json] = {
+FORMATS: Mapping[str, UntypedJson] = {
     f"format-{number}": {
         "type": "object",
         "properties": {"a": {"type": "string", "format": name}},

@@ -10,24 +10,24 @@ from tests.hostile.patterns import FORMATS, PATTERNS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2020_12 = "https://json-schema.org/draft/2020-12/schema"
 
 
-def _object(**properties: Json) -> Json:
+def _object(**properties: UntypedJson) -> UntypedJson:
     return {"type": "object", "properties": properties}
 
 
-def _with(draft: str, **more: Json) -> Json:
+def _with(draft: str, **more: UntypedJson) -> UntypedJson:
     return {"$schema": draft, "type": "object", **more}
 
 
-def _chain(keyword: str, levels: int, width: int) -> Json:
+def _chain(keyword: str, levels: int, width: int) -> UntypedJson:
     """Return definitions of which each applies the next so many times."""
-    definitions: Json = {
+    definitions: UntypedJson = {
         f"d{level}": {keyword: [{"$ref": f"#/$defs/d{level + 1}"}] * width}
         for level in range(levels)
     }
@@ -40,16 +40,16 @@ def _chain(keyword: str, levels: int, width: int) -> Json:
     }
 
 
-def _nested(keyword: str, levels: int) -> Json:
-    schema: Json = {"type": "string"}
+def _nested(keyword: str, levels: int) -> UntypedJson:
+    schema: UntypedJson = {"type": "string"}
     for _ in range(levels):
-        inner: Json = {"a": schema} if keyword == "properties" else schema
+        inner: UntypedJson = {"a": schema} if keyword == "properties" else schema
         schema = {keyword: [inner] if keyword.endswith("Of") else inner}
     return {"type": "object", "properties": {"a": schema}}
 
 
-def _identified(host: str, levels: int) -> Json:
-    schema: Json = {"type": "string"}
+def _identified(host: str, levels: int) -> UntypedJson:
+    schema: UntypedJson = {"type": "string"}
     for level in range(levels):
         schema = {
             "$id": f"http://{host}/{level}/",
@@ -58,13 +58,13 @@ def _identified(host: str, levels: int) -> Json:
     return schema
 
 
-def identifiers_inside_identifiers() -> Json:
+def identifiers_inside_identifiers() -> UntypedJson:
     """Return a schema of 70 kB that takes jsonschema-rs half a minute to build."""
     inner = {host: _identified(host, 120) for host in "abcdefgh"}
     return {"$schema": DRAFT_07, "type": "object", "properties": inner}
 
 
-_SCHEMA_URIS: tuple[Json, ...] = (
+_SCHEMA_URIS: tuple[UntypedJson, ...] = (
     7,
     None,
     True,
@@ -87,7 +87,7 @@ _SCHEMA_URIS: tuple[Json, ...] = (
     "https://example.com/" + "x" * 10_000,
 )
 #: F20: what `$schema` can be besides a draft's URI.
-DIALECTS: Mapping[str, Json] = {
+DIALECTS: Mapping[str, UntypedJson] = {
     f"schema-uri-{number}": {"$schema": uri, **_object(a={"type": "string"})}
     for number, uri in enumerate(_SCHEMA_URIS)
 } | {
@@ -102,7 +102,7 @@ DIALECTS: Mapping[str, Json] = {
 }
 
 #: F21, F22, F25: references and combinations without end.
-CYCLES: Mapping[str, Json] = {
+CYCLES: Mapping[str, UntypedJson] = {
     "itself": {"$ref": "#"},
     "itself-below": {"type": "object", "allOf": [{"$ref": "#"}]},
     "two-that-chase": {
@@ -142,7 +142,7 @@ CYCLES: Mapping[str, Json] = {
     },
 }
 
-_REFS: tuple[Json, ...] = (
+_REFS: tuple[UntypedJson, ...] = (
     "#/definitions/a%20b",
     "#/definitions/a b",
     "#/definitions/a~1b",
@@ -176,7 +176,7 @@ _REFS: tuple[Json, ...] = (
     {"$ref": "#"},
 )
 #: F24: pointers, anchors and identifiers that are wrong or only look so.
-POINTERS: Mapping[str, Json] = {
+POINTERS: Mapping[str, UntypedJson] = {
     f"pointer-{number}": _with(
         DRAFT_07,
         properties={"a": {"$ref": ref}},
@@ -245,7 +245,7 @@ HOSTILE_NAMES = (
     "x" * 10_000,
 )
 #: F29: names of members that break out of careless code.
-NAMES: Mapping[str, Json] = {
+NAMES: Mapping[str, UntypedJson] = {
     f"name-{number}": {
         "$schema": DRAFT_07,
         "type": "object",
@@ -261,7 +261,7 @@ NAMES: Mapping[str, Json] = {
 }
 
 #: F18 once more: sizes and numbers at which naive code is quadratic or fails.
-SIZES: Mapping[str, Json] = {
+SIZES: Mapping[str, UntypedJson] = {
     "enum-of-objects": _object(a={"enum": [{"n": n} for n in range(20_000)]}),
     "enum-of-texts": _object(a={"enum": [str(n) for n in range(50_000)]}),
     "required": {**_object(a={}), "required": [str(n) for n in range(20_000)]},
@@ -299,11 +299,11 @@ SIZES: Mapping[str, Json] = {
 }
 
 #: Every hostile schema that has a name of its own.
-NAMED: Mapping[str, Json] = {
+NAMED: Mapping[str, UntypedJson] = {
     **DIALECTS, **CYCLES, **POINTERS, **PATTERNS, **FORMATS, **NAMES, **SIZES
 }  # fmt: skip
 
 
-def text(schema: Json) -> bytes:
+def text(schema: UntypedJson) -> bytes:
     """Return a schema's JSON text."""
     return json.dumps(schema).encode()

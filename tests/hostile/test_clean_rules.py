@@ -11,7 +11,7 @@ from curation.rules.sets import rule_set
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _RULES = rule_set("clean").rules
 _NAMES = [
@@ -31,7 +31,7 @@ _NAMES = [
 ]
 
 
-def _through(schema: Json) -> Document | Rejected:
+def _through(schema: UntypedJson) -> Document | Rejected:
     """Apply every rule of the set in order."""
     made: Document | Rejected = document(schema)
     for rule in _RULES:
@@ -41,16 +41,16 @@ def _through(schema: Json) -> Document | Rejected:
     return made
 
 
-def _nested(levels: int, word: str) -> Json:
-    schema: Json = {"type": "string"}
+def _nested(levels: int, word: str) -> UntypedJson:
+    schema: UntypedJson = {"type": "string"}
     for _ in range(levels):
         schema = {word: [schema]} if word == "allOf" else {word: schema}
     return schema
 
 
-def _laughs(levels: int) -> Json:
+def _laughs(levels: int) -> UntypedJson:
     """Return a schema whose evaluation takes 3^levels steps."""
-    definitions: Json = {
+    definitions: UntypedJson = {
         f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 3} for n in range(levels)
     }
     definitions[f"d{levels}"] = {"type": "null"}
@@ -107,7 +107,7 @@ def test_hostile_names_pass_through(name: str) -> None:
         {"allOf": [{"$ref": "#/allOf/1"}, {"$ref": "#/allOf/0"}]},
     ],
 )
-def test_schemas_that_mean_harm_end(schema: Json) -> None:
+def test_schemas_that_mean_harm_end(schema: UntypedJson) -> None:
     """Kept or rejected with a detail, never an exception."""
     result = _through(schema)
     assert isinstance(result, Document) or result.detail

@@ -15,7 +15,7 @@ from curation.schema.dialects import DRAFT_07
 from curation.schema.skeleton import skeleton_digest
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 SCHEMA = b'{"type": "number", "minimum": 10, "enum": [1]}'
 values = st.recursive(
@@ -28,7 +28,7 @@ values = st.recursive(
 ).filter(lambda value: not _infinite(value))
 
 
-def _infinite(value: Json) -> bool:
+def _infinite(value: UntypedJson) -> bool:
     return "Infinity" in json.dumps(value)
 
 
@@ -67,7 +67,9 @@ def test_f31_what_only_looks_alike_is_no_copy(other: bytes) -> None:
 
 
 @given(values, values)
-def test_f32_equal_digests_are_equal_bytes(left: Json, right: Json) -> None:
+def test_f32_equal_digests_are_equal_bytes(
+    left: UntypedJson, right: UntypedJson
+) -> None:
     """Identity is the sha256 of the canonical bytes: one is equal if the other is."""
     same_bytes = jsontext.canonical(left) == jsontext.canonical(right)
     assert same_bytes == (jsontext.digest(left) == jsontext.digest(right))
@@ -77,9 +79,9 @@ def test_f32_equal_digests_are_equal_bytes(left: Json, right: Json) -> None:
     values,
     st.sampled_from(["title", "description", "$comment", "default", "examples", "$id"]),
 )
-def test_f34_near_duplicates_share_a_split(value: Json, word: str) -> None:
+def test_f34_near_duplicates_share_a_split(value: UntypedJson, word: str) -> None:
     """A title, a default or another `$id` never puts a copy into another split."""
-    schema: Json = {"type": "object", "properties": {"a": {"minimum": 10}}}
+    schema: UntypedJson = {"type": "object", "properties": {"a": {"minimum": 10}}}
     near = {**schema, word: value}
     far = {**schema, "properties": {"a": {"minimum": 10, word: value}}}
     splits = {split_of(skeleton_digest(each, DRAFT_07)) for each in (schema, near, far)}

@@ -17,24 +17,24 @@ from tests.evaluation.measuring import measured, plan_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row
 
 _BOUNDS = Bounds(compile_seconds=3.0, run_seconds=3.0, memory_mb=1024)
 
 
-def _nested(levels: int) -> Json:
-    schema: Json = {"type": "string"}
+def _nested(levels: int) -> UntypedJson:
+    schema: UntypedJson = {"type": "string"}
     for _ in range(levels):
         schema = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
     return schema
 
 
-def _object(**properties: Json) -> Json:
+def _object(**properties: UntypedJson) -> UntypedJson:
     return {"type": "object", "properties": properties, "required": sorted(properties)}
 
 
-NASTY: dict[str, Json] = {
+NASTY: dict[str, UntypedJson] = {
     "many-items": {"type": "array", "items": {"type": "integer"}, "minItems": 10_000},
     "long-text": {"type": "string", "maxLength": 100_000},
     "recursion": {"type": "object", "properties": {"a": {"$ref": "#"}}},

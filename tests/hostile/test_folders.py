@@ -32,7 +32,7 @@ from tests.curation.verification.spoiling import TABLE, edit_manifest, set_cell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Those that need no child process.
 QUICK = (DIGESTS, COUNTS, IDENTITY, LEAKAGE, VIEWER, CANARY)
@@ -148,7 +148,9 @@ def test_a_manifest_that_is_none_is_one_line(folder: Path, text: str) -> None:
 @given(st.tuples(JSON, JSON, JSON, JSON))
 @settings(max_examples=60)
 def test_no_card_and_no_manifest_makes_it_fail(
-    sound: Path, tmp_path_factory: pytest.TempPathFactory, parts: tuple[Json, ...]
+    sound: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    parts: tuple[UntypedJson, ...],
 ) -> None:
     """Any JSON in the places that checks read ends as findings."""
     folder = tmp_path_factory.mktemp("any")

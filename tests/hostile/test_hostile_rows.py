@@ -16,9 +16,9 @@ from tests.evaluation.made_runs import row, write_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
-LABELS: list[dict[str, Json]] = [
+LABELS: list[dict[str, UntypedJson]] = [
     {},
     {"category": None, "valid": "many", "tests": [], "texts": "two", "features": "not"},
     {"category": ["a"], "valid": True, "tests": -1, "texts": 10**18, "features": [[1]]},
@@ -30,7 +30,7 @@ LABELS: list[dict[str, Json]] = [
 
 @pytest.mark.parametrize("judged", [None, "not", [1], {"keyword": ["\x1b[31m"]}])
 def test_texts_of_strangers_are_failures_that_can_be_printed(
-    judged: Json, tmp_path: Path
+    judged: UntypedJson, tmp_path: Path
 ) -> None:
     """Whatever a row says of a text that a model is said to have written."""
     label = {"outcome": "\x1b[31m", "judgement": judged}

@@ -10,17 +10,17 @@ from curation.instances.constraints.compiled_schema import Subject
 from curation.instances.witnesses.search import witnesses
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def _either(index: int) -> Json:
+def _either(index: int) -> UntypedJson:
     names = (f"a{index}", f"b{index}")
     return {"anyOf": [{"required": [each]} for each in names]}
 
 
-def _doubling(levels: int) -> Json:
+def _doubling(levels: int) -> UntypedJson:
     """Return a schema whose full value has 2 ** levels leaves."""
-    definitions: dict[str, Json] = {f"d{levels}": {"type": "null"}}
+    definitions: dict[str, UntypedJson] = {f"d{levels}": {"type": "null"}}
     for level in range(levels):
         below = {"$ref": f"#/definitions/d{level + 1}"}
         definitions[f"d{level}"] = {
@@ -32,7 +32,7 @@ def _doubling(levels: int) -> Json:
 
 
 _LETTERS = {"type": "array", "items": {"enum": ["a", "b"]}, "uniqueItems": True}
-_HOSTILE: dict[str, Json] = {
+_HOSTILE: dict[str, UntypedJson] = {
     "exponential, in reach": {"type": "object", "allOf": list(map(_either, range(40)))},
     "exponential, out of reach": {
         "type": "object",

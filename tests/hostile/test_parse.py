@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from curation.core.documents import Json, Reason, Rejected
+from curation.core.documents import Reason, Rejected, UntypedJson
 from curation.json.text import MAX_DEPTH, canonical, digest, parse, write
 from curation.workers.limits import Limits, too_big, too_many
 
@@ -19,7 +19,7 @@ def _reason(content: bytes) -> Reason | None:
     return value.reason if isinstance(value, Rejected) else None
 
 
-def _value(content: bytes) -> Json:
+def _value(content: bytes) -> UntypedJson:
     value = parse(content)
     assert not isinstance(value, Rejected), value
     return value
@@ -256,7 +256,7 @@ def test_f18_many_escapes_and_many_duplicates_take_linear_time(count: int) -> No
         (b"[1]", [1]),
     ],
 )
-def test_f19_a_root_of_any_kind_is_json(content: bytes, expected: Json) -> None:
+def test_f19_a_root_of_any_kind_is_json(content: bytes, expected: UntypedJson) -> None:
     """The parser reads it; whether it is a schema is decided behind it."""
     assert parse(content) == expected
 

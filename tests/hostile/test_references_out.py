@@ -24,7 +24,7 @@ from tests.hostile.judging import LIMITS, RULES, judged, reason_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 @dataclass
@@ -91,7 +91,7 @@ def _listening(pipe: Path) -> Iterator[Trap]:
             thread.join()
 
 
-def _leading_to(uri: str) -> Iterator[Json]:
+def _leading_to(uri: str) -> Iterator[UntypedJson]:
     """Yield schemas that name a URI wherever a validator might follow it."""
     base = {"type": "object", "properties": {"a": {"type": "string"}}}
     yield {**base, "$ref": uri}

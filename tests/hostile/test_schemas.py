@@ -22,7 +22,7 @@ from tests.hostile.patterns import PATTERNS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: What a rule may say of a pattern that is hostile or none.
 PATTERN_REASONS = {None, Reason.BAD_PATTERN, Reason.VALIDATORS_DISAGREE}
@@ -34,7 +34,7 @@ def _named(rules: str) -> dict[str, Outcome]:
     return judged(rules, texts)
 
 
-def _reasons(rules: str, named: Mapping[str, Json]) -> dict[str, str | None]:
+def _reasons(rules: str, named: Mapping[str, UntypedJson]) -> dict[str, str | None]:
     return {name: reason_of(_named(rules)[name]) for name in named}
 
 
@@ -215,7 +215,7 @@ def test_f29_hostile_names_do_not_break_out_of_generated_code() -> None:
 
 
 TOKEN = "ghp_" + "q7Vn2LkT9xZb4RmW8cYd" + "J3fHs6Gp1AuE5iNo"
-SECRETS: Sequence[Json] = (
+SECRETS: Sequence[UntypedJson] = (
     {"type": "object", "description": f"use {TOKEN} to log in"},
     {"type": "object", "properties": {"a": {"default": TOKEN}}},
     {"type": "object", "properties": {"a": {"examples": [[{"b": TOKEN}]]}}},

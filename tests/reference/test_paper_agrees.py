@@ -33,7 +33,7 @@ from curation.system.package_data import raw_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import Json, RawDocument
+    from curation.core.documents import RawDocument, UntypedJson
 
 MIRROR = os.environ.get("CSBDATA_MIRROR")
 REFERENCE = os.environ.get("CSBDATA_REFERENCE")
@@ -59,7 +59,7 @@ Key = tuple[str, str]
 class NoLibrary:
     """Rule set `paper` bundles nothing."""
 
-    def get(self, uri: str) -> Json | None:
+    def get(self, uri: str) -> UntypedJson | None:
         """Return None: there is no other document."""
 
 

@@ -9,16 +9,16 @@ from curation.instances.scalars.strings import matches
 from curation.json.text import canonical
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.conjunction import Shape
 
 
-def identity(value: Json) -> bytes:
+def identity(value: UntypedJson) -> bytes:
     """Return what is equal for equal JSON values only: 1 is 1.0, but not true."""
     return canonical(value)
 
 
-def type_of(value: Json) -> str:
+def type_of(value: UntypedJson) -> str:
     """Return the type of a JSON value; whole numbers are integers."""
     if value is None:
         return "null"
@@ -33,7 +33,7 @@ def type_of(value: Json) -> str:
     return "object" if isinstance(value, dict) else "array"
 
 
-def admits(shape: Shape, value: Json) -> bool:
+def admits(shape: Shape, value: UntypedJson) -> bool:
     """Tell whether types, bounds, lengths, patterns and names allow a value."""
     kind = type_of(value)
     if kind not in shape.types:

@@ -10,10 +10,10 @@ from curation.instances.constraints.merging import is_number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.schema.dialects import Dialect
 
-    _Test = Callable[[dict[str, Json], Dialect], bool]
+    _Test = Callable[[dict[str, UntypedJson], Dialect], bool]
 
 #: What both validators assert, by dialect; some are older than their draft.
 _FORMATS_04: Final = frozenset(
@@ -50,7 +50,7 @@ _FORMATS: Final = {
 _TYPES: Final = frozenset({"string", "object", "array", "number", "boolean", "null"})
 
 
-def asserted(schema: Json, dialect: Dialect) -> tuple[str, ...]:
+def asserted(schema: UntypedJson, dialect: Dialect) -> tuple[str, ...]:
     """Return the keywords that some value may fail, in the order they stand.
 
     `minLength: 0`, `uniqueItems: false`, `not: false` and their like never fail.
@@ -86,7 +86,7 @@ def _bound(word: str, flag: str) -> _Test:
 
 
 def _flag(word: str, bound: str) -> _Test:
-    def test(schema: dict[str, Json], _: Dialect) -> bool:
+    def test(schema: dict[str, UntypedJson], _: Dialect) -> bool:
         if schema[word] is True:
             return is_number(schema.get(bound))
         return is_number(schema[word])
@@ -94,13 +94,13 @@ def _flag(word: str, bound: str) -> _Test:
     return test
 
 
-def _type(schema: dict[str, Json], _: Dialect) -> bool:
+def _type(schema: dict[str, UntypedJson], _: Dialect) -> bool:
     named = schema["type"]
     return not set([named] if isinstance(named, str) else named) >= _TYPES
 
 
 def _entries(word: str) -> _Test:
-    def test(schema: dict[str, Json], _: Dialect) -> bool:
+    def test(schema: dict[str, UntypedJson], _: Dialect) -> bool:
         value = schema[word]
         return isinstance(value, dict) and any(
             bool(each) if isinstance(each, list) else not is_trivial(each)
@@ -115,7 +115,7 @@ def _is_false(word: str) -> _Test:
 
 
 def _branches(word: str) -> _Test:
-    def test(schema: dict[str, Json], _: Dialect) -> bool:
+    def test(schema: dict[str, UntypedJson], _: Dialect) -> bool:
         value = schema[word]
         if not isinstance(value, list):
             return False
@@ -127,7 +127,7 @@ def _branches(word: str) -> _Test:
     return test
 
 
-def _conditional(schema: dict[str, Json], _: Dialect) -> bool:
+def _conditional(schema: dict[str, UntypedJson], _: Dialect) -> bool:
     test = schema["if"]
     parts = {"then": True, "else": True} | schema
     then = not is_trivial(parts["then"]) and test is not False
@@ -135,13 +135,13 @@ def _conditional(schema: dict[str, Json], _: Dialect) -> bool:
     return then or other
 
 
-def _contains(schema: dict[str, Json], dialect: Dialect) -> bool:
+def _contains(schema: dict[str, UntypedJson], dialect: Dialect) -> bool:
     """Beside `minContains` or `maxContains` jsonschema-rs names that keyword."""
     counts = dialect.assertions & {"minContains", "maxContains"}
     return counts.isdisjoint(schema)
 
 
-def _format(schema: dict[str, Json], dialect: Dialect) -> bool:
+def _format(schema: dict[str, UntypedJson], dialect: Dialect) -> bool:
     return isinstance(schema["format"], str) and schema["format"] in formats(dialect)
 
 

@@ -14,15 +14,15 @@ from urllib.parse import quote
 
 import jsonschema_rs
 
+from curation.json.pointer import Tokens, pointer
 from curation.json.text import plain
 from curation.references.metaschema_documents import standard_document
 from curation.references.resolution import SchemaDocument, base_of, join, member
 from curation.schema.dialects import BY_NAME, Dialect
-from curation.schema.subschemas import Tokens, pointer
 from curation.validation.metaschema_2020_12 import refuse
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _VALIDATORS = {
     "draft-04": jsonschema_rs.Draft4Validator,
@@ -48,7 +48,7 @@ _JUMPS = ("$ref", "$dynamicRef", "$recursiveRef")
 class Node:
     """A place of the record; one object per place and subject, compared by `is`."""
 
-    schema: Json
+    schema: UntypedJson
     tokens: Tokens
     #: The base URI in force around it, its own identifier not considered.
     base: str
@@ -91,7 +91,7 @@ class _Compiled:
 class Subject:
     """A schema with its dialect."""
 
-    def __init__(self, schema: Json, dialect: Dialect) -> None:
+    def __init__(self, schema: UntypedJson, dialect: Dialect) -> None:
         """Take a schema whose numbers are ordinary floats."""
         self.schema = schema
         self.dialect = dialect
@@ -104,11 +104,13 @@ class Subject:
         self.heights: dict[Node, float] = {}
 
     @classmethod
-    def of(cls, schema: Json, dialect_name: str) -> Self:
+    def of(cls, schema: UntypedJson, dialect_name: str) -> Self:
         """Return the subject of a schema under a dialect of the benchmark."""
         return cls(plain(schema), BY_NAME[dialect_name])
 
-    def _node(self, document: str, tokens: Tokens, schema: Json, base: str) -> Node:
+    def _node(
+        self, document: str, tokens: Tokens, schema: UntypedJson, base: str
+    ) -> Node:
         key = (document, tokens)
         found = self._cache.nodes.get(key)
         if found is None:
@@ -145,12 +147,12 @@ class Subject:
             self._cache.targets[key] = self._find(node, node.schema.get(keyword))
         return self._cache.targets[key]
 
-    def resolve(self, node: Node, reference: str) -> tuple[str, Json] | None:
+    def resolve(self, node: Node, reference: str) -> tuple[str, UntypedJson] | None:
         """Return pointer and schema of what a reference at a place leads to."""
         found = self._find(node, reference)
         return None if found is None else (found.pointer, found.schema)
 
-    def _find(self, node: Node, reference: Json) -> Node | None:
+    def _find(self, node: Node, reference: UntypedJson) -> Node | None:
         if not isinstance(reference, str):
             return None
         inside = base_of(node.schema, self.dialect, node.base)
@@ -209,11 +211,11 @@ class Subject:
         except jsonschema_rs.ReferencingError as error:
             raise ValueError(str(error)) from error
 
-    def is_valid(self, value: Json) -> bool:
+    def is_valid(self, value: UntypedJson) -> bool:
         """Tell whether the schema accepts a value, formats on."""
         return bool(self.rs.is_valid(value))
 
-    def errors(self, value: Json) -> list[Error]:
+    def errors(self, value: UntypedJson) -> list[Error]:
         """Return what the schema holds against a value, formats on."""
         return [self._error(each) for each in self.rs.iter_errors(value)]
 
@@ -259,11 +261,11 @@ class Subject:
         )
         return (child, ()) if named else (node, tokens)
 
-    def _holds_many(self, keyword: str, value: Json) -> bool:
+    def _holds_many(self, keyword: str, value: UntypedJson) -> bool:
         shape = self.dialect.applicators[keyword]
         return isinstance(value, list) or "object" in shape.value
 
-    def accepts(self, node: Node, value: Json) -> bool:
+    def accepts(self, node: Node, value: UntypedJson) -> bool:
         """Tell whether the schema of one place accepts a value, formats on.
 
         A place that jsonschema-rs cannot compile by itself is taken to accept.

@@ -27,7 +27,7 @@ from curation.instances.scalars.strings import StringShape, matches
 from curation.schema.dialects import DRAFT_2020_12
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _JUMPS = ("$ref", "$dynamicRef", "$recursiveRef")
 #: How deep required properties are looked into for a contradiction.
@@ -46,8 +46,8 @@ class Shape:
     #: Whether some part names types.
     typed: bool = False
     #: The values of enum and const that are left; None where any may stand.
-    values: list[Json] | None = None
-    excluded: list[Json] = field(default_factory=list)
+    values: list[UntypedJson] | None = None
+    excluded: list[UntypedJson] = field(default_factory=list)
     minimum: float | None = None
     maximum: float | None = None
     exclusive_minimum: float | None = None
@@ -88,7 +88,7 @@ class Shape:
         default_factory=dict
     )
     order: tuple[str, ...] | None = None
-    examples: list[Json] | None = None
+    examples: list[UntypedJson] | None = None
     #: What looking ahead has found, by depth.
     looked: dict[int, str] = field(default_factory=dict)
 
@@ -100,7 +100,7 @@ class Shape:
         return self.order
 
     @property
-    def given(self) -> list[Json]:
+    def given(self) -> list[UntypedJson]:
         """What the schema gives as examples and defaults, as far as admitted."""
         if self.examples is None:
             found = [each for part in self.parts for each in _examples(part.schema)]
@@ -259,7 +259,7 @@ class Shape:
         return max(lengths)
 
 
-def item_keywords(schema: Json, subject: Subject) -> tuple[str, str]:
+def item_keywords(schema: UntypedJson, subject: Subject) -> tuple[str, str]:
     """Return the keywords for the first elements and for the rest; empty if none."""
     if subject.dialect is DRAFT_2020_12:
         prefix = "prefixItems" if isinstance(schema.get("prefixItems"), list) else ""
@@ -269,19 +269,19 @@ def item_keywords(schema: Json, subject: Subject) -> tuple[str, str]:
     return "", "items" if "items" in schema else ""
 
 
-def _examples(schema: Json) -> list[Json]:
+def _examples(schema: UntypedJson) -> list[UntypedJson]:
     examples = schema.get("examples")
     found = list(examples) if isinstance(examples, list) else []
     found.append(schema.get("default"))
     return [each for each in found if each not in (None, "", [], {})]
 
 
-def is_trivial(schema: Json) -> bool:
+def is_trivial(schema: UntypedJson) -> bool:
     """Tell whether a schema plainly accepts everything."""
     return schema is True or schema == {}
 
 
-def _object(schema: Json, keyword: str) -> dict[str, Json]:
+def _object(schema: UntypedJson, keyword: str) -> dict[str, UntypedJson]:
     value = schema.get(keyword)
     return value if isinstance(value, dict) else {}
 

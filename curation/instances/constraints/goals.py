@@ -10,7 +10,7 @@ from curation.instances.constraints.compiled_schema import Node
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,13 @@ class Atom:
     """A constraint that no place spells out, but the search needs."""
 
     #: Ordinary keywords: type, required, bounds, lengths.
-    schema: Mapping[str, Json] = field(default_factory=dict)
+    schema: Mapping[str, UntypedJson] = field(default_factory=dict)
     #: The types left, of `merging.ALL_TYPES`; None for all.
     types: tuple[str, ...] | None = None
     #: Names that the object must not have.
     forbidden: tuple[str, ...] = ()
     #: Values that it must not be.
-    excluded: tuple[Json, ...] = ()
+    excluded: tuple[UntypedJson, ...] = ()
     #: Numbers that it must not be a multiple of.
     not_multiples: tuple[float, ...] = ()
     #: Whether two elements must be equal.

@@ -15,7 +15,7 @@ from curation.instances.constraints.goals import (
 from curation.schema.dialects import DRAFT_2019_09
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Node
     from curation.instances.constraints.conjunction import Shape
 
@@ -80,7 +80,7 @@ def merge(shape: Shape, part: Node | Atom) -> None:
             _decisions(shape, part)
 
 
-def _types(shape: Shape, schema: Json) -> None:
+def _types(shape: Shape, schema: UntypedJson) -> None:
     named = schema.get("type")
     if named is None:
         return
@@ -92,7 +92,7 @@ def _types(shape: Shape, schema: Json) -> None:
     shape.typed = True
 
 
-def _bounds(shape: Shape, schema: Json) -> None:
+def _bounds(shape: Shape, schema: UntypedJson) -> None:
     if _BOUNDS.isdisjoint(schema):
         return
     flagged = _flagged(schema)
@@ -108,9 +108,9 @@ def _bounds(shape: Shape, schema: Json) -> None:
     shape.unique = shape.unique or schema.get("uniqueItems") is True
 
 
-def _flagged(schema: Json) -> dict[str, Json]:
+def _flagged(schema: UntypedJson) -> dict[str, UntypedJson]:
     """Return draft-04's boolean `exclusive...` as the later drafts spell it."""
-    found: dict[str, Json] = {}
+    found: dict[str, UntypedJson] = {}
     for bound, flag in (
         ("minimum", "exclusiveMinimum"),
         ("maximum", "exclusiveMaximum"),
@@ -120,19 +120,19 @@ def _flagged(schema: Json) -> dict[str, Json]:
     return found
 
 
-def is_number(value: Json) -> bool:
+def is_number(value: UntypedJson) -> bool:
     """Tell whether a JSON value is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _strings(shape: Shape, schema: Json) -> None:
+def _strings(shape: Shape, schema: UntypedJson) -> None:
     for keyword, known in (("pattern", shape.patterns), ("format", shape.formats)):
         value = schema.get(keyword)
         if isinstance(value, str) and value not in known:
             known.append(value)
 
 
-def _values(shape: Shape, schema: Json) -> None:
+def _values(shape: Shape, schema: UntypedJson) -> None:
     found = [schema["enum"]] if isinstance(schema.get("enum"), list) else []
     if "const" in schema and "const" in shape.subject.dialect.assertions:
         found.append([schema["const"]])

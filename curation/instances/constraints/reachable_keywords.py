@@ -21,7 +21,7 @@ from curation.instances.scalars import strings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Node, Subject
     from curation.instances.constraints.goals import Goals
 
@@ -171,7 +171,7 @@ def _names(shape: Shape) -> list[str]:
     return found
 
 
-def _object(schema: Json, keyword: str) -> dict[str, Json]:
+def _object(schema: UntypedJson, keyword: str) -> dict[str, UntypedJson]:
     value = schema.get(keyword)
     return value if isinstance(value, dict) else {}
 

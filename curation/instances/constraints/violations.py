@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.conjunction import conjunction
 from curation.instances.model import NearMiss
-from curation.schema.subschemas import pointer, tokens_of
+from curation.json.pointer import pointer, tokens_of
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Error, Node, Subject
     from curation.instances.constraints.goals import Goals
-    from curation.schema.subschemas import Tokens
+    from curation.json.pointer import Tokens
 
 #: Stands for the keyword where a schema is `false` and no keyword holds it.
 FALSE: Final = "false"
@@ -62,13 +62,13 @@ class Label:
         return self.keyword, self.schema_pointer, self.instance_pointer
 
 
-def labels(subject: Subject, value: Json) -> tuple[Label, ...]:
+def labels(subject: Subject, value: UntypedJson) -> tuple[Label, ...]:
     """Return what a value fails, each once, in the validator's order."""
     found = (_label(subject, value, each) for each in subject.errors(value))
     return tuple(dict.fromkeys(found))
 
 
-def near_miss(subject: Subject, value: Json) -> NearMiss | None:
+def near_miss(subject: Subject, value: UntypedJson) -> NearMiss | None:
     """Return a value with its label, or None if the schema accepts it.
 
     One keyword at one place of the instance is one violation, even where several
@@ -88,7 +88,7 @@ def near_miss(subject: Subject, value: Json) -> NearMiss | None:
     )
 
 
-def _label(subject: Subject, value: Json, error: Error) -> Label:
+def _label(subject: Subject, value: UntypedJson, error: Error) -> Label:
     try:
         if error.of_name and "propertyNames" not in error.evaluation_path:
             return _of_name(subject, value, error)
@@ -135,7 +135,7 @@ def _traced(subject: Subject, error: Error) -> Label:
     )
 
 
-def _of_name(subject: Subject, value: Json, error: Error) -> Label:
+def _of_name(subject: Subject, value: UntypedJson, error: Error) -> Label:
     """Find the `propertyNames` that refuses a name, from where the object stands.
 
     Raises:

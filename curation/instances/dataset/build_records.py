@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 @dataclass(slots=True)
@@ -117,17 +117,17 @@ def maskbench_files(
             )
 
 
-def _instances(folder: Path, config: str, split: str) -> dict[str, list[Json]]:
+def _instances(folder: Path, config: str, split: str) -> dict[str, list[UntypedJson]]:
     path = folder / file_name(instances_config(config), split)
     if not path.is_file():
         raise NoInput("no instances here", str(path), "csbdata build --instances")
-    found: dict[str, list[Json]] = {}
+    found: dict[str, list[UntypedJson]] = {}
     for row in pl.read_parquet(path, glob=False).iter_rows(named=True):
         found.setdefault(row["unique_id"], []).append(row)
     return found
 
 
-def _test(row: Json) -> MaskTest:
+def _test(row: UntypedJson) -> MaskTest:
     what = row["kind"]
     if row["keyword"]:
         what += f": {row['keyword']} at {row['schema_pointer']}"

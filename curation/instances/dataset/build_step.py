@@ -26,8 +26,8 @@ from curation.workers.run_folder import atomic_write_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from curation.core.documents import Json
-    from curation.pipeline.decide_benchmark import Settled
+    from curation.core.documents import UntypedJson
+    from curation.dataset.decisions import Settled
     from curation.workers.pool import BatchResult, Outcome
     from curation.workers.run_folder import Run
 
@@ -78,7 +78,7 @@ def limits() -> Limits:
     return replace(Limits(), seconds=DEADLINE, memory_mb=MEMORY_MB)
 
 
-def unit_of(task: Task) -> Json:
+def unit_of(task: Task) -> UntypedJson:
     """Return a task as the worker takes it."""
     return {"schema": task.schema, "dialect": task.dialect}
 
@@ -207,7 +207,7 @@ class Step:
             for config, own in counted.items()
         }
 
-    def _costs(self, seconds: list[tuple[float, str]]) -> Json:
+    def _costs(self, seconds: list[tuple[float, str]]) -> UntypedJson:
         seconds.sort(reverse=True)
         return {
             "jobs": self._jobs,

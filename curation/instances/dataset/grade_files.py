@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.dataset.build_records import Records
     from curation.workers.pool import Outcome
 
@@ -120,7 +120,7 @@ def _of_lines(path: Path, records: Records) -> Iterator[Questions]:
     yield from found.values()
 
 
-def _row(line: bytes, place: str) -> dict[str, Json]:
+def _row(line: bytes, place: str) -> dict[str, UntypedJson]:
     try:
         row = json.loads(line)
     except ValueError as error:
@@ -130,7 +130,7 @@ def _row(line: bytes, place: str) -> dict[str, Json]:
     return row
 
 
-def _name_of(row: dict[str, Json], place: str) -> str:
+def _name_of(row: dict[str, UntypedJson], place: str) -> str:
     for name in ("unique_id", "json_schema"):
         if name in row:
             value = row[name]
@@ -138,7 +138,7 @@ def _name_of(row: dict[str, Json], place: str) -> str:
     raise BadData("neither unique_id nor json_schema", place)
 
 
-def _given(row: dict[str, Json], place: str) -> Given:
+def _given(row: dict[str, UntypedJson], place: str) -> Given:
     valid = row.get("valid")
     if valid is not None and not isinstance(valid, bool):
         raise BadData("valid is neither true nor false", place)
@@ -150,7 +150,7 @@ def _given(row: dict[str, Json], place: str) -> Given:
 
 
 def _questions(
-    row: dict[str, Json], config: str, name: str, records: Records
+    row: dict[str, UntypedJson], config: str, name: str, records: Records
 ) -> Questions:
     if "json_schema" in row:
         value = row["json_schema"]
@@ -188,7 +188,7 @@ def graded(
     return [each for index in sorted(answers) for each in answers[index]]
 
 
-def _unit(asked: Questions) -> Json:
+def _unit(asked: Questions) -> UntypedJson:
     return {
         "schema": asked.schema,
         "dialect": asked.dialect,

@@ -22,7 +22,7 @@ from curation.satisfiability.prove import Answer, answer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
     from curation.instances.model import NearMiss, Witness, Witnesses
 
@@ -45,12 +45,12 @@ class Made:
     #: None where near misses were not asked for, or there is no witness.
     coverage: Coverage | None = None
 
-    def to_json(self) -> Json:
+    def to_json(self) -> UntypedJson:
         """Return it as a JSON value."""
         return {**asdict(self), "answer": self.answer.value}
 
     @classmethod
-    def from_json(cls, given: Json) -> Self:
+    def from_json(cls, given: UntypedJson) -> Self:
         """Read what `to_json` has written."""
         covered = given["coverage"]
         if covered is not None:
@@ -66,7 +66,7 @@ class Made:
         )
 
 
-def text_of(value: Json) -> str:
+def text_of(value: UntypedJson) -> str:
     """Return an instance's text: Python's default separators, characters as such.
 
     Half a surrogate pair cannot stand in UTF-8; such a text is escaped.
@@ -129,7 +129,7 @@ def _without(subject: Subject, found: Witnesses) -> Made:
     )
 
 
-def _of_witness(subject: Subject, witness: Witness, *, lean: bool) -> Json:
+def _of_witness(subject: Subject, witness: Witness, *, lean: bool) -> UntypedJson:
     said = verdicts(subject, witness.value, ask_jsonschema=not lean)
     return {
         "text": text_of(witness.value),
@@ -142,9 +142,9 @@ def _of_witness(subject: Subject, witness: Witness, *, lean: bool) -> Json:
     }
 
 
-def _of_near_misses(subject: Subject, missed: Sequence[NearMiss]) -> list[Json]:
+def _of_near_misses(subject: Subject, missed: Sequence[NearMiss]) -> list[UntypedJson]:
     """Return the rows of near misses; jsonschema judges one for each keyword."""
-    rows: list[Json] = []
+    rows: list[UntypedJson] = []
     asked: set[str] = set()
     for each in missed:
         first = each.keyword not in asked
@@ -164,7 +164,7 @@ def _of_near_misses(subject: Subject, missed: Sequence[NearMiss]) -> list[Json]:
     return rows
 
 
-def _numbered(rows: Sequence[Json]) -> list[Instance]:
+def _numbered(rows: Sequence[UntypedJson]) -> list[Instance]:
     return [
         Instance(unique_id="", number=number, **each)
         for number, each in enumerate(rows)

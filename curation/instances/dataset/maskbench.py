@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _MARK = "---"
 # What a file's name can hold as it is, beside letters, digits and `_.-~`.
@@ -48,7 +48,7 @@ class MaskTest:
 
     description: str
     valid: bool
-    data: Json
+    data: UntypedJson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class MaskFile:
     split: str
     unique_id: str
     description: str
-    schema: Json
+    schema: UntypedJson
     tests: tuple[MaskTest, ...]
 
     @property
@@ -68,7 +68,7 @@ class MaskFile:
         return f"{quote(self.split, _KEPT)}{_MARK}{quote(self.unique_id, _KEPT)}.json"
 
 
-def measures(schema: Json) -> dict[str, Json]:
+def measures(schema: UntypedJson) -> dict[str, UntypedJson]:
     """Return the `meta` of a schema: sizes in bytes, features as the format counts.
 
     `stripped_size` is without annotations and unknown words. Keywords count in the
@@ -90,7 +90,7 @@ def measures(schema: Json) -> dict[str, Json]:
     }
 
 
-def _raw(schema: dict[str, Json]) -> Iterator[str]:
+def _raw(schema: dict[str, UntypedJson]) -> Iterator[str]:
     yield from _RAW.intersection(schema)
     stated = schema.get("type")
     if isinstance(stated, list):
@@ -107,7 +107,7 @@ def _raw(schema: dict[str, Json]) -> Iterator[str]:
         yield "_boolSchema"
 
 
-def _members(schema: dict[str, Json]) -> Iterator[Json]:
+def _members(schema: dict[str, UntypedJson]) -> Iterator[UntypedJson]:
     """Yield the values of keywords that may hold a schema, and schemas in them."""
     for word, value in schema.items():
         shape = ANY_DIALECT.applicators.get(word)
@@ -121,16 +121,16 @@ def _members(schema: dict[str, Json]) -> Iterator[Json]:
             yield value
 
 
-def _size(value: Json) -> int:
+def _size(value: UntypedJson) -> int:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _stripped(schema: Json) -> Json:
+def _stripped(schema: UntypedJson) -> UntypedJson:
     """Return a schema without annotations and unknown words."""
     if not isinstance(schema, dict):
         return schema
-    kept: dict[str, Json] = {}
+    kept: dict[str, UntypedJson] = {}
     for word, value in schema.items():
         if word not in KNOWN_WORDS or word in ANNOTATIONS - {"format", "$schema"}:
             continue

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Name of the line that sums up all configs.
 TOTAL = "all"
@@ -74,7 +74,7 @@ class InstanceReport:
     #: Keyword to (place, keyword) pairs that have neither a near miss nor a proof.
     missing: Mapping[str, int]
     #: What the run folder tells of time and memory; empty where it is gone.
-    costs: Mapping[str, Json] = field(default_factory=dict)
+    costs: Mapping[str, UntypedJson] = field(default_factory=dict)
 
 
 def report_of(build: Path) -> InstanceReport:
@@ -106,7 +106,7 @@ def report_of(build: Path) -> InstanceReport:
     )
 
 
-def _figures(rows: Sequence[Mapping[str, Json]]) -> Figures:
+def _figures(rows: Sequence[Mapping[str, UntypedJson]]) -> Figures:
     asked = [each for each in rows if each["pairs"] is not None]
     lost = [each for each in rows if each["answer"] == "unknown"]
 
@@ -140,21 +140,21 @@ def _figures(rows: Sequence[Mapping[str, Json]]) -> Figures:
     )
 
 
-def _proofs(rows: Sequence[Mapping[str, Json]]) -> Mapping[str, int]:
+def _proofs(rows: Sequence[Mapping[str, UntypedJson]]) -> Mapping[str, int]:
     total: Counter[str] = Counter()
     for each in rows:
         total.update(json.loads(each["proofs"]))
     return dict(sorted(total.items()))
 
 
-def _without(row: Mapping[str, Json]) -> tuple[str, str, str]:
+def _without(row: Mapping[str, UntypedJson]) -> tuple[str, str, str]:
     name = f"{row['config']}/{row['unique_id']}"
     if row["answer"] == "satisfiable":
         return name, "disputed", "jsonschema does not accept any witness"
     return name, row["reason"], row["detail"]
 
 
-def _costs(build: Path) -> Mapping[str, Json]:
+def _costs(build: Path) -> Mapping[str, UntypedJson]:
     path = build.absolute().with_name(build.absolute().name + ".run") / COSTS
     try:
         found = json.loads(path.read_bytes())
@@ -163,7 +163,7 @@ def _costs(build: Path) -> Mapping[str, Json]:
     return found if isinstance(found, dict) else {}
 
 
-def as_json(report: InstanceReport) -> Json:
+def as_json(report: InstanceReport) -> UntypedJson:
     """Return the report as one JSON object, with shares beside the counts."""
     return {
         "build": str(report.build),

@@ -19,14 +19,14 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def start(setup: Json) -> Callable[[Json], Json]:
+def start(setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
     """Take the seed; return the handler of one unit."""
     seed = setup["seed"]
 
-    def handle(unit: Json) -> Json:
+    def handle(unit: UntypedJson) -> UntypedJson:
         schema, dialect = unit["schema"], unit["dialect"]
         instances = unit.get("instances")
         if instances is not None:

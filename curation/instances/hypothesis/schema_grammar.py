@@ -20,7 +20,7 @@ from curation.schema.dialects import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _NAMES = ("a", "b", "name", "id", "naïve key", "x-1")
 #: ECMA-262 patterns, the last two beyond what Python's `re` reads the same way.
@@ -34,7 +34,7 @@ _PATTERNS = (
     "^\\p{Lu}",
 )
 _FORMATS = ("date", "date-time", "email", "ipv4", "ipv6", "uri", "hostname")
-_ENUMERATED: tuple[Json, ...] = (
+_ENUMERATED: tuple[UntypedJson, ...] = (
     None,
     True,
     False,
@@ -71,10 +71,10 @@ class SchemaGrammar:
         st = self._st
         inner = st.recursive(self._leaves(), self._branches, max_leaves=leaves)
 
-        def document(body: Json, shared: Json) -> Json:
+        def document(body: UntypedJson, shared: UntypedJson) -> UntypedJson:
             if isinstance(body, bool):
                 body = {} if body else {"not": {}}
-            head: dict[str, Json] = {"$schema": self._dialect.uri, **body}
+            head: dict[str, UntypedJson] = {"$schema": self._dialect.uri, **body}
             if _refers(body) or shared is not None:
                 head[self._holder] = {"shared": {} if shared is None else shared}
             return head
@@ -100,8 +100,8 @@ class SchemaGrammar:
     def _numbers(self) -> Any:  # noqa: ANN401 - a strategy
         st = self._st
 
-        def build(kind: str, least: int, span: int, words: set[str]) -> Json:
-            found: dict[str, Json] = {"type": kind}
+        def build(kind: str, least: int, span: int, words: set[str]) -> UntypedJson:
+            found: dict[str, UntypedJson] = {"type": kind}
             if "least" in words:
                 found["minimum"] = least
             if "most" in words:
@@ -226,11 +226,11 @@ class SchemaGrammar:
 
 
 def _keyed(strategy: Any, keyword: str) -> Any:  # noqa: ANN401 - strategies
-    wrap: Callable[[Json], Json] = lambda value: {keyword: value}  # noqa: E731 - typed
+    wrap: Callable[[UntypedJson], UntypedJson] = lambda value: {keyword: value}  # noqa: E731 - typed
     return strategy.map(wrap)
 
 
-def _refers(schema: Json) -> bool:
+def _refers(schema: UntypedJson) -> bool:
     """Tell whether a reference stands anywhere in a schema drawn here."""
     stack = [schema]
     while stack:

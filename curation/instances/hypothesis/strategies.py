@@ -30,7 +30,7 @@ from curation.schema.dialects import BY_NAME, Dialect
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
     from curation.instances.model import NearMiss, Witness
 
@@ -55,7 +55,7 @@ def _hypothesis() -> Any:  # noqa: ANN401 - the module, where it is there
 
 def schemas(
     dialect: str = "2020-12", *, satisfiable: bool = True, leaves: int = 12
-) -> SearchStrategy[Json]:
+) -> SearchStrategy[UntypedJson]:
     """Draw schemas of a dialect (`draft-04` ... `2020-12`), each with its `$schema`.
 
     They are valid under the metaschema, and with `satisfiable` have an instance.
@@ -65,30 +65,30 @@ def schemas(
         KeyError: there is no such dialect.
     """
     grammar = SchemaGrammar(_hypothesis(), BY_NAME[dialect])
-    drawn: SearchStrategy[Json] = grammar.documents(leaves)
+    drawn: SearchStrategy[UntypedJson] = grammar.documents(leaves)
     return drawn.filter(_has_witness(BY_NAME[dialect])) if satisfiable else drawn
 
 
 def _has_witness(dialect: Dialect) -> Any:  # noqa: ANN401 - a filter of Hypothesis
-    def has_witness(schema: Json) -> bool:
+    def has_witness(schema: UntypedJson) -> bool:
         subject = _subject(json.dumps(schema), dialect.name)
         return bool(_found(subject, 0, 0))
 
     return has_witness
 
 
-def instances(schema: Json, dialect: str = "") -> SearchStrategy[Json]:
+def instances(schema: UntypedJson, dialect: str = "") -> SearchStrategy[UntypedJson]:
     """Draw values that a schema accepts; an empty dialect is decided from `$schema`.
 
     Raises:
         UnusableSchemaError: the schema cannot be used, or no instance is known.
     """
-    drawn: SearchStrategy[Json] = _witnesses(schema, dialect).map(_value_of)
+    drawn: SearchStrategy[UntypedJson] = _witnesses(schema, dialect).map(_value_of)
     return drawn
 
 
 def violations(
-    schema: Json, dialect: str = "", *, keyword: str | None = None
+    schema: UntypedJson, dialect: str = "", *, keyword: str | None = None
 ) -> SearchStrategy[NearMiss]:
     """Draw near misses: an accepted value with one edit, refused for one keyword.
 
@@ -113,7 +113,7 @@ def violations(
     return drawn
 
 
-def _witnesses(schema: Json, dialect: str) -> Any:  # noqa: ANN401 - a strategy
+def _witnesses(schema: UntypedJson, dialect: str) -> Any:  # noqa: ANN401 - a strategy
     st = _hypothesis()
     subject = _usable(schema, dialect)
 
@@ -125,7 +125,7 @@ def _witnesses(schema: Json, dialect: str) -> Any:  # noqa: ANN401 - a strategy
     return drawn.filter(lambda each: each is not None)
 
 
-def _value_of(witness: Witness) -> Json:
+def _value_of(witness: Witness) -> UntypedJson:
     return witness.value
 
 
@@ -134,7 +134,7 @@ def _found(subject: Subject, seed: int, values: int) -> tuple[Witness, ...]:
     return witnesses(subject, seed, budget).found
 
 
-def _usable(schema: Json, dialect: str) -> Subject:
+def _usable(schema: UntypedJson, dialect: str) -> Subject:
     subject = _subject(json.dumps(schema), dialect)
     found = witnesses(subject)
     if not found.found:

@@ -15,7 +15,7 @@ from curation.system.escaping import shortened
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
 
 #: Longest text kept of an error; jsonschema-rs repeats whole schemas.
@@ -57,12 +57,12 @@ class Graded:
     #: Why no instance of the schema can be graded.
     error: str = ""
 
-    def to_json(self) -> Json:
+    def to_json(self) -> UntypedJson:
         """Return it as a JSON value."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, given: Json) -> Self:
+    def from_json(cls, given: UntypedJson) -> Self:
         """Read what `to_json` has written."""
         grades = tuple(
             Grade(**{**each, "keywords": tuple(map(tuple, each["keywords"]))})

@@ -24,7 +24,7 @@ from curation.validation.fast_import import jsonschema
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
 
 #: From so many items on, comparing each pair takes too long.
@@ -67,7 +67,7 @@ class Verdicts:
         )
 
 
-def verdicts(subject: Subject, value: Json, *, ask_jsonschema: bool) -> Verdicts:
+def verdicts(subject: Subject, value: UntypedJson, *, ask_jsonschema: bool) -> Verdicts:
     """Ask jsonschema-rs, and jsonschema if wanted, under the record's dialect."""
     on = subject.is_valid(value)
     off = bool(subject.rs_plain.is_valid(value))
@@ -88,7 +88,7 @@ def verdicts(subject: Subject, value: Json, *, ask_jsonschema: bool) -> Verdicts
     )
 
 
-def _accepts(subject: Subject, value: Json, *, formats: bool) -> bool:
+def _accepts(subject: Subject, value: UntypedJson, *, formats: bool) -> bool:
     kind = _VALIDATORS[subject.dialect.name]
     checker = kind.FORMAT_CHECKER if formats else None
     validator = kind(subject.schema, registry=Registry(), format_checker=checker)
@@ -112,8 +112,8 @@ def is_match(pattern: str, text: str) -> bool:
 def _pattern(
     validator: Any,  # noqa: ANN401 - jsonschema's own interface
     pattern: str,
-    instance: Json,
-    _: Json,
+    instance: UntypedJson,
+    _: UntypedJson,
 ) -> Iterator[jsonschema.ValidationError]:
     if validator.is_type(instance, "string") and not is_match(pattern, instance):
         yield jsonschema.ValidationError(f"{instance!r} does not match {pattern!r}")
@@ -121,9 +121,9 @@ def _pattern(
 
 def _pattern_properties(
     validator: Any,  # noqa: ANN401 - jsonschema's own interface
-    members: dict[str, Json],
-    instance: Json,
-    _: Json,
+    members: dict[str, UntypedJson],
+    instance: UntypedJson,
+    _: UntypedJson,
 ) -> Iterator[jsonschema.ValidationError]:
     if not validator.is_type(instance, "object"):
         return
@@ -137,9 +137,9 @@ def _pattern_properties(
 
 def _additional_properties(
     validator: Any,  # noqa: ANN401 - jsonschema's own interface
-    rest: Json,
-    instance: Json,
-    schema: Json,
+    rest: UntypedJson,
+    instance: UntypedJson,
+    schema: UntypedJson,
 ) -> Iterator[jsonschema.ValidationError]:
     if not validator.is_type(instance, "object"):
         return
@@ -156,9 +156,9 @@ def _additional_properties(
 
 def _unique_items(
     validator: Any,  # noqa: ANN401 - jsonschema's own interface
-    wanted: Json,
-    instance: Json,
-    schema: Json,
+    wanted: UntypedJson,
+    instance: UntypedJson,
+    schema: UntypedJson,
 ) -> Iterator[jsonschema.ValidationError]:
     """Compare long arrays by canonical form; jsonschema compares each pair.
 

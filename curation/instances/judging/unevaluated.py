@@ -14,7 +14,7 @@ from curation.validation.fast_import import jsonschema
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _TAKING_ALL: Final = ("additionalProperties", "unevaluatedProperties")
 
@@ -24,9 +24,9 @@ def unevaluated_properties(is_match: Callable[[str, str], bool]) -> Any:  # noqa
 
     def keyword(
         validator: Any,  # noqa: ANN401 - jsonschema's own interface
-        rest: Json,
-        instance: Json,
-        schema: Json,
+        rest: UntypedJson,
+        instance: UntypedJson,
+        schema: UntypedJson,
     ) -> Iterator[jsonschema.ValidationError]:
         if not validator.is_type(instance, "object"):
             return
@@ -43,7 +43,7 @@ def unevaluated_properties(is_match: Callable[[str, str], bool]) -> Any:  # noqa
 
 def _evaluated(
     validator: Any,  # noqa: ANN401 - jsonschema's own interface
-    instance: dict[str, Json],
+    instance: dict[str, UntypedJson],
     is_match: Callable[[str, str], bool],
 ) -> set[str]:
     """Return the names that a schema evaluates in an object that it accepts."""
@@ -60,7 +60,7 @@ def _evaluated(
     return names
 
 
-def _applied(validator: Any, instance: dict[str, Json]) -> Iterator[Any]:  # noqa: ANN401 - as above
+def _applied(validator: Any, instance: dict[str, UntypedJson]) -> Iterator[Any]:  # noqa: ANN401 - as above
     """Yield a validator of every schema that applies to the same object and holds."""
     schema, resolver = validator.schema, validator._resolver  # noqa: SLF001 - there is no public way
     for word in ("$ref", "$dynamicRef", "$recursiveRef"):
@@ -85,6 +85,6 @@ def _applied(validator: Any, instance: dict[str, Json]) -> Iterator[Any]:  # noq
             yield below
 
 
-def _of(schema: dict[str, Json], word: str) -> list[Json]:
+def _of(schema: dict[str, UntypedJson], word: str) -> list[UntypedJson]:
     value = schema.get(word)
     return value if isinstance(value, list) else []

@@ -9,11 +9,11 @@ from curation.instances.near_misses.edits import ANY, MOST_MEMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.near_misses.edits import Spot
 
 
-def fewer_items(spot: Spot) -> Iterator[Json]:
+def fewer_items(spot: Spot) -> Iterator[UntypedJson]:
     """Yield arrays with one element too few."""
     value, least = spot.value, int(spot.operand)
     if isinstance(value, list):
@@ -23,7 +23,7 @@ def fewer_items(spot: Spot) -> Iterator[Json]:
         yield []
 
 
-def more_items(spot: Spot) -> Iterator[Json]:
+def more_items(spot: Spot) -> Iterator[UntypedJson]:
     """Yield arrays with one element too many."""
     most = int(spot.operand)
     if most >= MOST_MEMBERS:
@@ -47,7 +47,7 @@ def more_items(spot: Spot) -> Iterator[Json]:
         yield longer
 
 
-def twice(spot: Spot) -> Iterator[Json]:
+def twice(spot: Spot) -> Iterator[UntypedJson]:
     """Yield arrays in which an element is there twice."""
     value = spot.value if isinstance(spot.value, list) else []
     if value:
@@ -62,7 +62,7 @@ def twice(spot: Spot) -> Iterator[Json]:
         yield [made, made]
 
 
-def without_contained(spot: Spot) -> Iterator[Json]:
+def without_contained(spot: Spot) -> Iterator[UntypedJson]:
     """Yield arrays without the element that must be there."""
     value = spot.value if isinstance(spot.value, list) else []
     yield []
@@ -77,7 +77,7 @@ def without_contained(spot: Spot) -> Iterator[Json]:
         yield [each] * max(1, spot.shape.min_items)
 
 
-def too_often(spot: Spot) -> Iterator[Json]:
+def too_often(spot: Spot) -> Iterator[UntypedJson]:
     """Yield arrays with what `contains` asks for once too often."""
     value = spot.value if isinstance(spot.value, list) else []
     for each in spot.shape.contains:
@@ -86,7 +86,7 @@ def too_often(spot: Spot) -> Iterator[Json]:
             yield [*value, *[made] * (spot.operand + 1)]
 
 
-def one_more_item(spot: Spot) -> Iterator[Json]:
+def one_more_item(spot: Spot) -> Iterator[UntypedJson]:
     """Yield arrays with an element that no place is for."""
     value = spot.value if isinstance(spot.value, list) else []
     longer = list(value)

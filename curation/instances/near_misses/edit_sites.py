@@ -20,7 +20,7 @@ from curation.instances.constraints.violations import FALSE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Node, Subject
     from curation.instances.constraints.goals import Goals
 
@@ -34,20 +34,22 @@ _ELEMENTS = 8
 class Site:
     """One value of a witness."""
 
-    witness: Json
+    witness: UntypedJson
     path: Path
-    value: Json
+    value: UntypedJson
     goals: Goals
     #: The keywords that apply to it.
     pairs: tuple[Pair, ...]
 
 
-def sites(subject: Subject, witness: Json, *, inside: bool = False) -> Iterator[Site]:
+def sites(
+    subject: Subject, witness: UntypedJson, *, inside: bool = False
+) -> Iterator[Site]:
     """Yield the values of a witness to which keywords apply, the outermost first.
 
     With `inside`, also what applies because a branch of anyOf and the like holds.
     """
-    start: tuple[Path, Json, Goals] = ((), witness, (subject.root,))
+    start: tuple[Path, UntypedJson, Goals] = ((), witness, (subject.root,))
     queue = deque([start])
     for _ in range(_MOST):
         if not queue:
@@ -66,7 +68,9 @@ def sites(subject: Subject, witness: Json, *, inside: bool = False) -> Iterator[
                 queue.append(((*path, step), each, inner))
 
 
-def _members(shape: Shape, value: Json) -> Iterator[tuple[str | int, Json, Goals]]:
+def _members(
+    shape: Shape, value: UntypedJson
+) -> Iterator[tuple[str | int, UntypedJson, Goals]]:
     if isinstance(value, dict):
         for name, each in value.items():
             yield name, each, below(shape, name) or ()
@@ -88,7 +92,7 @@ def forbidden(subject: Subject, site: Site) -> Iterator[tuple[Pair, str | int]]:
             yield Pair(node, FALSE), name
 
 
-def member(value: Json, step: str | int) -> Json:
+def member(value: UntypedJson, step: str | int) -> UntypedJson:
     """Return a property or an element, or ABSENT."""
     if isinstance(step, int):
         inside = isinstance(value, list) and step < len(value)
@@ -97,7 +101,7 @@ def member(value: Json, step: str | int) -> Json:
     return value[step] if inside else ABSENT
 
 
-def edited(value: Json, path: Path, new: Json) -> Json:
+def edited(value: UntypedJson, path: Path, new: UntypedJson) -> UntypedJson:
     """Return a copy of a value with another one at a path."""
     if not path:
         return new
@@ -108,7 +112,7 @@ def edited(value: Json, path: Path, new: Json) -> Json:
     return {**value, head: edited(value.get(head), rest, new)}
 
 
-def holding(subject: Subject, witness: Json, path: Path) -> Goals:
+def holding(subject: Subject, witness: UntypedJson, path: Path) -> Goals:
     """Return what branches of anyOf and the like ask of a value that meets them.
 
     `property_nodes` and `item_nodes` follow what applies always; this follows what
@@ -132,7 +136,7 @@ def holding(subject: Subject, witness: Json, path: Path) -> Goals:
     return goals
 
 
-def _branches(subject: Subject, goals: Goals, value: Json) -> list[Node]:
+def _branches(subject: Subject, goals: Goals, value: UntypedJson) -> list[Node]:
     found: list[Node] = []
     pending = conjunction(subject, goals)
     for _ in range(3):

@@ -15,10 +15,10 @@ from curation.instances.near_misses import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Each yields values to stand in the place of the spot's, the most natural first.
-EDITS: Final[Mapping[str, Callable[[edits.Spot], Iterator[Json]]]] = {
+EDITS: Final[Mapping[str, Callable[[edits.Spot], Iterator[UntypedJson]]]] = {
     "type": edits.of_another_type,
     "enum": edits.unlisted,
     "const": edits.unlisted,

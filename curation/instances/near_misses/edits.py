@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.builder import Nothing
 
-    _Edit = Callable[["Spot"], Iterator[Json]]
+    _Edit = Callable[["Spot"], Iterator[UntypedJson]]
 
 #: More elements or properties than this are not made to cross a bound.
 MOST_MEMBERS: Final = 2_000
-ANY: Final[tuple[Json, ...]] = (7, "text", None, True, [], {}, 0.5)
+ANY: Final[tuple[UntypedJson, ...]] = (7, "text", None, True, [], {}, 0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spot:
     """One value to edit, and what applies to it."""
 
-    value: Json
+    value: UntypedJson
     #: The schema object whose keyword is to fail.
-    schema: dict[str, Json]
+    schema: dict[str, UntypedJson]
     keyword: str
     #: Everything that applies there.
     shape: Shape
     rng: random.Random
     #: Make a value for goals.
-    fill: Callable[[Goals], Json | Nothing]
+    fill: Callable[[Goals], UntypedJson | Nothing]
 
     @property
     def operand(self) -> Any:  # noqa: ANN401 - whatever the keyword holds
@@ -49,7 +49,7 @@ class Spot:
         return self.schema[self.keyword]
 
 
-def of_another_type(spot: Spot) -> Iterator[Json]:
+def of_another_type(spot: Spot) -> Iterator[UntypedJson]:
     """Yield values of a type that is not allowed."""
     value, allowed = spot.value, spot.operand
     names = {allowed} if isinstance(allowed, str) else set(allowed)
@@ -62,7 +62,7 @@ def of_another_type(spot: Spot) -> Iterator[Json]:
     yield from wrong
 
 
-def unlisted(spot: Spot) -> Iterator[Json]:
+def unlisted(spot: Spot) -> Iterator[UntypedJson]:
     """Yield values that enum or const do not list, first of the same type."""
     value = spot.value
     if isinstance(value, str):
@@ -81,7 +81,7 @@ def unlisted(spot: Spot) -> Iterator[Json]:
     yield from ANY
 
 
-_OF_TYPE: Final[dict[str, tuple[Json, ...]]] = {
+_OF_TYPE: Final[dict[str, tuple[UntypedJson, ...]]] = {
     "string": ("other", "unlisted", ""),
     "integer": (0, 1, -1, 99_991),
     "number": (0.5,),
@@ -99,7 +99,7 @@ def _step(spot: Spot) -> float:
     return 1
 
 
-def below(spot: Spot) -> Iterator[Json]:
+def below(spot: Spot) -> Iterator[UntypedJson]:
     """Yield numbers below `minimum`, by one step first."""
     bound, step = spot.schema["minimum"], _step(spot)
     yield from (bound - step, bound - 1, bound - 0.5)
@@ -108,7 +108,7 @@ def below(spot: Spot) -> Iterator[Json]:
     yield from (bound - 0.001, bound - abs(bound) - 1)
 
 
-def above(spot: Spot) -> Iterator[Json]:
+def above(spot: Spot) -> Iterator[UntypedJson]:
     """Yield numbers above `maximum`, by one step first."""
     bound, step = spot.schema["maximum"], _step(spot)
     yield from (bound + step, bound + 1, bound + 0.5)
@@ -120,7 +120,7 @@ def above(spot: Spot) -> Iterator[Json]:
 def at_bound(name: str, sign: int) -> _Edit:
     """Cross an exclusive bound by standing on it."""
 
-    def edit(spot: Spot) -> Iterator[Json]:
+    def edit(spot: Spot) -> Iterator[UntypedJson]:
         bound = spot.operand
         if bound is True:
             bound = spot.schema[name]
@@ -134,7 +134,7 @@ def at_bound(name: str, sign: int) -> _Edit:
     return edit
 
 
-def off_step(spot: Spot) -> Iterator[Json]:
+def off_step(spot: Spot) -> Iterator[UntypedJson]:
     """Yield numbers that are no multiple."""
     step = spot.operand
     bases = [spot.value] if is_number(spot.value) else []
@@ -146,12 +146,12 @@ def off_step(spot: Spot) -> Iterator[Json]:
             yield base - delta
 
 
-def anything(_: Spot) -> Iterator[Json]:
+def anything(_: Spot) -> Iterator[UntypedJson]:
     """Yield what stands there at all, where nothing may."""
     yield from ANY
 
 
-def replaced(spot: Spot) -> Iterator[Json]:
+def replaced(spot: Spot) -> Iterator[UntypedJson]:
     """Yield plain values, and the value without one of its members."""
     value = spot.value
     if isinstance(value, dict):

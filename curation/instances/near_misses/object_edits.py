@@ -10,23 +10,23 @@ from curation.instances.witnesses import builder as making
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.near_misses.edits import Spot
 
 _EXTRA: Final = ("extra", "additional", "other", "unexpected", "Extra", "", "\n", "0")
 _BAD_NAMES: Final = ("", "!", "a b", "0", "Aa", "-", "\u00e4", "x" * 300, "a", "A_B")
-_VALUES: Final[tuple[Json, ...]] = ("extra", 1, True)
+_VALUES: Final[tuple[UntypedJson, ...]] = ("extra", 1, True)
 
 
-def _members(spot: Spot) -> dict[str, Json]:
+def _members(spot: Spot) -> dict[str, UntypedJson]:
     return spot.value if isinstance(spot.value, dict) else {}
 
 
-def _without(members: dict[str, Json], *names: str) -> dict[str, Json]:
+def _without(members: dict[str, UntypedJson], *names: str) -> dict[str, UntypedJson]:
     return {name: members[name] for name in members if name not in names}
 
 
-def extra(spot: Spot) -> Iterator[Json]:
+def extra(spot: Spot) -> Iterator[UntypedJson]:
     """Yield the object with one property that nobody declares."""
     members = _members(spot)
     value = spot.rng.choice(_VALUES)
@@ -51,7 +51,7 @@ def _declared(spot: Spot) -> dict[str, None]:
     return names
 
 
-def missing(spot: Spot) -> Iterator[Json]:
+def missing(spot: Spot) -> Iterator[UntypedJson]:
     """Yield the object without a required property, the last one first."""
     members = _members(spot)
     present = [each for each in members if each in spot.operand]
@@ -59,7 +59,7 @@ def missing(spot: Spot) -> Iterator[Json]:
         yield _without(members, name)
 
 
-def fewer(spot: Spot) -> Iterator[Json]:
+def fewer(spot: Spot) -> Iterator[UntypedJson]:
     """Yield the object with one property too few."""
     members, least = _members(spot), int(spot.operand)
     optional = [each for each in members if each not in spot.shape.required]
@@ -71,7 +71,7 @@ def fewer(spot: Spot) -> Iterator[Json]:
         yield {}
 
 
-def more(spot: Spot) -> Iterator[Json]:
+def more(spot: Spot) -> Iterator[UntypedJson]:
     """Yield the object with one property too many."""
     members, most = _members(spot), int(spot.operand)
     if most >= MOST_MEMBERS:
@@ -90,7 +90,7 @@ def more(spot: Spot) -> Iterator[Json]:
     yield longer
 
 
-def _made(spot: Spot, name: str) -> Json | making.Nothing:
+def _made(spot: Spot, name: str) -> UntypedJson | making.Nothing:
     goals = spot.shape.property_nodes(name)
     accepts = spot.shape.subject.accepts
     if goals is None or not all(accepts(each, name) for each in spot.shape.name_nodes):
@@ -98,7 +98,7 @@ def _made(spot: Spot, name: str) -> Json | making.Nothing:
     return spot.fill(goals)
 
 
-def misnamed(spot: Spot) -> Iterator[Json]:
+def misnamed(spot: Spot) -> Iterator[UntypedJson]:
     """Yield the object with a property of a name that is refused."""
     members = _members(spot)
     accepts = spot.shape.subject.accepts
@@ -114,7 +114,7 @@ def misnamed(spot: Spot) -> Iterator[Json]:
             yield {**members, name: made}
 
 
-def dependent(spot: Spot) -> Iterator[Json]:
+def dependent(spot: Spot) -> Iterator[UntypedJson]:
     """Yield the object with a property, but without what comes with it."""
     members = _members(spot)
     for name, needs in spot.operand.items():

@@ -20,12 +20,12 @@ from curation.instances.witnesses.builder import (
     Maker,
     Nothing,
 )
-from curation.schema.subschemas import replaced
+from curation.json.pointer import replaced
 
 if TYPE_CHECKING:
     import random
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.reachable_keywords import Pair
 
 #: The word under which the keyword is kept.
@@ -68,7 +68,9 @@ class Loosened:
         self.subject = Subject(schema, subject.dialect)
         self._denied = Negation(self.subject.node((*node.tokens, _ASIDE)))
 
-    def value(self, goals: Goals, rng: random.Random, steps: int) -> Json | Nothing:
+    def value(
+        self, goals: Goals, rng: random.Random, steps: int
+    ) -> UntypedJson | Nothing:
         """Return a value for the goals of a site that fails the keyword alone."""
         maker = Maker(subject=self.subject, rng=rng, kind=Kind.MINIMAL, steps=steps)
         try:

@@ -47,7 +47,7 @@ from curation.json.text import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
@@ -141,13 +141,13 @@ class _Making:
         self.sites: dict[Pair, list[Site]] = {}
         self.loosened: dict[Pair, Loosened] = {}
         #: Every witness that is edited, made ones too.
-        self.bases: list[Json] = []
+        self.bases: list[UntypedJson] = []
         self.sizes: dict[int, float] = {}
         ordered = sorted(witnesses, key=lambda each: len(canonical(each.value)))
         for each in ordered:
             self._add_witness(each.value)
 
-    def _add_witness(self, value: Json) -> None:
+    def _add_witness(self, value: UntypedJson) -> None:
         self.bases.append(value)
         self.sizes[id(value)] = 1 + len(canonical(value)) / 4_000
         for site in sites(self.subject, value):
@@ -231,7 +231,7 @@ class _Making:
                 return True
         return False
 
-    def _edits(self, pair: Pair, site: Site) -> Iterator[Json]:
+    def _edits(self, pair: Pair, site: Site) -> Iterator[UntypedJson]:
         if pair.keyword == FALSE:
             yield from (7, "text", None)
             return
@@ -247,10 +247,10 @@ class _Making:
             if _is_whole(new):
                 yield new
 
-    def _fill(self, goals: Goals) -> Json | Nothing:
+    def _fill(self, goals: Goals) -> UntypedJson | Nothing:
         return self._make(goals, Frame())
 
-    def _make(self, goals: Goals, frame: Frame) -> Json | Nothing:
+    def _make(self, goals: Goals, frame: Frame) -> UntypedJson | Nothing:
         maker = Maker(
             subject=self.subject,
             rng=self.rng,
@@ -262,7 +262,7 @@ class _Making:
         except (ExhaustedError, RecursionError):
             return NOTHING
 
-    def _judge(self, pair: Pair, site: Site, new: Json) -> bool:
+    def _judge(self, pair: Pair, site: Site, new: UntypedJson) -> bool:
         value = edited(site.witness, site.path, new)
         self.left.verdicts -= self.sizes[id(site.witness)]
         case = near_miss(self.subject, value)
@@ -341,7 +341,7 @@ def _forced(context: Context) -> Goals:
     return goals
 
 
-def _is_whole(value: Json | Nothing) -> bool:
+def _is_whole(value: UntypedJson | Nothing) -> bool:
     """Tell whether everything that an edit wanted made was made, and is JSON."""
     if isinstance(value, float):
         return math.isfinite(value)

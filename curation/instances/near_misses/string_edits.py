@@ -10,7 +10,7 @@ from curation.validation.fast_import import jsonschema
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.near_misses.edits import Spot
 
 #: Longer strings than this are not made to cross a bound.
@@ -52,7 +52,7 @@ def altered(text: str) -> Iterator[str]:
     yield from _ODD
 
 
-def shorter(spot: Spot) -> Iterator[Json]:
+def shorter(spot: Spot) -> Iterator[UntypedJson]:
     """Yield texts one character too short, then shorter ones."""
     least = int(spot.operand)
     text = spot.value if isinstance(spot.value, str) else "x" * min(least, LONGEST)
@@ -66,7 +66,7 @@ def shorter(spot: Spot) -> Iterator[Json]:
     yield ""
 
 
-def longer(spot: Spot) -> Iterator[Json]:
+def longer(spot: Spot) -> Iterator[UntypedJson]:
     """Yield texts one character too long."""
     most = int(spot.operand)
     if most >= LONGEST:
@@ -95,7 +95,7 @@ def _stretched(text: str, length: int) -> Iterator[str]:
     yield (text * (missing // len(text) + 2))[:length]
 
 
-def unmatched(spot: Spot) -> Iterator[Json]:
+def unmatched(spot: Spot) -> Iterator[UntypedJson]:
     """Yield texts that a pattern may refuse, within the lengths."""
     shape = spot.shape
     text = spot.value if isinstance(spot.value, str) else "text"
@@ -121,7 +121,7 @@ def _unlike(text: str) -> Iterator[str]:
     yield from ("!", " ", *_ODD)
 
 
-def malformed(spot: Spot) -> Iterator[Json]:
+def malformed(spot: Spot) -> Iterator[UntypedJson]:
     """Yield texts that both validators take for no instance of the format."""
     text = spot.value if isinstance(spot.value, str) else ""
     name, order = spot.operand, spot.shape.subject.dialect.name

@@ -12,7 +12,7 @@ from curation.instances.scalars.strings import StringShape, matches
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Node
     from curation.instances.proofs.question import Question
 
@@ -43,7 +43,7 @@ def _closed(question: Question) -> Iterator[set[str]]:
             yield set(_members(part.schema, "properties"))
 
 
-def _members(schema: dict[str, Json], keyword: str) -> dict[str, Json]:
+def _members(schema: dict[str, UntypedJson], keyword: str) -> dict[str, UntypedJson]:
     value = schema.get(keyword)
     return value if isinstance(value, dict) else {}
 

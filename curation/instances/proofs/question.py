@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Node
     from curation.instances.constraints.conjunction import Shape
 
@@ -27,9 +27,9 @@ class Question:
     others: tuple[tuple[Node, str], ...]
 
     @property
-    def schema(self) -> dict[str, Json]:
+    def schema(self) -> dict[str, UntypedJson]:
         """The schema that holds the keyword."""
-        schema: dict[str, Json] = self.node.schema
+        schema: dict[str, UntypedJson] = self.node.schema
         return schema
 
     @property
@@ -37,7 +37,7 @@ class Question:
         """The keyword's value."""
         return self.schema[self.keyword]
 
-    def values(self, *keywords: str) -> Iterator[Json]:
+    def values(self, *keywords: str) -> Iterator[UntypedJson]:
         """Yield the values of other keywords of these names."""
         for part, word in self.others:
             if word in keywords:

@@ -18,7 +18,7 @@ from curation.instances.constraints.violations import JUMPS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Node, Subject
 
 #: Schemas entered one from another.
@@ -101,7 +101,7 @@ def of_keyword(
     return decide(subject, node, kind, depth)
 
 
-def _of_bound(schema: dict[str, Json], word: str, kind: str) -> bool | None:
+def _of_bound(schema: dict[str, UntypedJson], word: str, kind: str) -> bool | None:
     if kind not in _SPOKEN_OF[word] or _is_empty(schema, word):
         return True
     if word == "multipleOf" and is_number(schema[word]) and schema[word] > 0:
@@ -113,7 +113,7 @@ def _of_bound(schema: dict[str, Json], word: str, kind: str) -> bool | None:
     return None
 
 
-def _is_empty(schema: dict[str, Json], word: str) -> bool:
+def _is_empty(schema: dict[str, UntypedJson], word: str) -> bool:
     """Tell whether a pattern matches every text, or takes every name."""
     if word == "pattern":
         return bool(_MATCHES_ALL.fullmatch(schema["pattern"]))

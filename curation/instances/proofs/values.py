@@ -15,7 +15,7 @@ from curation.instances.constraints.violations import JUMPS
 from curation.json.text import canonical
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Node
     from curation.instances.proofs.question import Question
 
@@ -62,7 +62,7 @@ def listed(question: Question) -> bool:
     return False
 
 
-def _meets(question: Question, value: Json) -> bool:
+def _meets(question: Question, value: UntypedJson) -> bool:
     schema, keyword = question.schema, question.keyword
     if keyword in _WITH_SCHEMAS or keyword not in asserted(
         schema, question.shape.subject.dialect
@@ -79,7 +79,7 @@ def _meets(question: Question, value: Json) -> bool:
     return all(each.evaluation_path[:1] != (keyword,) for each in errors)
 
 
-def _decided(question: Question, value: Json) -> bool:
+def _decided(question: Question, value: UntypedJson) -> bool:
     """Tell whether a value meets anyOf, oneOf or not, by their branches."""
     subject, node, keyword = question.shape.subject, question.node, question.keyword
     if keyword == "not":
@@ -93,7 +93,7 @@ def _decided(question: Question, value: Json) -> bool:
     return count == 1 if keyword == "oneOf" else count > 0
 
 
-def _refers(schema: Json) -> bool:
+def _refers(schema: UntypedJson) -> bool:
     if isinstance(schema, dict):
         return any(word in schema for word in JUMPS) or any(
             _refers(each) for each in schema.values()

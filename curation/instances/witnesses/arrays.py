@@ -10,7 +10,7 @@ from curation.instances.model import Kind, Obstacle
 from curation.instances.witnesses import builder as making
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.builder import Frame, Maker, Nothing
@@ -21,7 +21,7 @@ MOST_ITEMS = 100_000
 _MADE = 40
 
 
-def build(maker: Maker, shape: Shape, frame: Frame) -> Json | Nothing:
+def build(maker: Maker, shape: Shape, frame: Frame) -> UntypedJson | Nothing:
     """Return an array of a shape, or NOTHING."""
     if shape.min_items > MOST_ITEMS:
         return maker.note(Obstacle.TOO_LARGE, f"{shape.min_items} items are required")
@@ -31,14 +31,14 @@ def build(maker: Maker, shape: Shape, frame: Frame) -> Json | Nothing:
 class _Building:
     def __init__(self, maker: Maker, shape: Shape, frame: Frame) -> None:
         self.maker, self.shape, self.frame = maker, shape, frame
-        self.items: list[Json] = []
+        self.items: list[UntypedJson] = []
         self.seen: set[bytes] = set()
         self.needed = [
             each.node for each in shape.contains for _ in range(min(each.least, _MADE))
         ]
         self.capped = [each for each in shape.contains if each.most is not None]
 
-    def run(self) -> Json | Nothing:
+    def run(self) -> UntypedJson | Nothing:
         shape = self.shape
         least = max(int(shape.min_items), len(self.needed), 2 * shape.duplicate)
         count = self._count(least)
@@ -84,7 +84,7 @@ class _Building:
             self.items.append(self.items[0])
             return True
         frame = self.frame.element(index, allowance, self.seen)
-        found: Json | Nothing = making.NOTHING
+        found: UntypedJson | Nothing = making.NOTHING
         for extra in self._extras():
             found = self.maker.value((*goals, *extra), frame)
             if found is not making.NOTHING:
@@ -106,7 +106,7 @@ class _Building:
             return [refused]
         return [(self.needed[0],), refused]
 
-    def _count_needs(self, value: Json) -> None:
+    def _count_needs(self, value: UntypedJson) -> None:
         accepts = self.maker.subject.accepts
         for node in dict.fromkeys(self.needed):
             if accepts(node, value):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.constraints.goals import Goals
@@ -108,7 +108,9 @@ class Maker:
     trouble: dict[tuple[str, ...], int] = field(default_factory=dict)
     obstacles: dict[Obstacle, str] = field(default_factory=dict)
     #: Path to what draws the scalar there anew, of those that stand for themselves.
-    leaves: dict[tuple[str, ...], Callable[[], Json]] = field(default_factory=dict)
+    leaves: dict[tuple[str, ...], Callable[[], UntypedJson]] = field(
+        default_factory=dict
+    )
 
     def varies(self, frame: Frame) -> bool:
         """Tell whether what is made there is drawn, not taken in order."""
@@ -119,7 +121,7 @@ class Maker:
         self.obstacles.setdefault(obstacle, detail[:200])
         return NOTHING
 
-    def value(self, goals: Goals, frame: Frame | None = None) -> Json | Nothing:
+    def value(self, goals: Goals, frame: Frame | None = None) -> UntypedJson | Nothing:
         """Return a value that meets the goals, or NOTHING.
 
         Raises:
@@ -161,7 +163,7 @@ class Maker:
         if self.steps < 0:
             raise ExhaustedError
 
-    def candidates(self, shape: Shape, frame: Frame) -> Iterator[Json]:
+    def candidates(self, shape: Shape, frame: Frame) -> Iterator[UntypedJson]:
         """Yield values of a shape whose choices are made, as long as asked."""
         if shape.values is not None:
             yield from self._listed(shape, frame)
@@ -175,7 +177,7 @@ class Maker:
             if found is not NOTHING:
                 yield found
 
-    def _listed(self, shape: Shape, frame: Frame) -> Iterator[Json]:
+    def _listed(self, shape: Shape, frame: Frame) -> Iterator[UntypedJson]:
         values = list(shape.values or ())
         if self.varies(frame):
             self.rng.shuffle(values)
@@ -185,14 +187,14 @@ class Maker:
                 yield each
         self.note(Obstacle.CONTRADICTION, "no value of an enum is left")
 
-    def _passes(self, shape: Shape, value: Json) -> bool:
+    def _passes(self, shape: Shape, value: UntypedJson) -> bool:
         """Ask the validator about values that `admits` sees from outside only."""
         if not isinstance(value, dict | list):
             return True
         accepts = self.subject.accepts
         return all(accepts(each, value) for each in shape.places())
 
-    def _given(self, shape: Shape, frame: Frame) -> Json | Nothing:
+    def _given(self, shape: Shape, frame: Frame) -> UntypedJson | Nothing:
         """Return a value that the schema itself gives as default or example.
 
         Objects and arrays only where anything may stand: `full` wants them whole.
@@ -221,7 +223,7 @@ class Maker:
             return types
         return self.rng.sample(types, len(types))
 
-    def _of_type(self, shape: Shape, kind: str, frame: Frame) -> Json | Nothing:
+    def _of_type(self, shape: Shape, kind: str, frame: Frame) -> UntypedJson | Nothing:
         if kind == "object":
             return objects.build(self, shape, frame)
         if kind == "array":

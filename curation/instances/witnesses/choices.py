@@ -27,7 +27,7 @@ from curation.instances.witnesses.negation import denials
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.witnesses.builder import Frame, Maker, Nothing
 
 #: Values made for one place before it is given up, by depth.
@@ -49,7 +49,7 @@ class _Attempts:
         return self.left <= self.least
 
 
-def solve(maker: Maker, goals: Goals, frame: Frame) -> Json | Nothing:
+def solve(maker: Maker, goals: Goals, frame: Frame) -> UntypedJson | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
     shape = conjunction(maker.subject, goals)
     if shape.is_settled and not contradiction(shape):
@@ -65,7 +65,7 @@ class _Search:
     frame: Frame
     attempts: _Attempts
 
-    def pick(self, goals: Goals, picked: frozenset[Choice]) -> Json | Nothing:
+    def pick(self, goals: Goals, picked: frozenset[Choice]) -> UntypedJson | Nothing:
         """Pick a branch of the first open choice, or finish."""
         shape = conjunction(self.maker.subject, goals)
         self.maker.spend(len(shape.parts) * (1 + len(shape.required)) // 64)
@@ -81,7 +81,7 @@ class _Search:
 
     def _first(
         self, ways: Sequence[Goals], goals: Goals, picked: frozenset[Choice]
-    ) -> Json | Nothing:
+    ) -> UntypedJson | Nothing:
         """Return what the first way that works leads to; half the rest each."""
         attempts = self.attempts
         least = attempts.least
@@ -112,7 +112,7 @@ class _Search:
 
     def _finish(
         self, shape: Shape, goals: Goals, picked: frozenset[Choice]
-    ) -> Json | Nothing:
+    ) -> UntypedJson | Nothing:
         frame = self.frame
         for _ in range(_REBUILDS):
             for value in self.maker.candidates(shape, frame):
@@ -129,7 +129,7 @@ class _Search:
             frame = frame._replace(vary=True)
         return self.maker.note(Obstacle.CONTRADICTION, _where(shape))
 
-    def _amendments(self, shape: Shape, value: Json) -> list[Goals] | None:
+    def _amendments(self, shape: Shape, value: UntypedJson) -> list[Goals] | None:
         """Return goals of which one may mend the value; None if nothing is wrong."""
         subject = self.maker.subject
         if shape.excluded and not admits(shape, value):
@@ -150,7 +150,7 @@ class _Search:
         found += self._ways_out(shape, value)
         return found
 
-    def _unmet(self, shape: Shape, value: Json) -> Goals:
+    def _unmet(self, shape: Shape, value: UntypedJson) -> Goals:
         """Return what the conditions that hold ask for, all at once."""
         subject, goals = self.maker.subject, list[Goal]()
         for holder in shape.conditionals:
@@ -170,7 +170,7 @@ class _Search:
                     goals.append(Atom(schema={"required": list(each.needs)}))
         return tuple(goals)
 
-    def _overlaps(self, shape: Shape, value: Json) -> list[Goals]:
+    def _overlaps(self, shape: Shape, value: UntypedJson) -> list[Goals]:
         """Return how to leave the branches of a oneOf that hold besides."""
         subject = self.maker.subject
         for choice in shape.choices:
@@ -184,7 +184,7 @@ class _Search:
                 return denials(subject, others[0])
         return []
 
-    def _ways_out(self, shape: Shape, value: Json) -> list[Goals]:
+    def _ways_out(self, shape: Shape, value: UntypedJson) -> list[Goals]:
         """Return how to escape conditions instead of meeting them."""
         subject = self.maker.subject
         found: list[Goals] = [

@@ -12,7 +12,7 @@ from curation.instances.constraints.merging import ALL_TYPES, is_number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Node, Subject
 
 _NUMBERS = ("integer", "number")
@@ -116,11 +116,11 @@ def _of_dependencies(subject: Subject, node: Node) -> Iterator[Goals]:
                 yield there, Negation(subject.child(node, (keyword, name)))
 
 
-def _names(value: Json) -> list[str]:
+def _names(value: UntypedJson) -> list[str]:
     return value if isinstance(value, list) else []
 
 
-def _of_scalars(schema: Json) -> Iterator[Atom]:
+def _of_scalars(schema: UntypedJson) -> Iterator[Atom]:
     values = list(schema["enum"]) if isinstance(schema.get("enum"), list) else []
     if "const" in schema:
         values.append(schema["const"])

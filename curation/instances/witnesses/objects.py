@@ -11,7 +11,7 @@ from curation.instances.scalars import strings
 from curation.instances.witnesses import builder as making
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.builder import Frame, Maker, Nothing
@@ -24,7 +24,7 @@ _DRAWS = 12
 _A_STRING = Atom(types=("string",))
 
 
-def build(maker: Maker, shape: Shape, frame: Frame) -> Json | Nothing:
+def build(maker: Maker, shape: Shape, frame: Frame) -> UntypedJson | Nothing:
     """Return an object of a shape, or NOTHING."""
     if shape.min_properties > MOST_PROPERTIES:
         detail = f"{shape.min_properties} properties are required"
@@ -35,11 +35,11 @@ def build(maker: Maker, shape: Shape, frame: Frame) -> Json | Nothing:
 class _Building:
     def __init__(self, maker: Maker, shape: Shape, frame: Frame) -> None:
         self.maker, self.shape, self.frame = maker, shape, frame
-        self.members: dict[str, Json] = {}
+        self.members: dict[str, UntypedJson] = {}
         self.failed: set[str] = set()
         self.declared = _declared(shape)
 
-    def run(self) -> Json | Nothing:
+    def run(self) -> UntypedJson | Nothing:
         start = self.maker.made
         required = list(self.shape.required)
         optional = self._optional()
@@ -177,7 +177,7 @@ class _Building:
             self.maker.note(Obstacle.PATTERN, f"property name {shape}")
         return found
 
-    def _ordered(self) -> dict[str, Json]:
+    def _ordered(self) -> dict[str, UntypedJson]:
         """Return the members in the order of `properties`, others after."""
         order = [each for each in self.declared if each in self.members]
         rest = [each for each in self.members if each not in self.declared]

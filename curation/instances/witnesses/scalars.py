@@ -12,7 +12,7 @@ from curation.instances.scalars import numbers, strings
 from curation.instances.witnesses import builder as making
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.witnesses.builder import Frame, Maker, Nothing
 
@@ -22,7 +22,7 @@ _DRAWN = frozenset({"string", "integer", "number"})
 LONGEST = 1_000_000
 
 
-def build(maker: Maker, shape: Shape, kind: str, frame: Frame) -> Json | Nothing:
+def build(maker: Maker, shape: Shape, kind: str, frame: Frame) -> UntypedJson | Nothing:
     """Return a scalar of one type, or NOTHING."""
     watched = shape.excluded or shape.not_multiples or "integer" not in shape.types
     for redraw in range(making.REDRAWS):
@@ -41,7 +41,7 @@ def build(maker: Maker, shape: Shape, kind: str, frame: Frame) -> Json | Nothing
 
 def _draw(
     maker: Maker, shape: Shape, kind: str, name: str, redraw: int
-) -> Json | Nothing:
+) -> UntypedJson | Nothing:
     if kind == "string":
         return _string(maker, shape.string(name=name))
     if kind == "boolean":
@@ -63,7 +63,7 @@ def _draw(
     return found
 
 
-def _string(maker: Maker, shape: strings.StringShape) -> Json | Nothing:
+def _string(maker: Maker, shape: strings.StringShape) -> UntypedJson | Nothing:
     if shape.min_length > LONGEST:
         detail = f"{shape.min_length} characters are required"
         return maker.note(Obstacle.TOO_LARGE, detail)

@@ -17,13 +17,13 @@ from curation.instances.witnesses.builder import (
     Maker,
     Nothing,
 )
+from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
-from curation.schema.subschemas import at, replaced, tokens_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
 
 __all__ = ["NOTHING", "Budget", "Maker", "stream", "witnesses"]
@@ -88,7 +88,9 @@ def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witn
     return Witnesses(found=(), obstacle=obstacle, detail=obstacles.get(obstacle, ""))
 
 
-def stream(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Iterator[Json]:
+def stream(
+    subject: Subject, seed: int = 0, budget: Budget = _PLENTY
+) -> Iterator[UntypedJson]:
     """Yield values without end: first small, then full, then drawn.
 
     What a search makes is not judged; each is followed by variants of it, which are.
@@ -113,7 +115,9 @@ def stream(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Iterato
             return
 
 
-def _variants(value: Json, maker: Maker, subject: Subject) -> Iterator[Json]:
+def _variants(
+    value: UntypedJson, maker: Maker, subject: Subject
+) -> Iterator[UntypedJson]:
     """Yield the value with one scalar drawn anew, a few times, where it still holds.
 
     Much cheaper than a new search, and what is wrong elsewhere (a scalar that an
@@ -131,7 +135,7 @@ def _variants(value: Json, maker: Maker, subject: Subject) -> Iterator[Json]:
                 yield variant
 
 
-def _stands(value: Json, path: tuple[str, ...]) -> bool:
+def _stands(value: UntypedJson, path: tuple[str, ...]) -> bool:
     """Tell whether a scalar is where the search once put one."""
     try:
         found = at(value, path)
@@ -160,7 +164,7 @@ class _Search:
         self.trouble: dict[tuple[str, ...], int] = {}
         self.obstacles: dict[Obstacle, str] = {}
 
-    def run(self, steps: int) -> Json | Nothing:
+    def run(self, steps: int) -> UntypedJson | Nothing:
         """Return a value that the validator accepts, or NOTHING."""
         left = steps
         for _ in range(self.repairs):
@@ -179,13 +183,13 @@ class _Search:
             left = maker.steps
         return NOTHING
 
-    def _make(self, maker: Maker, steps: int) -> Json | Nothing:
+    def _make(self, maker: Maker, steps: int) -> UntypedJson | Nothing:
         try:
             return maker.value((self.subject.root,), self.frame)
         except (ExhaustedError, RecursionError):
             return maker.note(Obstacle.EXHAUSTED, f"{steps} steps")
 
-    def _complain(self, value: Json) -> None:
+    def _complain(self, value: UntypedJson) -> None:
         """Remember where the validator found fault."""
         errors = self.subject.errors(value)
         for each in errors:

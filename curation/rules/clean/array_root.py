@@ -9,13 +9,13 @@ from curation.core.rule import Rule
 from curation.json.text import write
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.core.rule import Context
 
 _NAME = "array-root"
 
 
-def _kind(value: Json) -> str:
+def _kind(value: UntypedJson) -> str:
     if isinstance(value, list):
         return f"an array of {len(value)} that holds no single object"
     if isinstance(value, bool):

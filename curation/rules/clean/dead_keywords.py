@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Change, Document, Origin
 from curation.core.rule import Rule
+from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.subschemas import edited, pointer, subschemas
+from curation.schema.subschemas import edited, subschemas
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.core.rule import Context
-    from curation.schema.subschemas import Tokens
+    from curation.json.pointer import Tokens
 
 _NAME = "dead-keywords"
 #: The tool that the copies were edited for knew no more than the old words.
@@ -42,11 +43,11 @@ def apply(document: Document, _context: Context) -> Document:
     renames = _EDITED in document.provenance.path
     changes: list[Change] = []
 
-    def revive(tokens: Tokens, schema: Json) -> Json:
+    def revive(tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         if not isinstance(schema, dict) or LIVING.keys().isdisjoint(schema):
             return schema
-        result: dict[str, Json] = {}
-        members: dict[str, Json] = schema
+        result: dict[str, UntypedJson] = {}
+        members: dict[str, UntypedJson] = schema
         for word, value in members.items():
             name: str = LIVING.get(word, word) if renames else word
             taken = word in LIVING and (not renames or name in schema)
@@ -59,7 +60,7 @@ def apply(document: Document, _context: Context) -> Document:
     return document.changed(edited(document.schema, ANY_DIALECT, revive), changes)
 
 
-def _change(tokens: Tokens, name: str, value: Json, *, gone: bool) -> Change:
+def _change(tokens: Tokens, name: str, value: UntypedJson, *, gone: bool) -> Change:
     word = tokens[-1]
     return Change(
         rule=_NAME,

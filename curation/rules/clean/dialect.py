@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
 from curation.core.rule import Rule
+from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.schema.dialect_uris import Kind, read, statement, works
 from curation.schema.dialects import (
@@ -29,16 +30,17 @@ from curation.schema.dialects import (
     DRAFT_2020_12,
 )
 from curation.schema.from_draft_03 import CannotUpgradeError, upgraded
-from curation.schema.subschemas import edited, pointer, subschemas
-from curation.validation.dialect_inference import inferred, usage
+from curation.schema.keyword_usage import usage
+from curation.schema.subschemas import edited, subschemas
+from curation.validation.dialect_inference import inferred
 from curation.validation.metaschemas import complaint, is_valid
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.core.rule import Context
+    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import Tokens
-    from curation.validation.dialect_inference import Usage
+    from curation.schema.keyword_usage import Usage
 
 _NAME = "dialect"
 _MIXED = "mixed-drafts"
@@ -122,7 +124,7 @@ def _from_draft_03(document: Document) -> Document | Rejected:
     return _stated(document, _oldest(document.schema, used), "repaired", note)
 
 
-def _oldest(schema: Json, used: Usage) -> Dialect:
+def _oldest(schema: UntypedJson, used: Usage) -> Dialect:
     """Return the draft nearest to draft-03 that fits, else draft-04."""
     for each in DIALECTS:
         if used.all_effective(each) and is_valid(schema, each):
@@ -157,7 +159,7 @@ def _unswitched(document: Document) -> Document:
         return document
     changes: list[Change] = []
 
-    def unsaid(tokens: Tokens, schema: Json) -> Json:
+    def unsaid(tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         if not tokens or not isinstance(schema, dict) or "$schema" not in schema:
             return schema
         uri = schema["$schema"]

@@ -9,13 +9,13 @@ from curation.core.rule import Rule
 from curation.schema.roots import asks_nothing, looks_like_a_schema
 
 if TYPE_CHECKING:
-    from curation.core.documents import Document, Json
+    from curation.core.documents import Document, UntypedJson
     from curation.core.rule import Context
 
 NAME = "drop-empty"
 
 
-def _says_so(root: Json) -> bool:
+def _says_so(root: UntypedJson) -> bool:
     """Tell whether an author wrote down that anything goes: that is a schema."""
     return isinstance(root, dict) and (
         "properties" in root or isinstance(root.get("additionalProperties"), dict)

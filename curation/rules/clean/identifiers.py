@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Change, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.edits import Put, rewritten
+from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.references.identifiers import usable
 from curation.schema.dialects import BY_NAME
-from curation.schema.subschemas import places, pointer, subschemas
+from curation.schema.subschemas import places, subschemas
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
     from curation.core.rule import Context
-    from curation.schema.subschemas import Tokens
+    from curation.json.pointer import Tokens
 
 _NAME = "identifiers"
 

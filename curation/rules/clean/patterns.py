@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Change, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.edits import Put, rewritten
+from curation.json.pointer import at, pointer, replaced
 from curation.json.text import write
 from curation.references.closure import Closure, NotResolvedError
 from curation.references.library import NoLibrary
 from curation.references.reachable import leaves_the_places, taking_part
 from curation.schema.dialects import BY_NAME
-from curation.schema.subschemas import at, pointer, replaced, subschemas
+from curation.schema.subschemas import subschemas
 from curation.validation.regex_repair import judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Document, Json
+    from curation.core.documents import Document, UntypedJson
     from curation.core.rule import Context
+    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import Tokens
 
 _NAME = "patterns"
 _NAMES = "patternProperties"
@@ -60,7 +61,7 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     return document.changed(renamed, changes)
 
 
-def _concerned(schema: Json, dialect: Dialect) -> bool:
+def _concerned(schema: UntypedJson, dialect: Dialect) -> bool:
     """Tell, quickly, whether anything in here needs a closer look."""
     return any(
         any(judged(pattern).pattern != pattern for _, pattern in _patterns(each))
@@ -69,7 +70,7 @@ def _concerned(schema: Json, dialect: Dialect) -> bool:
     )
 
 
-def _patterns(schema: Json) -> Iterator[tuple[Tokens, str]]:
+def _patterns(schema: UntypedJson) -> Iterator[tuple[Tokens, str]]:
     """Yield the patterns of one schema itself, with where they stand in it."""
     pattern = schema.get("pattern")
     if isinstance(pattern, str):
@@ -81,8 +82,8 @@ def _patterns(schema: Json) -> Iterator[tuple[Tokens, str]]:
 
 
 def _renamed(
-    schema: Json, named: dict[Tokens, None], dialect: Dialect
-) -> Json | Rejected:
+    schema: UntypedJson, named: dict[Tokens, None], dialect: Dialect
+) -> UntypedJson | Rejected:
     """Give the members of `patternProperties` their mended names, innermost first."""
     for tokens in sorted(named, key=len, reverse=True):
         before = at(schema, tokens)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Change
 from curation.core.rule import Rule
+from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.schema.roots import embedded
-from curation.schema.subschemas import pointer
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Change, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.edits import Put, rewritten
+from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.references.bundling import Bundle
 from curation.references.closure import Closure, NotResolvedError
@@ -15,15 +16,15 @@ from curation.references.library import NoLibrary
 from curation.references.loops import endless
 from curation.references.resolution import Reference, join, legal, referring
 from curation.schema.dialects import BY_NAME
-from curation.schema.subschemas import pointer, subschemas
+from curation.schema.subschemas import subschemas
 from curation.validation.metaschemas import complaint
 from curation.workers.limits import Limits, too_many
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
     from curation.core.rule import Context
+    from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-    from curation.schema.subschemas import Tokens
 
 _NAME = "references"
 _LIMITS = Limits()

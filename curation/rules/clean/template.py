@@ -13,13 +13,14 @@ import orjson
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Rule
+from curation.json.pointer import Tokens, pointer
 from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, Shape
-from curation.schema.subschemas import Place, Tokens, places, pointer
+from curation.schema.subschemas import Place, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.core.rule import Context
 
 _MARK = "${"
@@ -31,7 +32,7 @@ _KEYWORDS = ANY_DIALECT.effective | {"$schema"}
 _MAPS = frozenset({Shape.MAP, Shape.DEPENDENCIES})
 
 
-def _all(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
+def _all(value: UntypedJson, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
     """Yield the marked keys, and strings if they count, at any depth of a value."""
     if isinstance(value, str):
         if strings and _MARK in value:
@@ -46,7 +47,7 @@ def _all(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
             yield from _all(each, (*tokens, str(index)), strings=strings)
 
 
-def _own(value: Json, tokens: Tokens) -> Iterator[Tokens]:
+def _own(value: UntypedJson, tokens: Tokens) -> Iterator[Tokens]:
     """Yield the marked strings of a value that is a string or an array of them."""
     if isinstance(value, str | list):
         flat = [each for each in value if isinstance(each, str)]
@@ -74,7 +75,7 @@ def _in_place(place: Place) -> Iterator[Tokens]:
             yield from _own(value, tokens)
 
 
-def _marked(schema: Json) -> bool:
+def _marked(schema: UntypedJson) -> bool:
     """Tell whether a mark stands anywhere at all."""
     try:
         return _MARK.encode() in orjson.dumps(schema)

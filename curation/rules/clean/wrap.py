@@ -10,7 +10,7 @@ from curation.json.text import write
 from curation.schema.roots import asks_nothing, entries, looks_like_a_schema
 
 if TYPE_CHECKING:
-    from curation.core.documents import Document, Json
+    from curation.core.documents import Document, UntypedJson
     from curation.core.rule import Context
 
 NAME = "wrap-library"
@@ -23,7 +23,7 @@ def _apply(document: Document, _context: Context) -> Document:
     found = entries(root)
     if not found:
         return document
-    properties: Json = {each.name: {"$ref": each.reference} for each in found}
+    properties: UntypedJson = {each.name: {"$ref": each.reference} for each in found}
     wrapped = {**root, "type": "object", "properties": properties}
     changes = [
         Change(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Change
 from curation.core.rule import Rule
+from curation.json.pointer import replaced
 from curation.json.text import write
 from curation.schema.paper_roots import applies
-from curation.schema.subschemas import replaced
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

@@ -6,18 +6,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.core.documents import ABSENT, Change, Json
+from curation.core.documents import ABSENT, Change, UntypedJson
 from curation.core.rule import Rule
 from curation.json.objects import objects, searchable, tokens
+from curation.json.pointer import at, pointer, replaced
 from curation.json.text import write
-from curation.schema.subschemas import at, pointer, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.documents import Document
     from curation.core.rule import Context
-    from curation.schema.subschemas import Tokens
+    from curation.json.pointer import Tokens
 
 NAME = "paper-pattern-text"
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
@@ -70,13 +70,13 @@ class _Edit:
     is_name: bool
 
 
-def _edits(schema: Json) -> Iterator[_Edit]:
+def _edits(schema: UntypedJson) -> Iterator[_Edit]:
     """Yield what changes, innermost first: a new name never stands above an edit."""
     found: list[_Edit] = []
     for trail, each in objects(schema):
         keyed = each.get("patternProperties")
         names = list(keyed) if isinstance(keyed, dict) else []
-        patterns: list[tuple[Tokens, Json, bool]]
+        patterns: list[tuple[Tokens, UntypedJson, bool]]
         patterns = [(("pattern",), each.get("pattern"), False)]
         patterns += [(("patternProperties", name), name, True) for name in names]
         for place, pattern, is_name in patterns:
@@ -85,7 +85,9 @@ def _edits(schema: Json) -> Iterator[_Edit]:
     return reversed(found)
 
 
-def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
+def _renamed(
+    schema: UntypedJson, place: Tokens, right: str
+) -> tuple[UntypedJson, UntypedJson]:
     """Return the schema with one key of an object renamed, and the member's value."""
     above, name = place[:-1], place[-1]
     members = at(schema, above)
@@ -94,7 +96,7 @@ def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
 
 
 def _apply(document: Document, _context: Context) -> Document:
-    schema: Json = document.schema
+    schema: UntypedJson = document.schema
     changes: list[Change] = []
     text = searchable(schema)
     if not any(sign in text for sign in _SIGNS):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Change, Json, Reason, Rejected
+from curation.core.documents import Change, Reason, Rejected, UntypedJson
 from curation.core.rule import Rule
+from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.schema.paper_roots import applies
-from curation.schema.subschemas import pointer
 from curation.validation.metaschema_2020_12 import verdict
 
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 NAME = "paper-promote"
 
 
-def _embedded(root: Json) -> str | None:
+def _embedded(root: UntypedJson) -> str | None:
     """Return the name of the member that is the schema, or None."""
     if not isinstance(root, dict) or "$schema" in root or applies(root):
         return None
-    members: dict[str, Json] = root
+    members: dict[str, UntypedJson] = root
     return next(
         (
             name

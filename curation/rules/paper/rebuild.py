@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
-from curation.core.documents import ABSENT, Change, Json, Reason, Rejected
+from curation.core.documents import ABSENT, Change, Reason, Rejected, UntypedJson
 from curation.core.rule import Rule
 from curation.json.objects import objects
 from curation.json.text import plain, write
@@ -27,7 +27,7 @@ _KIND = jsonschema_rs.ValidationErrorKind
 _SHOWN = 240
 
 
-def _failure(schema: Json) -> jsonschema_rs.ValidationError | None:
+def _failure(schema: UntypedJson) -> jsonschema_rs.ValidationError | None:
     """Return why jsonschema-rs cannot build a schema under its declared draft."""
     try:
         try:

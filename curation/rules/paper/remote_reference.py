@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.objects import objects, searchable, tokens
-from curation.schema.subschemas import pointer
+from curation.json.pointer import pointer
 
 if TYPE_CHECKING:
     from curation.core.documents import Document

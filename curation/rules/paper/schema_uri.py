@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import ABSENT, Change, Json
+from curation.core.documents import ABSENT, Change, UntypedJson
 from curation.core.rule import Rule
 from curation.json.objects import Trail, objects, searchable, tokens
+from curation.json.pointer import Tokens, at, pointer, replaced
 from curation.json.text import write
-from curation.schema.subschemas import Tokens, at, pointer, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,14 +40,16 @@ def _mended(uri: str, *, at_root: bool) -> str | None:
     return uri if at_root or "json-schema.org" in uri else None
 
 
-def _without(value: Json, holder: Tokens) -> Json:
+def _without(value: UntypedJson, holder: Tokens) -> UntypedJson:
     """Return the value with the `$schema` of the object at `holder` taken out."""
     members = at(value, holder)
     kept = {name: each for name, each in members.items() if name != "$schema"}
     return replaced(value, holder, kept)
 
 
-def _holders(schema: dict[str, Json]) -> Iterable[tuple[Trail, dict[str, Json]]]:
+def _holders(
+    schema: dict[str, UntypedJson],
+) -> Iterable[tuple[Trail, dict[str, UntypedJson]]]:
     """Return the objects that may declare a dialect, outermost first."""
     at_root = isinstance(schema.get("$schema"), str)
     nested = searchable(schema).count(_SIGN) > at_root
@@ -55,7 +57,7 @@ def _holders(schema: dict[str, Json]) -> Iterable[tuple[Trail, dict[str, Json]]]
 
 
 def _apply(document: Document, _context: Context) -> Document:
-    schema: Json = document.schema
+    schema: UntypedJson = document.schema
     changes: list[Change] = []
     for trail, each in _holders(schema):
         uri = each.get("$schema")

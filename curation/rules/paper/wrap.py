@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import ABSENT, Change, Json
+from curation.core.documents import ABSENT, Change, UntypedJson
 from curation.core.rule import Rule
+from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.schema.paper_roots import SIGNS, constrains, entries
-from curation.schema.subschemas import pointer
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NAME = "paper-wrap"
 
 
-def _wrapped(root: dict[str, Json]) -> dict[str, Json]:
+def _wrapped(root: dict[str, UntypedJson]) -> dict[str, UntypedJson]:
     """Return the members that the wrap sets; none where nothing can be wrapped."""
     properties = {
         ".".join(each for each in tokens if each != "definitions"): {

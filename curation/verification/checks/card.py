@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.verification.core.check import Answer
     from curation.verification.core.folder_contents import Contents
 
@@ -20,13 +20,13 @@ _NAME = "card"
 _SHOWN = 300
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
+def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
     # What cannot be read has been told; nothing can be computed from it.
     if not contents.findings:
         yield [{"where": ""}]
 
 
-def _work(folder: Path, _unit: Json) -> Json:
+def _work(folder: Path, _unit: UntypedJson) -> UntypedJson:
     """Return the names of the files that are not what the data gives."""
     from curation.packaging.derived_files import differing  # noqa: PLC0415 - draws plots
 

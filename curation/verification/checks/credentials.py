@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.verification.core.check import Answer
     from curation.verification.core.folder_contents import Contents
 
@@ -25,11 +25,11 @@ _NAME = "credentials"
 _JSON = ("{", "[", '"')
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
+def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
     return group_batches(contents.tables.values())
 
 
-def _value(text: str) -> Json:
+def _value(text: str) -> UntypedJson:
     """Return the value of a JSON text, and any other text as it is."""
     if not text.startswith(_JSON):
         return text
@@ -39,7 +39,7 @@ def _value(text: str) -> Json:
         return text
 
 
-def _work(folder: Path, unit: Json) -> Json:
+def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
     """Return column, row, place and format of each credential of a row group."""
     found = []
     for row, _, name, text in texts(

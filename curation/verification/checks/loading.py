@@ -22,7 +22,7 @@ from curation.verification.core.folder_contents import LEDGER
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.verification.core.check import Answer
     from curation.verification.core.folder_contents import Contents
 
@@ -55,9 +55,9 @@ def _broken(contents: Contents, files: Mapping[str, Sequence[str]]) -> list[str]
     return [path for path in paths if not contents.is_sound(path)]
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
+def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
     configs = _safely_announced(contents) or {}
-    units: list[Json] = [
+    units: list[UntypedJson] = [
         {"where": config}
         for config, files in configs.items()
         if not _broken(contents, files)
@@ -79,7 +79,7 @@ def _plainly_called(folder: Path) -> Path:
     return copytree(place, Path(tempfile.mkdtemp()) / "copy")
 
 
-def _work(folder: Path, unit: Json) -> Json:
+def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
     """Open one config as a user would; return the rows of each split."""
     try:
         import datasets  # noqa: PLC0415 - an extra, and slow to import

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.verification.core.check import Answer
     from curation.verification.core.folder_contents import Contents
 
 _NAME = "personal"
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
+def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
     # Instances are made from schemas: theirs are drawn, or stand in the schema.
     return group_batches(
         each
@@ -31,7 +31,7 @@ def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
     )
 
 
-def _work(folder: Path, unit: Json) -> Json:
+def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
     """Return row, name of the row, and what is in it, of a row group."""
     found: dict[int, Counter[str]] = {}
     names: dict[int, str | None] = {}

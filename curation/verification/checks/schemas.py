@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.schema.dialects import Dialect
     from curation.verification.core.check import Answer
     from curation.verification.core.folder_contents import Contents
@@ -31,13 +31,13 @@ _COLUMNS = ("unique_id", "json_schema", "dialect", "sha256", "skeleton_sha256")
 _CLEAN = "clean"
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[Json]]:
+def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
     for table in contents.records():
         if set(_COLUMNS) <= set(table.metadata.schema.to_arrow_schema().names):
             yield from row_batches(table)
 
 
-def _work(folder: Path, unit: Json) -> Json:
+def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
     """Return what is wrong with one record: validity, then digests."""
     rows = columns(folder / unit["where"], unit["group"], _COLUMNS)
     row = {name: rows[name][unit["row"]] for name in _COLUMNS}
@@ -59,7 +59,7 @@ def _work(folder: Path, unit: Json) -> Json:
     return [row["unique_id"], invalid, wrong] if invalid or wrong else None
 
 
-def _invalid(schema: Json, dialect: Dialect, text: bytes) -> Iterator[str]:
+def _invalid(schema: UntypedJson, dialect: Dialect, text: bytes) -> Iterator[str]:
     found = complaint(schema, dialect)
     if found is not None:
         yield f"invalid under {dialect.name}: {found}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.verification.core.findings import Finding
     from curation.verification.core.folder_contents import Contents
     from curation.workers.outcomes import Outcome
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 class Answer:
     """What became of one unit."""
 
-    unit: Json
+    unit: UntypedJson
     outcome: Outcome
 
     @property
-    def value(self) -> Json:
+    def value(self) -> UntypedJson:
         """What the child answered; None where it did not."""
         return self.outcome.answer
 
@@ -48,11 +48,11 @@ class Found:
     counted: Mapping[str, int] = field(default_factory=dict)
 
 
-def _no_batches(_contents: Contents) -> Iterable[Sequence[Json]]:
+def _no_batches(_contents: Contents) -> Iterable[Sequence[UntypedJson]]:
     return ()
 
 
-def _no_work(_folder: Path, _unit: Json) -> Json:
+def _no_work(_folder: Path, _unit: UntypedJson) -> UntypedJson:
     return None
 
 
@@ -66,6 +66,6 @@ class Check:
     #: Judges, in the parent, what the children answered.
     judge: Callable[[Contents, Sequence[Answer]], Found]
     #: Gives the units for children, in batches; each has a member `where`.
-    batches: Callable[[Contents], Iterable[Sequence[Json]]] = _no_batches
+    batches: Callable[[Contents], Iterable[Sequence[UntypedJson]]] = _no_batches
     #: Does one unit, in a child, of the folder at a path.
-    work: Callable[[Path, Json], Json] = _no_work
+    work: Callable[[Path, UntypedJson], UntypedJson] = _no_work

@@ -28,7 +28,7 @@ from curation.verification.core.findings import READABLE, Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Where the tables lie that are no config.
 LEDGER = "ledger"
@@ -75,9 +75,9 @@ class Contents:
     files: Mapping[str, Path]
     #: The parquet files that open, by path.
     tables: Mapping[str, Table]
-    manifest: Mapping[str, Json]
+    manifest: Mapping[str, UntypedJson]
     #: The card's YAML; empty where there is none.
-    metadata: Mapping[str, Json]
+    metadata: Mapping[str, UntypedJson]
     #: What could not be read.
     findings: tuple[Finding, ...]
 
@@ -179,7 +179,9 @@ def read_text(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _manifest(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str, Json]:
+def _manifest(
+    files: Mapping[str, Path], findings: list[Finding]
+) -> Mapping[str, UntypedJson]:
     path = files.get(MANIFEST)
     if path is None:
         return {}
@@ -196,7 +198,9 @@ def _manifest(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str
     return dict(given)
 
 
-def _metadata(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str, Json]:
+def _metadata(
+    files: Mapping[str, Path], findings: list[Finding]
+) -> Mapping[str, UntypedJson]:
     path = files.get(CARD)
     if path is None:
         findings.append(_unreadable(CARD, "missing"))
@@ -212,7 +216,7 @@ def _metadata(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str
     return {}
 
 
-def card_metadata(text: str) -> dict[str, Json]:
+def card_metadata(text: str) -> dict[str, UntypedJson]:
     """Return the YAML at the head of a card.
 
     Raises:

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.verification.core.folder_contents import Contents, Table
 
 
-def row_batches(table: Table) -> Iterator[Sequence[Json]]:
+def row_batches(table: Table) -> Iterator[Sequence[UntypedJson]]:
     """Yield a batch for each row group, with a unit for each row."""
     for group, rows in _groups(table):
         yield [{"where": table.path, "group": group, "row": row} for row in range(rows)]
 
 
-def group_batches(tables: Iterable[Table]) -> Iterator[Sequence[Json]]:
+def group_batches(tables: Iterable[Table]) -> Iterator[Sequence[UntypedJson]]:
     """Yield a batch for each row group, with one unit."""
     for table in tables:
         for group, _ in _groups(table):

@@ -6,10 +6,10 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING
 
-from evaluation.core.task import Report
 from evaluation.generation.generated_texts import configs_of, of_config, texts
 from evaluation.generation.judgement import Class, Verdict
 from evaluation.generation.local_writer import UNCONSTRAINED
+from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Missing, Rate, Table
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from curation.schema.dialects import ANNOTATIONS, CONTAINERS, KNOWN_WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _TABLE: Final = Path(__file__).with_name("refusals.toml")
 #: Characters of a message that are read: a schema may be quoted in it whole.
@@ -122,7 +122,7 @@ def _messages() -> Mapping[str, Sequence[_Known]]:
     return MappingProxyType(found)
 
 
-def _known(table: Mapping[str, Json]) -> _Known:
+def _known(table: Mapping[str, UntypedJson]) -> _Known:
     return _Known(
         pattern=re.compile(table["pattern"]),
         kind=table.get("kind", "keyword"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Result
-from evaluation.core.task import Report
+from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Rate, Table
 from evaluation.tasks.declared.outcomes import declared
 

@@ -18,7 +18,7 @@ from evaluation.tasks.declared.report import report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Subject
 
 NAME: Final = "declared"
@@ -41,7 +41,7 @@ def units(subjects: Iterable[Subject], _settings: Settings) -> Iterator[Unit]:
         )
 
 
-def _formats(subject: Subject) -> list[Json]:
+def _formats(subject: Subject) -> list[UntypedJson]:
     """Return the values of `format`; the schema is read only if it has any."""
     dialect = BY_NAME.get(subject.dialect)
     if "format" not in subject.features or dialect is None:

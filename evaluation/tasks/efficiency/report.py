@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.core.task import Report
 from evaluation.generation.generated_texts import (
     ALL,
     configs_of,
@@ -13,6 +12,7 @@ from evaluation.generation.generated_texts import (
     texts,
 )
 from evaluation.generation.local_writer import UNCONSTRAINED
+from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import Quantiles, geometric_ratio
 from evaluation.reporting.tables import Cell, Duration, Missing, Ratio, Table
 

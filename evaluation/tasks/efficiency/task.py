@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.core.task import Report, RunRows, Settings, Task
+from evaluation.core.task import RunRows, Settings, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from evaluation.core.cases import Subject, Unit
+    from evaluation.reporting.report import Report
 
 
 def _report(run: RunRows) -> Report:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Verdict
-from evaluation.core.task import Report
+from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Rate, Table
 from evaluation.results.measurements import Measured, measurer
 from evaluation.results.outcomes import apart, right

@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Unit, Walk
-from evaluation.core.task import Report, RunRows, Settings, Task
+from evaluation.core.task import RunRows, Settings, Task
 from evaluation.tasks.masks.member_orders import permuted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from evaluation.core.cases import Instance, Subject
+    from evaluation.reporting.report import Report
 
 NAME: Final = "masks"
 

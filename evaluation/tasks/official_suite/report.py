@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.task import Report
+from evaluation.reporting.report import Report
 from evaluation.reporting.share_charts import heat_map
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
 from evaluation.tasks.official_suite.outcomes import (
@@ -20,7 +20,8 @@ from evaluation.tasks.official_suite.outcomes import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from evaluation.core.task import Plot, RunRows
+    from evaluation.core.task import RunRows
+    from evaluation.reporting.report import Plot
     from evaluation.reporting.tables import Cell
     from evaluation.tasks.official_suite.outcomes import CaseOutcome
 

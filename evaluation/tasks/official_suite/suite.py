@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.download.acquire import FetchSettings
 
 #: Where the suite's own server would be; nothing is ever asked there.
@@ -52,7 +52,7 @@ class Suite:
     route: str
     pack: Path
 
-    def described(self) -> Mapping[str, Json]:
+    def described(self) -> Mapping[str, UntypedJson]:
         """Return what a run's header says of it."""
         return {
             "archive": self.archive,
@@ -67,7 +67,7 @@ class SuiteTest:
     """One instance of a case."""
 
     description: str
-    data: Json
+    data: UntypedJson
     valid: bool
 
 
@@ -83,7 +83,7 @@ class Case:
     number: int
     description: str
     #: A Boolean or an object.
-    schema: Json
+    schema: UntypedJson
     tests: tuple[SuiteTest, ...]
     #: Whether it needs a document from the suite's own server.
     remote: bool
@@ -180,7 +180,7 @@ def cases(suite: Suite, draft: str, *, optional: bool = False) -> Iterator[Case]
         yield from made
 
 
-def _case(given: Json, dialect: Dialect, category: str, number: int) -> Case:
+def _case(given: UntypedJson, dialect: Dialect, category: str, number: int) -> Case:
     tests = tuple(
         SuiteTest(
             description=each["description"], data=each["data"], valid=each["valid"]
@@ -198,7 +198,7 @@ def _case(given: Json, dialect: Dialect, category: str, number: int) -> Case:
     )
 
 
-def needs_remote(schema: Json, dialect: Dialect) -> bool:
+def needs_remote(schema: UntypedJson, dialect: Dialect) -> bool:
     """Tell whether a schema refers to a document of the suite's server.
 
     What it holds itself under such an identifier is no remote document; a

@@ -22,7 +22,7 @@ from evaluation.tasks.official_suite.report import report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Subject
     from evaluation.tasks.official_suite.suite import Case, Suite
 
@@ -53,7 +53,7 @@ def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
             yield from suite_units(suite, name, optional=optional)
 
 
-def _sources() -> Mapping[str, Json]:
+def _sources() -> Mapping[str, UntypedJson]:
     """Say which suite it is, for the run's header."""
     from curation.download.acquire import FetchSettings  # noqa: PLC0415 - as above
     from evaluation.tasks.official_suite.suite import acquire_suite  # noqa: PLC0415 - as above
@@ -96,7 +96,7 @@ def unit(case: Case, suite: str) -> Unit:
     )
 
 
-def _said(case: Case) -> Json:
+def _said(case: Case) -> UntypedJson:
     """Return the schema with its draft said."""
     if not isinstance(case.schema, dict) or "$schema" in case.schema:
         return case.schema

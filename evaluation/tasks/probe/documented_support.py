@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: What stands for a version that no document says.
@@ -98,11 +98,11 @@ def _support(feature: str, support: Mapping[str, Support]) -> Support:
     return support.get(general, Support.UNKNOWN)
 
 
-def _read() -> dict[str, Json]:
+def _read() -> dict[str, UntypedJson]:
     return tomllib.loads(_TABLE.read_text("utf-8"))
 
 
-def _declaration(table: Mapping[str, Json]) -> Declaration:
+def _declaration(table: Mapping[str, UntypedJson]) -> Declaration:
     said = {
         feature: level
         for level in (Support.YES, Support.PARTLY, Support.NO)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.task import Report
+from evaluation.reporting.report import Report
 from evaluation.reporting.share_charts import heat_map
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
 from evaluation.results.labels import engine_names
@@ -22,7 +22,8 @@ from evaluation.tasks.probe.theoretical_coverage import coverages
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from evaluation.core.task import Plot, RunRows
+    from evaluation.core.task import RunRows
+    from evaluation.reporting.report import Plot
     from evaluation.reporting.tables import Cell
     from evaluation.tasks.probe.documented_support import Declaration
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: What a text repeats at most: masks are to be compared, not lengths of texts.
 _MOST: Final = 32
@@ -99,7 +99,7 @@ def families() -> Mapping[str, Family]:
     return {each.name: each for each in listed}
 
 
-def _case(schema: Json, valid: Json, invalid: Json | None) -> Case:
+def _case(schema: UntypedJson, valid: UntypedJson, invalid: UntypedJson | None) -> Case:
     return Case(
         schema=json.dumps(schema),
         valid=json.dumps(valid),

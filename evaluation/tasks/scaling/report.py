@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Result
-from evaluation.core.task import Report
 from evaluation.reporting.charts import lines
+from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Duration, Table
 from evaluation.results.labels import deadline_ns, number_in
 from evaluation.results.outcomes import Standing, standing
@@ -17,9 +17,10 @@ from evaluation.tasks.scaling.power_law import TAIL, exponent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row
-    from evaluation.core.task import Plot, RunRows
+    from evaluation.core.task import RunRows
+    from evaluation.reporting.report import Plot
     from evaluation.reporting.tables import Cell
 
 _TASK: Final = "scaling"
@@ -182,7 +183,7 @@ def _end(sizes: Mapping[int, _Size]) -> tuple[Cell, Cell]:
     return None, None
 
 
-def _curves(engines: _Engines, limits: Mapping[str, Json]) -> Table:
+def _curves(engines: _Engines, limits: Mapping[str, UntypedJson]) -> Table:
     compile_ns = float(deadline_ns(limits, "compile_seconds") or 0)
     run_ns = float(deadline_ns(limits, "run_seconds") or 0)
     rows = [

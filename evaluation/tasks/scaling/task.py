@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Unit, Walk
-from evaluation.core.task import Report, RunRows, Settings, Task
+from evaluation.core.task import RunRows, Settings, Task
 from evaluation.tasks.scaling.families import Case, Family, families
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from evaluation.core.cases import Subject
+    from evaluation.reporting.report import Report
 
 NAME: Final = "scaling"
 #: Times that every size is measured; `--set repeats=N`.

@@ -23,7 +23,7 @@ from evaluation.tokenizers.formats.sentencepiece import Piece, PieceType, from_p
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _MAGIC: Final = b"GGUF"
 _VERSIONS: Final = (2, 3)
@@ -50,7 +50,7 @@ class _Reader:
             raise EOFError
         return content
 
-    def number(self, form: str) -> Json:
+    def number(self, form: str) -> UntypedJson:
         size = struct.calcsize("<" + form)
         return struct.unpack("<" + form, self.take(size))[0]
 
@@ -63,7 +63,7 @@ class _Reader:
     def string(self) -> str:
         return self.take(self.count()).decode()
 
-    def value(self, kind: int, depth: int = 0) -> Json:
+    def value(self, kind: int, depth: int = 0) -> UntypedJson:
         if kind == _STRING:
             return self.string()
         if kind != _ARRAY:
@@ -77,7 +77,7 @@ class _Reader:
         return [self.value(inner, depth + 1) for _ in range(count)]
 
 
-def metadata(stream: IO[bytes], where: str) -> dict[str, Json]:
+def metadata(stream: IO[bytes], where: str) -> dict[str, UntypedJson]:
     """Return the keys and values at the front of a GGUF file.
 
     Raises:
@@ -112,7 +112,7 @@ def from_gguf(stream: IO[bytes], where: str) -> Parts:
     raise BadData(f"its tokenizer is of kind {model!r}, not gpt2 or llama", where)
 
 
-def _pieces(keys: Mapping[str, Json], where: str) -> Parts:
+def _pieces(keys: Mapping[str, UntypedJson], where: str) -> Parts:
     columns = (keys[f"tokenizer.ggml.{each}"] for each in _PIECE_KEYS)
     pieces = [
         Piece(text=text, score=score, type=PieceType(kind))
@@ -121,11 +121,11 @@ def _pieces(keys: Mapping[str, Json], where: str) -> Parts:
     return from_pieces(pieces, unigram=False, eos_id=_end(keys), where=where)
 
 
-def _end(keys: Mapping[str, Json]) -> int:
+def _end(keys: Mapping[str, UntypedJson]) -> int:
     return int(keys["tokenizer.ggml.eos_token_id"])
 
 
-def _byte_level(keys: Mapping[str, Json], where: str) -> Parts:
+def _byte_level(keys: Mapping[str, UntypedJson], where: str) -> Parts:
     tokens: list[str] = keys["tokenizer.ggml.tokens"]
     types = [PieceType(each) for each in keys["tokenizer.ggml.token_type"]]
     added: dict[int, tuple[str, bool]] = {}

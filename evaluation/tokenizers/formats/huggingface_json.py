@@ -21,13 +21,13 @@ from evaluation.tokenizers.formats.sentencepiece import piece_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _SENTENCEPIECE: Final = frozenset({"Metaspace", "ByteFallback"})
 
 
 def from_fast(
-    content: bytes, configs: Sequence[Mapping[str, Json]], where: str
+    content: bytes, configs: Sequence[Mapping[str, UntypedJson]], where: str
 ) -> Parts:
     """Return the tokenizer of a `tokenizer.json`.
 
@@ -42,7 +42,7 @@ def from_fast(
         raise BadData(f"not a tokenizer.json ({error!r})", where) from error
 
 
-def kind_of(given: Json) -> Kind | None:
+def kind_of(given: UntypedJson) -> Kind | None:
     """Return how a `tokenizer.json` writes bytes; None for another kind."""
     parts = ("pre_tokenizer", "decoder", "normalizer")
     steps = [step for part in parts for step in steps_of(given.get(part))]
@@ -53,7 +53,7 @@ def kind_of(given: Json) -> Kind | None:
     return Kind.SENTENCEPIECE if replaces or names & _SENTENCEPIECE else None
 
 
-def steps_of(part: Json) -> Iterator[dict[str, Json]]:
+def steps_of(part: UntypedJson) -> Iterator[dict[str, UntypedJson]]:
     """Yield the steps of a part of a `tokenizer.json`, those in sequences too."""
     if isinstance(part, dict):
         yield part
@@ -62,7 +62,9 @@ def steps_of(part: Json) -> Iterator[dict[str, Json]]:
                 yield from steps_of(each)
 
 
-def _parts(content: bytes, configs: Sequence[Mapping[str, Json]], where: str) -> Parts:
+def _parts(
+    content: bytes, configs: Sequence[Mapping[str, UntypedJson]], where: str
+) -> Parts:
     given = orjson.loads(content)
     kind = kind_of(given)
     vocabulary = given["model"]["vocab"]
@@ -95,7 +97,7 @@ def _parts(content: bytes, configs: Sequence[Mapping[str, Json]], where: str) ->
 
 def _bytes_by_id(
     ids: Mapping[str, int],
-    added: Mapping[int, Mapping[str, Json]],
+    added: Mapping[int, Mapping[str, UntypedJson]],
     kind: Kind,
     length: int,
 ) -> list[bytes | None]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: What SentencePiece writes for a space.
 SPACE: Final = "▁"
@@ -30,9 +30,9 @@ def byte_level_json(
     vocabulary: Mapping[str, int],
     merges: Sequence[Sequence[str]],
     added: Mapping[int, tuple[str, bool]],
-    split: Sequence[Json],
+    split: Sequence[UntypedJson],
     whole_first: bool,
-) -> dict[str, Json]:
+) -> dict[str, UntypedJson]:
     """Return a byte-level tokenizer.
 
     `added` gives text and whether it is special by id; `split` how a text is cut
@@ -64,8 +64,8 @@ def byte_level_json(
 
 
 def sentencepiece_json(
-    model: Mapping[str, Json], added: Mapping[int, tuple[str, bool]]
-) -> dict[str, Json]:
+    model: Mapping[str, UntypedJson], added: Mapping[int, tuple[str, bool]]
+) -> dict[str, UntypedJson]:
     """Return a SentencePiece tokenizer that puts no space before a text."""
     back = {"type": "Replace", "pattern": {"String": SPACE}, "content": " "}
     steps = [back, {"type": "ByteFallback"}, {"type": "Fuse"}]
@@ -95,7 +95,7 @@ def merges_of(order: Iterable[str]) -> list[tuple[str, str]]:
     return merges
 
 
-def _frame(added: Mapping[int, tuple[str, bool]]) -> dict[str, Json]:
+def _frame(added: Mapping[int, tuple[str, bool]]) -> dict[str, UntypedJson]:
     return {
         "version": "1.0",
         "truncation": None,

@@ -11,7 +11,7 @@ from curation.system.errors import BadData
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Bytes that every JSON text of ASCII may hold.
 _PRINTABLE: Final = frozenset(range(0x20, 0x7F))
@@ -90,7 +90,7 @@ def id_count(ids: Collection[int], where: str) -> int:
 
 
 def end_token(
-    configs: Sequence[Mapping[str, Json]], ids: Mapping[str, int], where: str
+    configs: Sequence[Mapping[str, UntypedJson]], ids: Mapping[str, int], where: str
 ) -> int:
     """Return the id of the token that ends an answer.
 
@@ -120,7 +120,7 @@ def end_token(
     )
 
 
-def padded_size(configs: Sequence[Mapping[str, Json]], tokens: int) -> int:
+def padded_size(configs: Sequence[Mapping[str, UntypedJson]], tokens: int) -> int:
     """Return the number of ids that a model scores: its config's, or the tokens."""
     size = tokens
     for config in configs:

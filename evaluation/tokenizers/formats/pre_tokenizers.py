@@ -14,7 +14,7 @@ from curation.system.errors import BadConfiguration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _GPT_2: Final = (
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -38,7 +38,7 @@ _TEKKEN: Final = (
 )
 
 
-def split_by(pattern: str) -> list[Json]:
+def split_by(pattern: str) -> list[UntypedJson]:
     """Return the one step that cuts at every match of a regular expression."""
     return [
         {
@@ -50,9 +50,9 @@ def split_by(pattern: str) -> list[Json]:
     ]
 
 
-_DIGITS: Final[list[Json]] = [{"type": "Digits", "individual_digits": True}]
+_DIGITS: Final[list[UntypedJson]] = [{"type": "Digits", "individual_digits": True}]
 #: By the names that GGUF files and tiktoken's encodings use.
-_KNOWN: Final[dict[str, Sequence[Json]]] = {
+_KNOWN: Final[dict[str, Sequence[UntypedJson]]] = {
     "gpt-2": split_by(_GPT_2),
     "default": split_by(_GPT_2),
     "smollm": [*_DIGITS, *split_by(_GPT_2)],
@@ -67,7 +67,7 @@ _KNOWN: Final[dict[str, Sequence[Json]]] = {
 }
 
 
-def pre_tokenizer(name: str, where: str) -> Sequence[Json]:
+def pre_tokenizer(name: str, where: str) -> Sequence[UntypedJson]:
     """Return how a tokenizer cuts a text, by its well-known name.
 
     Raises:

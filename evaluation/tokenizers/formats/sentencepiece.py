@@ -26,7 +26,7 @@ from evaluation.tokenizers.formats.parts import Kind, Parts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5
@@ -113,7 +113,7 @@ def _unknown(pieces: Sequence[Piece]) -> int | None:
     return next(found, None)
 
 
-def _unigram(pieces: Sequence[Piece]) -> dict[str, Json]:
+def _unigram(pieces: Sequence[Piece]) -> dict[str, UntypedJson]:
     return {
         "type": "Unigram",
         "unk_id": _unknown(pieces),
@@ -122,7 +122,9 @@ def _unigram(pieces: Sequence[Piece]) -> dict[str, Json]:
     }
 
 
-def _pairs(pieces: Sequence[Piece], vocabulary: dict[str, int]) -> dict[str, Json]:
+def _pairs(
+    pieces: Sequence[Piece], vocabulary: dict[str, int]
+) -> dict[str, UntypedJson]:
     unknown = _unknown(pieces)
     normal = [each for each in pieces if each.type is PieceType.NORMAL]
     order = sorted(normal, key=lambda each: -each.score)

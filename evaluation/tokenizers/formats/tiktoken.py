@@ -22,7 +22,7 @@ from evaluation.tokenizers.formats.pre_tokenizers import split_by
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _TEKKEN_NAMES: Final = ("<unk>", "<s>", "</s>")
 _TEKKEN_END: Final = 2
@@ -31,7 +31,7 @@ _TEKKEN_END: Final = 2
 def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
     content: bytes,
     *,
-    split: Sequence[Json],
+    split: Sequence[UntypedJson],
     special: Sequence[str],
     eos: str,
     vocab_size: int,
@@ -92,7 +92,7 @@ def from_tekken(content: bytes, where: str) -> Parts:
 def _parts(
     ranks: Mapping[int, bytes],
     names: Mapping[int, str],
-    split: Sequence[Json],
+    split: Sequence[UntypedJson],
     eos_id: int,
     vocab_size: int,
 ) -> Parts:

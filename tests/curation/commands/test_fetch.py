@@ -25,7 +25,7 @@ from tests.archives_made import FILES, github_pin, github_tarball, save
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 APP = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 APP.command()(fetch)
@@ -108,10 +108,10 @@ def test_a_source_is_missing_only_if_clean_has_nothing(
     assert (dict(got.missing), got.exit_code) == ({"snowplow": 75}, 75)
 
 
-def acquired_only(name: str) -> Callable[..., Json]:
+def acquired_only(name: str) -> Callable[..., UntypedJson]:
     """Return an `acquire` that has one archive, and promises the others."""
 
-    def acquire(pin: curation.download.acquire.ArchivePin, *_: object) -> Json:
+    def acquire(pin: curation.download.acquire.ArchivePin, *_: object) -> UntypedJson:
         if pin.name != name:
             return curation.download.acquire.Unavailable(
                 archive=pin.name, why="later", exit_code=75

@@ -18,7 +18,7 @@ from curation.system.progress import Quiet
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 APP = typer.Typer()
 APP.command()(instances)
@@ -49,7 +49,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return request.out
 
 
-def lines(path: Path, *rows: Json) -> str:
+def lines(path: Path, *rows: UntypedJson) -> str:
     """Write JSON Lines; return the file's name."""
     path.write_text("".join(json.dumps(each) + "\n" for each in rows))
     return str(path)

@@ -23,7 +23,7 @@ from curation.dataset.paper_tables import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 ROWS = [
     ("B", json.dumps({"$schema": "http://json-schema.org/draft-04/schema#"})),
@@ -35,7 +35,7 @@ ROWS = [
 
 
 #: Schemas that declare nothing.
-NO_OBJECTS: list[Json] = [True, {}, []]
+NO_OBJECTS: list[UntypedJson] = [True, {}, []]
 
 
 def test_table_1_counts_what_can_be_read() -> None:

@@ -8,11 +8,11 @@ from curation.schema.dialects import DIALECTS, DRAFT_04
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _OBJECT = {"type": "object"}
 #: Keyword to schemas that can be met, in any draft that knows the keyword.
-SATISFIABLE: dict[str, list[Json]] = {
+SATISFIABLE: dict[str, list[UntypedJson]] = {
     "type": [{"type": ["null", "integer"]}, {"type": "number"}, {"type": "boolean"}],
     "enum": [{"enum": [None, "a", {"b": [1]}]}, {"enum": [{}, []], "type": "array"}],
     "const": [{"const": None}, {"const": {"a": [1, {}]}}],
@@ -235,7 +235,7 @@ SILENT = frozenset(
 )
 
 
-def cases() -> list[tuple[str, str, Json]]:
+def cases() -> list[tuple[str, str, UntypedJson]]:
     """Return dialect, keyword and schema for every keyword of every draft."""
     found = []
     for dialect in DIALECTS:
@@ -248,7 +248,7 @@ def cases() -> list[tuple[str, str, Json]]:
     return found
 
 
-def _exclusive(keyword: str, *, old: bool) -> Json:
+def _exclusive(keyword: str, *, old: bool) -> UntypedJson:
     bound = keyword.removeprefix("exclusive").lower()
     if old:
         return {"type": "integer", bound: 5, keyword: True}

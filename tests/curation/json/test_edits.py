@@ -8,15 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.json.edits import Drop, Put, rewritten
-from curation.schema.subschemas import replaced
+from curation.json.pointer import replaced
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 def test_edits_keep_key_order_and_share_the_rest() -> None:
     """What no edit concerns is the very same value."""
-    value: Json = {"b": {"x": 1, "y": [{"z": 1}, {"z": 2}]}, "a": {"k": 1}, "c": 3}
+    value: UntypedJson = {
+        "b": {"x": 1, "y": [{"z": 1}, {"z": 2}]},
+        "a": {"k": 1},
+        "c": 3,
+    }
     result = rewritten(
         value,
         {
@@ -44,9 +48,9 @@ _VALUES = st.recursive(
 )
 
 
-def _members(value: Json, tokens: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+def _members(value: UntypedJson, tokens: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
-    members: Json = value if isinstance(value, dict) else {}
+    members: UntypedJson = value if isinstance(value, dict) else {}
     if isinstance(value, list):
         members = {str(index): each for index, each in enumerate(value)}
     for name, each in members.items():
@@ -57,7 +61,7 @@ def _members(value: Json, tokens: tuple[str, ...] = ()) -> list[tuple[str, ...]]
 
 
 @given(_VALUES, st.data())
-def test_one_edit_is_a_replacement(value: Json, data: st.DataObject) -> None:
+def test_one_edit_is_a_replacement(value: UntypedJson, data: st.DataObject) -> None:
     """A single edit does what `replaced` does."""
     members = _members(value)
     if members:

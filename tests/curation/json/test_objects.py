@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 
 from curation.json.objects import objects, searchable, tokens
+from curation.json.pointer import at
 from curation.json.text import SpelledFloat
-from curation.schema.subschemas import at
 from tests.curation.schema.test_measures import VALUES
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def count(value: Json) -> int:
+def count(value: UntypedJson) -> int:
     """Return how many objects a value holds, itself included."""
     if isinstance(value, dict):
         return 1 + sum(map(count, value.values()))
@@ -24,7 +24,7 @@ def count(value: Json) -> int:
 
 
 @given(VALUES)
-def test_every_object_is_met_where_its_trail_says(value: Json) -> None:
+def test_every_object_is_met_where_its_trail_says(value: UntypedJson) -> None:
     """Each once, and at the place that the tokens lead to."""
     found = list(objects(value))
     assert len(found) == count(value)
@@ -40,7 +40,7 @@ def test_objects_come_in_the_order_they_stand() -> None:
 
 def test_deep_values_are_walked_without_recursion() -> None:
     """Deeper than the interpreter's stack."""
-    value: Json = {}
+    value: UntypedJson = {}
     for _ in range(5_000):
         value = [{"a": value}]
     *_, (trail, _) = objects(value)
@@ -48,7 +48,7 @@ def test_deep_values_are_walked_without_recursion() -> None:
 
 
 @given(VALUES)
-def test_the_text_to_search_is_json_text_of_the_value(value: Json) -> None:
+def test_the_text_to_search_is_json_text_of_the_value(value: UntypedJson) -> None:
     """Without whitespace outside strings; equal when read again."""
     assert json.loads(searchable(value)) == value
 

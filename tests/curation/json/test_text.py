@@ -31,7 +31,7 @@ from curation.json.text import (
 if TYPE_CHECKING:
     import random
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Strings that are Unicode text: no half of a surrogate pair.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -86,13 +86,13 @@ FEW_TEXTS = st.recursive(
 )
 
 
-def _read(text: str) -> Json:
+def _read(text: str) -> UntypedJson:
     value = parse(text.encode())
     assert not isinstance(value, Rejected), value
     return value
 
 
-def _model(value: Json) -> Json:
+def _model(value: UntypedJson) -> UntypedJson:
     """Return a value that is equal to another's exactly where the two are one."""
     if isinstance(value, dict):
         return "object", frozenset((name, _model(each)) for name, each in value.items())
@@ -101,7 +101,7 @@ def _model(value: Json) -> Json:
     return type(value).__name__, value
 
 
-def _exact(text: str) -> Json:
+def _exact(text: str) -> UntypedJson:
     """Read a text with exact numbers, by nothing that is tested here."""
     return _model(
         json.loads(
@@ -112,7 +112,7 @@ def _exact(text: str) -> Json:
     )
 
 
-def _shuffled(value: Json, order: random.Random) -> Json:
+def _shuffled(value: UntypedJson, order: random.Random) -> UntypedJson:
     if isinstance(value, dict):
         names = list(value)
         order.shuffle(names)
@@ -165,7 +165,9 @@ def test_numbers_have_one_canonical_form_each(one: str, other: str) -> None:
         max_leaves=20,
     )
 )
-def test_without_fractions_the_standard_library_writes_the_same(value: Json) -> None:
+def test_without_fractions_the_standard_library_writes_the_same(
+    value: UntypedJson,
+) -> None:
     """Keys are in code point order; nothing insignificant stands between tokens."""
     expected = json.dumps(
         value, sort_keys=True, separators=(",", ":"), ensure_ascii=False

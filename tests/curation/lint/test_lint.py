@@ -15,10 +15,10 @@ from curation.schema.dialects import BY_NAME, KNOWN_WORDS
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def _found(schema: Json, dialect: str = "draft-07") -> set[tuple[str, str]]:
+def _found(schema: UntypedJson, dialect: str = "draft-07") -> set[tuple[str, str]]:
     """Return codes and places, the root's own left out."""
     return {
         (each.code, each.pointer)
@@ -118,7 +118,7 @@ def _found(schema: Json, dialect: str = "draft-07") -> set[tuple[str, str]]:
     ],
 )
 def test_each_defect_is_flagged_where_it_stands(
-    dialect: str, schema: Json, code: str, pointer: str
+    dialect: str, schema: UntypedJson, code: str, pointer: str
 ) -> None:
     """At the root and below, with a pointer to the keyword itself."""
     assert (code, pointer) in _found(schema, dialect)
@@ -170,7 +170,7 @@ def test_each_defect_is_flagged_where_it_stands(
         ("draft-07", {"default": {"$ref": "#", "minLength": 1}}),
     ],
 )
-def test_what_is_no_defect_is_not_flagged(dialect: str, schema: Json) -> None:
+def test_what_is_no_defect_is_not_flagged(dialect: str, schema: UntypedJson) -> None:
     """Names of properties, data, companions that are there, bounds that meet."""
     assert _found(schema, dialect) == set()
 
@@ -193,7 +193,7 @@ def test_what_is_no_defect_is_not_flagged(dialect: str, schema: Json) -> None:
     ],
 )
 def test_a_root_that_accepts_every_non_object_is_flagged(
-    schema: Json, *, flagged: bool
+    schema: UntypedJson, *, flagged: bool
 ) -> None:
     """Only what surely does; references are followed, circles are not."""
     codes = {each.code for each in lints(schema, BY_NAME["draft-07"])}
@@ -231,7 +231,9 @@ _VALUES = st.recursive(
 
 @settings(deadline=None)
 @given(st.dictionaries(_WORDS, _VALUES, max_size=5), st.sampled_from(sorted(BY_NAME)))
-def test_no_value_anywhere_makes_a_check_fail(schema: Json, dialect: str) -> None:
+def test_no_value_anywhere_makes_a_check_fail(
+    schema: UntypedJson, dialect: str
+) -> None:
     """Malformed keywords are passed over; the answer is sorted and each once."""
     found = lints(schema, BY_NAME[dialect])
     assert found == sorted(set(found))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.core.records import Record
     from curation.dataset.ledger import Entry
 
@@ -52,7 +52,7 @@ def _entries() -> list[Entry]:
 
 
 def contents(
-    folder: Path, entries: Sequence[Entry] | None = None, **given: Json
+    folder: Path, entries: Sequence[Entry] | None = None, **given: UntypedJson
 ) -> Contents:
     """Write rows and ledger of some entries, and return what the folder holds."""
     listed = list(_entries() if entries is None else entries)

@@ -23,7 +23,7 @@ from curation.workers.run_folder import locked, run_folder_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sample-card.md"
 
@@ -58,7 +58,7 @@ def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def begin(self) -> None:
             pass
 
-        def finish(self, into: Path) -> Json:
+        def finish(self, into: Path) -> UntypedJson:
             copytree(sample / "plots", into / "plots")
             return tables
 

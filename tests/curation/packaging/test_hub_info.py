@@ -14,20 +14,25 @@ from curation.packaging.hub_info import arrow_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 datasets = pytest.importorskip("datasets")
 
 
 @pytest.fixture(scope="module")
-def told(sample: Path) -> list[Json]:
+def told(sample: Path) -> list[UntypedJson]:
     """Return the `dataset_info` of the sample's card."""
-    info: list[Json] = DatasetCard.load(sample / "README.md").data["dataset_info"]
+    info: list[UntypedJson] = DatasetCard.load(sample / "README.md").data[
+        "dataset_info"
+    ]
     return info
 
 
 def test_datasets_computes_the_same(
-    sample: Path, told: list[Json], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sample: Path,
+    told: list[UntypedJson],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Features, bytes, rows and sizes of each config are those of a fresh load."""
     monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", 1)
@@ -47,7 +52,7 @@ def test_datasets_computes_the_same(
         assert computed == each
 
 
-def _files(sample: Path, info: Json, split: str) -> list[Path]:
+def _files(sample: Path, info: UntypedJson, split: str) -> list[Path]:
     if info["config_name"] != "default":
         return list((sample / info["config_name"]).glob(f"{split}-*"))
     return [

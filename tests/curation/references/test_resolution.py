@@ -10,10 +10,10 @@ from curation.references.resolution import SchemaDocument, descend, join, legal,
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def _found(schema: Json, dialect: str, uri: str, fragment: str) -> Json:
+def _found(schema: UntypedJson, dialect: str, uri: str, fragment: str) -> UntypedJson:
     document = SchemaDocument(schema=schema, dialect=BY_NAME[dialect], uri="")
     spot = document.find(uri, fragment)
     return None if spot is None else spot.tokens
@@ -40,7 +40,7 @@ def test_a_pointer_is_decoded_as_the_two_standards_say(
 ) -> None:
     """Percent signs are decoded first, then `~1` and `~0`."""
     names = ("a", "a b", "x/y", "x~y", "x~1y", "50%", "caf\u00e9", "")
-    schema: Json = {"definitions": {name: {} for name in names}}
+    schema: UntypedJson = {"definitions": {name: {} for name in names}}
     schema["definitions"]["list"] = {"items": [{}, {}]}
     assert _found(schema, "draft-07", "", fragment) == tokens
 
@@ -50,7 +50,7 @@ def test_a_pointer_is_decoded_as_the_two_standards_say(
 )
 def test_a_fragment_that_leads_nowhere_is_an_error(fragment: str) -> None:
     """A resource that is there, with nothing under the fragment, is no answer."""
-    schema: Json = {"type": "object", "allOf": [{}], "definitions": {"a": {}}}
+    schema: UntypedJson = {"type": "object", "allOf": [{}], "definitions": {"a": {}}}
     with pytest.raises(LookupError):
         _found(schema, "draft-07", "", fragment)
 
@@ -74,7 +74,9 @@ def test_the_resource_of_another_uri_is_not_in_here() -> None:
         ("2020-12", {"definitions": {"a": {"$dynamicAnchor": "name"}}}),
     ],
 )
-def test_a_plain_name_is_given_as_each_draft_does(dialect: str, schema: Json) -> None:
+def test_a_plain_name_is_given_as_each_draft_does(
+    dialect: str, schema: UntypedJson
+) -> None:
     """Draft-04 names in `id`, draft-06 and draft-07 in `$id`, later in `$anchor`."""
     assert _found(schema, dialect, "", "name") == ("definitions", "a")
 

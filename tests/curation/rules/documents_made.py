@@ -9,20 +9,20 @@ from curation.core.documents import Document, Origin, Provenance
 from curation.core.rule import Context
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 class NoLibrary:
     """A source of one document."""
 
-    def get(self, uri: str) -> Json | None:
+    def get(self, uri: str) -> UntypedJson | None:
         """Return None: there is no other document."""
 
 
 CONTEXT = Context(library=NoLibrary())
 
 
-def document(schema: Json, **given: Json) -> Document:
+def document(schema: UntypedJson, **given: UntypedJson) -> Document:
     """Return a document with this schema, of a source that no rule knows."""
     made = Document(
         config="Made",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Document, Json, Reason, Rejected
+from curation.core.documents import Document, Reason, Rejected, UntypedJson
 from curation.core.rule import Context
 from curation.rules.clean.references import RULE
 from tests.curation.rules.documents_made import document
@@ -20,16 +20,16 @@ SITE = "https://schemas.example/"
 class Shelf:
     """A source of a few documents; remembers nothing, fetches nothing."""
 
-    documents: Mapping[str, Json] = field(default_factory=dict)
+    documents: Mapping[str, UntypedJson] = field(default_factory=dict)
 
-    def get(self, uri: str) -> Json | None:
+    def get(self, uri: str) -> UntypedJson | None:
         """Return the document of that URI, if it stands here."""
         return self.documents.get(uri)
 
 
 def result_of(
-    schema: Json,
-    documents: Mapping[str, Json] | None = None,
+    schema: UntypedJson,
+    documents: Mapping[str, UntypedJson] | None = None,
     dialect: str = "draft-07",
     base_uri: str | None = None,
 ) -> Document | Rejected:
@@ -39,11 +39,11 @@ def result_of(
 
 
 def record_of(
-    schema: Json,
-    documents: Mapping[str, Json] | None = None,
+    schema: UntypedJson,
+    documents: Mapping[str, UntypedJson] | None = None,
     dialect: str = "draft-07",
     base_uri: str | None = None,
-) -> Json:
+) -> UntypedJson:
     """Return the schema that the rule keeps."""
     result = result_of(schema, documents, dialect, base_uri)
     assert isinstance(result, Document), result
@@ -51,8 +51,8 @@ def record_of(
 
 
 def reason_of(
-    schema: Json,
-    documents: Mapping[str, Json] | None = None,
+    schema: UntypedJson,
+    documents: Mapping[str, UntypedJson] | None = None,
     dialect: str = "draft-07",
 ) -> Reason:
     """Return why the rule rejects a schema."""

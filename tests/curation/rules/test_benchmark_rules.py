@@ -15,10 +15,10 @@ from curation.rules.benchmark.duplicates import judge as judge_copies
 from curation.rules.benchmark.quota import judge as judge_quota
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def candidate(unique_id: str, content: str, **given: Json) -> Candidate:
+def candidate(unique_id: str, content: str, **given: UntypedJson) -> Candidate:
     """Return a candidate whose digest is that of its content."""
     made = Candidate(
         config="Github_easy",

@@ -16,10 +16,10 @@ from curation.schema.dialects import BY_NAME
 from tests.curation.judges import rust_accepts
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def _arrays(words: st.SearchStrategy[str]) -> st.SearchStrategy[Json]:
+def _arrays(words: st.SearchStrategy[str]) -> st.SearchStrategy[UntypedJson]:
     return st.lists(words, min_size=1, max_size=2, unique=True)
 
 
@@ -28,10 +28,10 @@ _SMALL = st.integers(0, 2)
 _TYPES = st.sampled_from(
     ["null", "boolean", "string", "integer", "number", "object", "array"]
 )
-_VALUES: st.SearchStrategy[Json] = st.sampled_from(
+_VALUES: st.SearchStrategy[UntypedJson] = st.sampled_from(
     ["", "a", "ab", 0, 1, 1.5, 2.0, None, True, [], {}, [1]]
 )
-_LEAVES: dict[str, st.SearchStrategy[Json]] = {
+_LEAVES: dict[str, st.SearchStrategy[UntypedJson]] = {
     "type": _TYPES | _arrays(_TYPES),
     "enum": st.lists(_VALUES, min_size=1, max_size=3, unique_by=repr),
     "const": _VALUES,
@@ -53,8 +53,8 @@ _LEAVES: dict[str, st.SearchStrategy[Json]] = {
 
 
 def _some(
-    words: dict[str, st.SearchStrategy[Json]],
-) -> st.SearchStrategy[dict[str, Json]]:
+    words: dict[str, st.SearchStrategy[UntypedJson]],
+) -> st.SearchStrategy[dict[str, UntypedJson]]:
     """Return schemas of up to four of these words."""
     chosen = st.lists(st.sampled_from(sorted(words)), max_size=4, unique=True)
     return chosen.flatmap(
@@ -62,7 +62,7 @@ def _some(
     )
 
 
-def _words(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+def _words(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJson]:
     """Return schemas of a few words, which may hold schemas themselves."""
     several = st.lists(inner, min_size=2, max_size=2)
     return _some(
@@ -100,7 +100,10 @@ _INSTANCES = st.recursive(
     st.lists(_INSTANCES, min_size=10, max_size=20),
 )
 def test_no_instance_contradicts_a_proof(
-    schema: Json, definition: Json, dialect: str, instances: list[Json]
+    schema: UntypedJson,
+    definition: UntypedJson,
+    dialect: str,
+    instances: list[UntypedJson],
 ) -> None:
     """Where a proof is given, jsonschema-rs accepts nothing either."""
     if not isinstance(schema, dict):
@@ -114,7 +117,9 @@ def test_no_instance_contradicts_a_proof(
 
 @settings(deadline=None, max_examples=100)
 @given(_SCHEMAS, _SCHEMAS)
-def test_what_has_a_witness_is_not_refuted(schema: Json, definition: Json) -> None:
+def test_what_has_a_witness_is_not_refuted(
+    schema: UntypedJson, definition: UntypedJson
+) -> None:
     """What the instance maker can make, the validator having agreed, may be made."""
     whole = {"allOf": [schema], "definitions": {"d": definition}}
     if witnesses(Subject.of(whole, "draft-07")).found:
@@ -124,7 +129,7 @@ def test_what_has_a_witness_is_not_refuted(schema: Json, definition: Json) -> No
 @settings(deadline=None, max_examples=200)
 @given(_SCHEMAS, _SCHEMAS, _INSTANCES)
 def test_a_sure_judgement_is_the_validator_s(
-    schema: Json, definition: Json, instance: Json
+    schema: UntypedJson, definition: UntypedJson, instance: UntypedJson
 ) -> None:
     """Where the judge of listed values is sure, jsonschema-rs says the same."""
     whole = {"allOf": [schema], "definitions": {"d": definition}}

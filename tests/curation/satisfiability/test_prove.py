@@ -10,7 +10,7 @@ from curation.satisfiability.prove import answer, refute, refuted_places
 from curation.schema.dialects import BY_NAME
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _ENDLESS = {
     "type": "object",
@@ -155,7 +155,7 @@ _ALIKE = {"type": "string", "title": "a"}
         ),
     ],
 )
-def test_what_accepts_nothing_is_refuted(name: str, schema: Json) -> None:
+def test_what_accepts_nothing_is_refuted(name: str, schema: UntypedJson) -> None:
     """Each simple reason on its own, by its name."""
     proof = refute(schema, BY_NAME["draft-07"])
     assert proof is not None
@@ -246,18 +246,18 @@ def test_references_are_followed_into_embedded_resources() -> None:
         {"type": "number", "minimum": 1.2, "maximum": 1.9},
     ],
 )
-def test_what_may_accept_something_is_not(schema: Json) -> None:
+def test_what_may_accept_something_is_not(schema: UntypedJson) -> None:
     """Non-objects, empty arrays, another branch, or what is not understood."""
     assert refute(schema, BY_NAME["draft-07"]) is None
 
 
 def test_deep_and_wide_schemas_end() -> None:
     """No fuel, no proof."""
-    deep: Json = {"type": "string"}
+    deep: UntypedJson = {"type": "string"}
     for _ in range(400):
         deep = {"allOf": [deep]}
     assert refute(deep, BY_NAME["draft-07"]) is None
-    wide: Json = {
+    wide: UntypedJson = {
         f"d{i}": {"anyOf": [{"$ref": f"#/definitions/d{i + 1}"}] * 3} for i in range(50)
     }
     wide["d50"] = {"type": "null"}
@@ -279,7 +279,7 @@ def test_deep_and_wide_schemas_end() -> None:
         },
     ],
 )
-def test_large_schemas_end(schema: Json) -> None:
+def test_large_schemas_end(schema: UntypedJson) -> None:
     """Steps are counted; what lies beyond them counts as accepting."""
     proof = refute(schema, BY_NAME["draft-07"])
     assert (proof is not None) == ("enum" in schema or "oneOf" in schema)

@@ -16,7 +16,7 @@ from curation.validation.metaschema_2020_12 import refuse
 from curation.validation.metaschemas import VALIDATORS
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 Unknown = validators.create({})
 SITE = "http://json-schema.org"
@@ -142,7 +142,7 @@ def test_an_address_without_a_draft_declares_nothing(uri: str) -> None:
         {"type": "string"},
     ],
 )
-def test_anything_else_is_unknown(uri: Json) -> None:
+def test_anything_else_is_unknown(uri: UntypedJson) -> None:
     """Another address, and what is no string, names no draft."""
     said = read(uri)
     assert said.kind is Kind.UNKNOWN

@@ -17,7 +17,7 @@ from curation.schema.features import features, formats, used
 from curation.schema.recursion import is_recursive
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_features_are_what_a_schema_uses_in_keyword_position(
-    schema: Json, found: set[str]
+    schema: UntypedJson, found: set[str]
 ) -> None:
     """Keywords and their groups; annotations, data and unknown words are none."""
     assert set(features(schema, DRAFT_2020_12)) == found
@@ -104,7 +104,7 @@ def test_names_are_sorted_and_stand_once() -> None:
         {"definitions": {"x": {"$id": "#n", "not": {"$ref": "#n"}}}},
     ],
 )
-def test_a_reference_above_itself_is_recursion(schema: Json) -> None:
+def test_a_reference_above_itself_is_recursion(schema: UntypedJson) -> None:
     """To the root, to an ancestor, in a ring, by pointer, anchor or identifier."""
     assert is_recursive(schema, DRAFT_07)
     assert "@recursiveSchemas" in features(schema, DRAFT_07)
@@ -125,7 +125,7 @@ def test_a_reference_above_itself_is_recursion(schema: Json) -> None:
         True,
     ],
 )
-def test_other_references_are_none(schema: Json) -> None:
+def test_other_references_are_none(schema: UntypedJson) -> None:
     """Chains that end, other documents, and data that looks like a reference."""
     assert not is_recursive(schema, DRAFT_07)
 
@@ -139,7 +139,7 @@ def test_recursion_by_its_own_keywords_is_recursion() -> None:
 
 def test_long_chains_of_references_are_followed_without_recursion() -> None:
     """A ring of 20,000 definitions is found, and an open chain is none."""
-    chain: dict[str, Json] = {
+    chain: dict[str, UntypedJson] = {
         f"d{number}": {"not": {"$ref": f"#/definitions/d{number + 1}"}}
         for number in range(20_000)
     }

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft3Validator, Draft4Validator
 from referencing import Registry
 
-from curation.core.documents import ABSENT, Json
+from curation.core.documents import ABSENT, UntypedJson
 from curation.schema.from_draft_03 import CannotUpgradeError, upgraded
 
 
-def upgrade(schema: Json) -> Json:
+def upgrade(schema: UntypedJson) -> UntypedJson:
     """Return the draft-04 form of a schema."""
     return upgraded(schema, "made")[0]
 
@@ -62,7 +62,7 @@ def upgrade(schema: Json) -> Json:
         ({"format": "host-name"}, {"format": "hostname"}),
     ],
 )
-def test_each_word_finds_its_successor(old: Json, new: Json) -> None:
+def test_each_word_finds_its_successor(old: UntypedJson, new: UntypedJson) -> None:
     """Draft-03's own words become what draft-04 says instead."""
     assert upgrade({**old, "definitions": {"x": {}}}) == {
         **new,
@@ -79,7 +79,7 @@ def test_each_word_finds_its_successor(old: Json, new: Json) -> None:
         {"dependencies": {"a": ["b"]}, "additionalProperties": False},
     ],
 )
-def test_what_both_drafts_share_is_left_alone(schema: Json) -> None:
+def test_what_both_drafts_share_is_left_alone(schema: UntypedJson) -> None:
     """A schema without draft-03's own words is the same object afterwards."""
     result, changes = upgraded(schema, "made")
     assert result is schema
@@ -133,7 +133,9 @@ def test_order_is_kept_and_changes_are_told() -> None:
         ),
     ],
 )
-def test_what_would_change_the_meaning_is_refused(schema: Json, why: str) -> None:
+def test_what_would_change_the_meaning_is_refused(
+    schema: UntypedJson, why: str
+) -> None:
     """Where no draft-04 form of the same meaning is known, the reason is told."""
     with pytest.raises(CannotUpgradeError, match=why):
         upgrade(schema)
@@ -155,7 +157,7 @@ types = st.sampled_from(
 names = st.sampled_from(["a", "b", "c"])
 
 
-def _unions(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+def _unions(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJson]:
     """Return one type, or several types and schemas, each once."""
     several = st.lists(st.one_of(types, inner), min_size=1, max_size=3).filter(
         lambda drawn: all(drawn.count(each) == 1 for each in drawn)
@@ -164,15 +166,15 @@ def _unions(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
 
 
 @st.composite
-def schemas(draw: st.DrawFn, depth: int = 3) -> Json:
+def schemas(draw: st.DrawFn, depth: int = 3) -> UntypedJson:
     """Draw a schema that is valid under draft-03, at most so deep."""
     if not depth:
         return {}
-    inner: st.SearchStrategy[Json] = schemas(depth - 1)
+    inner: st.SearchStrategy[UntypedJson] = schemas(depth - 1)
     requirement = st.one_of(
         names, st.lists(names, min_size=1, max_size=2, unique=True), inner
     )
-    values: dict[str, st.SearchStrategy[Json]] = {
+    values: dict[str, st.SearchStrategy[UntypedJson]] = {
         "type": _unions(inner),
         "disallow": _unions(inner),
         "extends": st.one_of(inner, st.lists(inner, min_size=1, max_size=2)),
@@ -203,7 +205,9 @@ instances = st.recursive(
 
 
 @given(schemas(), st.lists(instances, min_size=5, max_size=12))
-def test_the_upgraded_schema_accepts_the_same(schema: Json, drawn: list[Json]) -> None:
+def test_the_upgraded_schema_accepts_the_same(
+    schema: UntypedJson, drawn: list[UntypedJson]
+) -> None:
     """Draft-03's validator before and draft-04's after give the same verdicts."""
     new = upgrade(schema)
     Draft4Validator.check_schema(new)
@@ -214,7 +218,7 @@ def test_the_upgraded_schema_accepts_the_same(schema: Json, drawn: list[Json]) -
 
 
 @given(schemas())
-def test_upgrading_twice_changes_nothing_more(schema: Json) -> None:
+def test_upgrading_twice_changes_nothing_more(schema: UntypedJson) -> None:
     """An upgraded schema has none of draft-03's own words left."""
     new = upgrade(schema)
     again, changes = upgraded(new, "made")

@@ -22,7 +22,7 @@ from curation.schema.measures import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 VALUES = st.recursive(
     st.one_of(
@@ -54,13 +54,13 @@ def test_arrays_count_for_the_fan_out_only() -> None:
 
 
 @pytest.mark.parametrize("value", [1, "text", None, [], [{"a": 1}]])
-def test_what_is_no_object_has_no_fields(value: Json) -> None:
+def test_what_is_no_object_has_no_fields(value: UntypedJson) -> None:
     """A scalar or an array at the root has neither fields nor depth."""
     assert field_count(value) == schema_depth(value) == 0
     assert fan_out_outside_arrays(value) == 0
 
 
-def nested(value: Json) -> tuple[int, int]:
+def nested(value: UntypedJson) -> tuple[int, int]:
     """Return field count and depth by recursion, as one would define them."""
     if not isinstance(value, dict):
         return 0, 0
@@ -70,14 +70,14 @@ def nested(value: Json) -> tuple[int, int]:
 
 
 @given(VALUES)
-def test_counts_equal_their_recursive_definitions(value: Json) -> None:
+def test_counts_equal_their_recursive_definitions(value: UntypedJson) -> None:
     """The loops over stacks count what the definitions say."""
     assert (field_count(value), schema_depth(value)) == nested(value)
     assert fan_out_outside_arrays(value) <= max_fan_out(value)
 
 
 @given(VALUES)
-def test_the_size_is_that_of_pythons_default_text(value: Json) -> None:
+def test_the_size_is_that_of_pythons_default_text(value: UntypedJson) -> None:
     """What is not ASCII counts as its escape."""
     read = plain(parse(json.dumps(value).encode()))
     assert size_bytes(read) == len(json.dumps(read).encode())
@@ -91,7 +91,7 @@ def test_a_size_keeps_the_spelling_of_numbers() -> None:
 
 def test_all_four_measures_come_together() -> None:
     """`measures` says what the single functions say."""
-    value: Json = {"a": {"b": {}}}
+    value: UntypedJson = {"a": {"b": {}}}
     found = measures(value)
     assert (found.field_count, found.max_fan_out, found.depth) == (2, 1, 3)
     assert found.size == len('{"a": {"b": {}}}')
@@ -99,7 +99,7 @@ def test_all_four_measures_come_together() -> None:
 
 def test_deep_values_are_measured_without_recursion() -> None:
     """Nesting beyond the interpreter's limit is only more levels."""
-    value: Json = {}
+    value: UntypedJson = {}
     for _ in range(5_000):
         value = {"a": value}
     assert (field_count(value), schema_depth(value)) == (5_000, 5_001)

@@ -16,7 +16,7 @@ from curation.schema.roots import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         False,
     ],
 )
-def test_keywords_of_any_draft_constrain(schema: Json) -> None:
+def test_keywords_of_any_draft_constrain(schema: UntypedJson) -> None:
     """Whatever draft knows the keyword, it asks something."""
     assert constrains(schema)
 
@@ -76,7 +76,7 @@ def test_keywords_of_any_draft_constrain(schema: Json) -> None:
         {"dependentRequired": {"a": []}},
     ],
 )
-def test_what_restricts_nothing_does_not_constrain(schema: Json) -> None:
+def test_what_restricts_nothing_does_not_constrain(schema: UntypedJson) -> None:
     """Annotations, empty keywords, `type: object`, and words with odd values."""
     assert not constrains(schema)
 
@@ -91,7 +91,7 @@ def test_what_restricts_nothing_does_not_constrain(schema: Json) -> None:
         {"minProperties": 1},
     ],
 )
-def test_a_malformed_root_is_left_to_the_metaschema(root: Json) -> None:
+def test_a_malformed_root_is_left_to_the_metaschema(root: UntypedJson) -> None:
     """Wrapping must not paper over a broken keyword."""
     assert not asks_nothing(root)
 
@@ -116,7 +116,9 @@ def test_a_root_of_empty_properties_asks_nothing() -> None:
         ([{"$schema": "s"}], None),
     ],
 )
-def test_an_embedded_schema_is_found_at_depth_one(root: Json, name: str | None) -> None:
+def test_an_embedded_schema_is_found_at_depth_one(
+    root: UntypedJson, name: str | None
+) -> None:
     """The first member with a `$schema` of its own, if the root asks nothing."""
     assert embedded(root) == name
 
@@ -179,7 +181,7 @@ def test_the_first_free_number_makes_a_name_new() -> None:
 
 def test_deep_nesting_ends() -> None:
     """A file as deep as the reader allows is searched without trouble."""
-    root: Json = {"type": "string"}
+    root: UntypedJson = {"type": "string"}
     for _ in range(250):
         root = {"x": root}
     assert entries({"definitions": root}) == ()

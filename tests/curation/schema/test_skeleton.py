@@ -13,13 +13,13 @@ from curation.schema.dialects import BY_NAME, DIALECTS, DRAFT_07, DRAFT_2020_12,
 from curation.schema.skeleton import STRIPPED, skeleton, skeleton_digest
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 words = st.sampled_from(sorted(STRIPPED))
 texts = st.text(max_size=4)
 
 
-def _schemas(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+def _schemas(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJson]:
     names = st.one_of(words, st.sampled_from(["a", "b"]))
     return st.fixed_dictionaries(
         {},
@@ -39,7 +39,7 @@ schemas = st.recursive(_schemas(st.just({})), _schemas, max_leaves=6)
 dialects = st.sampled_from(DIALECTS)
 
 
-def annotated(schema: Json, seed: int) -> Json:
+def annotated(schema: UntypedJson, seed: int) -> UntypedJson:
     """Return the schema with its members shuffled and annotations put in."""
     chance = random.Random(seed)
     if not isinstance(schema, dict):
@@ -64,7 +64,7 @@ def annotated(schema: Json, seed: int) -> Json:
 
 @given(schemas, dialects, st.integers(0, 999))
 def test_words_for_people_and_order_leave_the_digest_alone(
-    schema: Json, dialect: Dialect, seed: int
+    schema: UntypedJson, dialect: Dialect, seed: int
 ) -> None:
     """Annotations, identifiers and key order change nothing of the skeleton."""
     other = annotated(schema, seed)
@@ -72,7 +72,9 @@ def test_words_for_people_and_order_leave_the_digest_alone(
 
 
 @given(schemas, dialects)
-def test_a_skeleton_has_itself_as_skeleton(schema: Json, dialect: Dialect) -> None:
+def test_a_skeleton_has_itself_as_skeleton(
+    schema: UntypedJson, dialect: Dialect
+) -> None:
     """Stripping twice strips no more, and the given schema is not touched."""
     once = skeleton(schema, dialect)
     assert skeleton(once, dialect) is once
@@ -101,7 +103,7 @@ def test_a_property_of_that_name_stays(word: str) -> None:
         ({"properties": {"title": {}}}, {"properties": {}}),
     ],
 )
-def test_everything_else_counts(one: Json, other: Json) -> None:
+def test_everything_else_counts(one: UntypedJson, other: UntypedJson) -> None:
     """Types, formats, unknown words and the order of arrays make a difference."""
     assert skeleton_digest(one, DRAFT_07) != skeleton_digest(other, DRAFT_07)
 

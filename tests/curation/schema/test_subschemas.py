@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.json.pointer import Tokens, at, pointer, replaced, tokens_of
 from curation.schema.dialects import (
     ANY_DIALECT,
     BY_NAME,
@@ -16,19 +17,10 @@ from curation.schema.dialects import (
     DRAFT_2020_12,
     Dialect,
 )
-from curation.schema.subschemas import (
-    Tokens,
-    at,
-    edited,
-    places,
-    pointer,
-    replaced,
-    subschemas,
-    tokens_of,
-)
+from curation.schema.subschemas import edited, places, subschemas
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 SCHEMA = {
     "properties": {"a": {"items": [{"title": "0"}, True]}, "enum": {"const": {"x": 1}}},
@@ -42,7 +34,7 @@ SCHEMA = {
 }
 
 
-def pointers(schema: Json, dialect: Dialect) -> list[str]:
+def pointers(schema: UntypedJson, dialect: Dialect) -> list[str]:
     """Return the pointers of a schema's places, in the order of the walk."""
     return [each.pointer for each in places(schema, dialect)]
 
@@ -95,7 +87,9 @@ dialects = st.sampled_from([*BY_NAME.values(), ANY_DIALECT])
 
 
 @given(values, dialects)
-def test_the_quick_walk_meets_the_same_objects(value: Json, dialect: Dialect) -> None:
+def test_the_quick_walk_meets_the_same_objects(
+    value: UntypedJson, dialect: Dialect
+) -> None:
     """`subschemas` yields the places that are objects, in any order."""
     slow = [id(each.schema) for each in places(value, dialect)]
     objects = [each for each in places(value, dialect) if isinstance(each.schema, dict)]
@@ -105,7 +99,9 @@ def test_the_quick_walk_meets_the_same_objects(value: Json, dialect: Dialect) ->
 
 
 @given(values, dialects)
-def test_a_place_stands_where_its_tokens_lead(value: Json, dialect: Dialect) -> None:
+def test_a_place_stands_where_its_tokens_lead(
+    value: UntypedJson, dialect: Dialect
+) -> None:
     """Tokens, pointer text and value of every place belong together."""
     for each in places(value, dialect):
         assert at(value, each.tokens) is each.schema
@@ -114,12 +110,12 @@ def test_a_place_stands_where_its_tokens_lead(value: Json, dialect: Dialect) -> 
 
 @given(values, dialects)
 def test_an_edit_sees_every_place_and_copies_nothing(
-    value: Json, dialect: Dialect
+    value: UntypedJson, dialect: Dialect
 ) -> None:
     """`edited` calls back once a place, and without changes returns the value."""
     seen: list[Tokens] = []
 
-    def keep(tokens: Tokens, schema: Json) -> Json:
+    def keep(tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         seen.append(tokens)
         return schema
 
@@ -128,13 +124,15 @@ def test_an_edit_sees_every_place_and_copies_nothing(
 
 
 @given(values, dialects)
-def test_an_edit_changes_places_and_nothing_else(value: Json, dialect: Dialect) -> None:
+def test_an_edit_changes_places_and_nothing_else(
+    value: UntypedJson, dialect: Dialect
+) -> None:
     """A mark put into each object by `edited` is what `places` then finds."""
 
-    def mark(_tokens: Tokens, schema: Json) -> Json:
+    def mark(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         return {**schema, "marked": 1} if isinstance(schema, dict) else schema
 
-    def unmark(_tokens: Tokens, schema: Json) -> Json:
+    def unmark(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
         if not isinstance(schema, dict):
             return schema
         return {word: each for word, each in schema.items() if word != "marked"}

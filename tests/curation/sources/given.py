@@ -13,7 +13,7 @@ from curation.sources.base import Reading
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 EDITED = "artifacts/JSONAlgebra/JsonSchema_To_Algebra/expDataset"
 NOWHERE = Path("/nonexistent")
@@ -37,7 +37,7 @@ class Held:
         return self.contents[path]
 
 
-def held(**contents: Json) -> Held:
+def held(**contents: UntypedJson) -> Held:
     """Return files that hold JSON values; a value of type bytes stands as it is."""
     return Held(
         {

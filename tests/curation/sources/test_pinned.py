@@ -22,7 +22,7 @@ from curation.system.package_data import raw_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 pytestmark = pytest.mark.skipif(
     "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"
@@ -115,7 +115,7 @@ def test_a_washingtonpost_pair_has_the_same_title() -> None:
         assert names[0] == names[1], copy.unique_id
 
 
-def references(value: Json) -> Iterator[str]:
+def references(value: UntypedJson) -> Iterator[str]:
     """Yield every `$ref` that leads out of the document."""
     stack = [value]
     while stack:

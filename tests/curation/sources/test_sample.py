@@ -21,7 +21,7 @@ from curation.system.progress import Quiet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 #: What only a hostile document meets: tests/hostile is about these.
@@ -46,7 +46,7 @@ class Edition:
     changes: polars.DataFrame
     #: Every code that a record of the ten configs is flagged with.
     lints: frozenset[str]
-    manifest: Json
+    manifest: UntypedJson
 
     @property
     def kept(self) -> polars.DataFrame:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.schema.dialects import BY_NAME, DIALECTS
-from curation.validation.dialect_inference import inferred, usage
+from curation.schema.keyword_usage import usage
+from curation.validation.dialect_inference import inferred
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 def test_only_keyword_position_counts() -> None:
@@ -63,7 +64,9 @@ def test_what_contentschema_holds_is_not_applied() -> None:
         ({"$ref": {}, "minLength": 1}, False),
     ],
 )
-def test_asserting_siblings_of_a_reference(schema: Json, *, expected: bool) -> None:
+def test_asserting_siblings_of_a_reference(
+    schema: UntypedJson, *, expected: bool
+) -> None:
     """Annotations and definitions beside a `$ref` assert nothing."""
     assert usage(schema).asserts_beside_ref is expected
 
@@ -90,7 +93,7 @@ def test_asserting_siblings_of_a_reference(schema: Json, *, expected: bool) -> N
         ({"x-word": 1, "unknown": []}, "2020-12"),
     ],
 )
-def test_the_newest_draft_that_fits(schema: Json, name: str) -> None:
+def test_the_newest_draft_that_fits(schema: UntypedJson, name: str) -> None:
     """The newest is taken in which the schema is valid and all it uses has effect."""
     found = inferred(schema, usage(schema))
     assert found is not None
@@ -107,7 +110,7 @@ def test_the_newest_draft_that_fits(schema: Json, name: str) -> None:
         ({"divisibleBy": 2}, "2020-12"),
     ],
 )
-def test_drafts_that_do_not_mix(schema: Json, name: str) -> None:
+def test_drafts_that_do_not_mix(schema: UntypedJson, name: str) -> None:
     """Where no draft fits, the newest valid one is taken and called mixed."""
     found = inferred(schema, usage(schema))
     assert found is not None
@@ -145,7 +148,7 @@ def test_every_dialect_finds_its_own_keywords_effective() -> None:
     ],
 )
 def test_words_of_draft_03_and_of_later_ones(
-    schema: Json, old: AbstractSet[str], later: AbstractSet[str]
+    schema: UntypedJson, old: AbstractSet[str], later: AbstractSet[str]
 ) -> None:
     """What only draft-03 has, and what it lacks, are told apart."""
     used = usage(schema)

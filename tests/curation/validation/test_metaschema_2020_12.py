@@ -15,7 +15,7 @@ from curation.validation import metaschema_2020_12
 from curation.validation.metaschema_2020_12 import Complaint, DisagreementError
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 #: Values, each likely to be right under some words and wrong under others.
 ODDS = st.sampled_from(
@@ -96,7 +96,7 @@ SCHEMAS = st.recursive(
 
 
 @given(SCHEMAS)
-def test_both_checks_agree(schema: Json) -> None:
+def test_both_checks_agree(schema: UntypedJson) -> None:
     """On made schemas, right and wrong in every word that has a format or a type."""
     own = metaschema_2020_12.slow(plain(schema))
     assert (metaschema_2020_12.complaint(schema) is None) == (own is None)
@@ -124,7 +124,7 @@ def test_both_checks_agree(schema: Json) -> None:
         {"maxLength": SpelledFloat("1.50")},
     ],
 )
-def test_both_checks_agree_on_the_edges(schema: Json) -> None:
+def test_both_checks_agree_on_the_edges(schema: UntypedJson) -> None:
     """Line ends, names as patterns, numbers past a double, and mere data."""
     own = metaschema_2020_12.slow(plain(schema))
     assert (metaschema_2020_12.complaint(schema) is None) == (own is None)
@@ -148,7 +148,7 @@ def test_a_long_message_is_cut() -> None:
 
 def test_deep_schemas_are_checked() -> None:
     """As deep as a document may nest, without an exception."""
-    schema: Json = {"type": "thing"}
+    schema: UntypedJson = {"type": "thing"}
     for _ in range(255):
         schema = {"not": schema}
     found = metaschema_2020_12.complaint(schema)
@@ -195,7 +195,7 @@ def test_what_jsonschema_cannot_walk_is_left_to_the_quick_check(
 ) -> None:
     """A schema too deep for the interpreter is no disagreement."""
 
-    def too_deep(_: Json) -> None:
+    def too_deep(_: UntypedJson) -> None:
         raise RecursionError
 
     monkeypatch.setattr(metaschema_2020_12, "slow", too_deep)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.core.documents import Json, Rejected
+from curation.core.documents import Rejected, UntypedJson
 from curation.download.acquire import FetchSettings, Unavailable, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
@@ -48,7 +48,7 @@ ONE_IN = 100
         ({"pattern": "(", "$ref": " "}, "draft-04 draft-06 draft-07 2019-09 2020-12"),
     ],
 )
-def test_drafts_under_which_a_schema_is_valid(schema: Json, drafts: str) -> None:
+def test_drafts_under_which_a_schema_is_valid(schema: UntypedJson, drafts: str) -> None:
     """`valid_under` lists them oldest first, and leaves formats out."""
     assert valid_under(schema) == tuple(drafts.split())
 
@@ -92,7 +92,7 @@ def test_a_long_value_is_cut() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
 def test_the_deepest_document_is_checked_by_both(dialect: Dialect) -> None:
     """At the depth limit the slow check still answers, and restores the limit."""
-    schema: Json = {"type": "string"}
+    schema: UntypedJson = {"type": "string"}
     for _ in range(254):
         schema = {"not": schema}
     before = sys.getrecursionlimit()
@@ -110,7 +110,7 @@ def test_the_deepest_document_is_checked_by_both(dialect: Dialect) -> None:
         ({"enum": [{"a": [1e30]}]}, "draft-04"),
     ],
 )
-def test_known_differences_are_doubtful(schema: Json, name: str) -> None:
+def test_known_differences_are_doubtful(schema: UntypedJson, name: str) -> None:
     """What the two are known to read apart is found."""
     assert doubtful(schema, BY_NAME[name])
     assert not doubtful(schema, BY_NAME["draft-07"])
@@ -144,12 +144,14 @@ values = st.recursive(
 )
 
 
-def _fitting(word: str, inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+def _fitting(
+    word: str, inner: st.SearchStrategy[UntypedJson]
+) -> st.SearchStrategy[UntypedJson]:
     """Return values that a keyword may well have, and a few that it may not."""
     shape = ANY_DIALECT.applicators.get(word)
     names = st.lists(st.sampled_from(["a", "b"]), max_size=2)
     members = st.dictionaries(st.sampled_from(["a", "enum", "("]), inner, max_size=2)
-    by_shape: dict[Shape | None, st.SearchStrategy[Json]] = {
+    by_shape: dict[Shape | None, st.SearchStrategy[UntypedJson]] = {
         None: values,
         Shape.SCHEMA: inner,
         Shape.SCHEMAS: st.lists(inner, max_size=2),
@@ -168,18 +170,18 @@ def _fitting(word: str, inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Jso
 
 
 @st.composite
-def schemas(draw: st.DrawFn, depth: int = 3) -> Json:
+def schemas(draw: st.DrawFn, depth: int = 3) -> UntypedJson:
     """Draw what may or may not be a schema, at most so deep."""
     if not depth:
         return draw(st.one_of(st.booleans(), st.just({})))
     words = draw(st.lists(st.sampled_from(sorted(KNOWN_WORDS)), max_size=3))
-    inner: st.SearchStrategy[Json] = schemas(depth - 1)
+    inner: st.SearchStrategy[UntypedJson] = schemas(depth - 1)
     return {word: draw(_fitting(word, inner)) for word in words}
 
 
 @settings(max_examples=200, deadline=None)
 @given(schemas())
-def test_both_checks_agree_on_generated_schemas(schema: Json) -> None:
+def test_both_checks_agree_on_generated_schemas(schema: UntypedJson) -> None:
     """jsonschema-rs and `check_schema` give one verdict where nothing is doubtful."""
     for each in DIALECTS:
         if not doubtful(schema, each):
@@ -188,7 +190,7 @@ def test_both_checks_agree_on_generated_schemas(schema: Json) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(schemas())
-def test_a_complaint_is_made_exactly_of_the_invalid(schema: Json) -> None:
+def test_a_complaint_is_made_exactly_of_the_invalid(schema: UntypedJson) -> None:
     """`valid_under`, `is_valid` and `complaint` are three views of one verdict."""
     names = valid_under(schema)
     for each in DIALECTS:

@@ -10,7 +10,7 @@ from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 NEWEST = BY_NAME["2020-12"]
 
@@ -39,7 +39,9 @@ NEWEST = BY_NAME["2020-12"]
         ({"default": {"$ref": "#/no"}, "enum": [{"$ref": "b.json"}]}, "draft-07"),
     ],
 )
-def test_what_resolves_offline_is_accepted_by_both(schema: Json, name: str) -> None:
+def test_what_resolves_offline_is_accepted_by_both(
+    schema: UntypedJson, name: str
+) -> None:
     """Pointers, anchors, embedded resources and metaschemas are found."""
     dialect = BY_NAME[name]
     assert of_jsonschema(schema, dialect, thorough=True).accepts
@@ -70,7 +72,7 @@ def test_what_resolves_offline_is_accepted_by_both(schema: Json, name: str) -> N
         ),
     ],
 )
-def test_a_lost_reference_is_named(schema: Json, name: str, ref: str) -> None:
+def test_a_lost_reference_is_named(schema: UntypedJson, name: str, ref: str) -> None:
     """A reference that leads nowhere is refused by both, and called lost."""
     said = of_jsonschema(schema, BY_NAME[name], thorough=False)
     assert said.lost_reference

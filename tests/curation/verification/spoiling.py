@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.verification import Verification
     from curation.verification.core.check import Check
 
@@ -43,7 +43,7 @@ def set_cell(path: Path, column: str, value: str, row: int = 0) -> str:
     return str(ids[row])
 
 
-def edit_manifest(folder: Path, change: Callable[[Json], None]) -> None:
+def edit_manifest(folder: Path, change: Callable[[UntypedJson], None]) -> None:
     """Change the manifest in place."""
     path = folder / "manifest.json"
     manifest = json.loads(path.read_bytes())

@@ -43,7 +43,7 @@ from tests.curation.verification.spoiling import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 def test_a_build_is_sound(sound: Path) -> None:
@@ -166,7 +166,7 @@ def test_an_id_that_two_records_share_is_noticed(folder: Path) -> None:
     ]
 
 
-def _consistent(schema: Json, dialect: str) -> dict[str, str]:
+def _consistent(schema: UntypedJson, dialect: str) -> dict[str, str]:
     """Return the columns of a schema, with the digests that are its own."""
     return {
         "json_schema": json.dumps(schema),
@@ -176,7 +176,7 @@ def _consistent(schema: Json, dialect: str) -> dict[str, str]:
     }
 
 
-INVALID: list[tuple[Json, str, str]] = [
+INVALID: list[tuple[UntypedJson, str, str]] = [
     ({"type": "strnig"}, "draft-07", "invalid under draft-07: /type:"),
     ({"$ref": "#/nowhere"}, "2020-12", "2020-12: jsonschema does not find #/nowhere"),
     ({"$ref": "#/gone"}, "2020-12", "2020-12: jsonschema-rs refuses it"),

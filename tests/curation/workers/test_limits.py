@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.core.documents import Json, Reason
+from curation.core.documents import Reason, UntypedJson
 from curation.json.text import MAX_DEPTH
 from curation.workers.limits import Limits, count_nodes, too_big, too_many
 
@@ -23,7 +23,7 @@ def test_a_text_at_the_limit_is_read_and_one_byte_more_is_not() -> None:
     ("value", "nodes"),
     [(1, 1), ({}, 1), ({"a": 1, "b": [1, 2]}, 5), ([[], [[]]], 4)],
 )
-def test_nodes_are_all_values_the_root_included(value: Json, nodes: int) -> None:
+def test_nodes_are_all_values_the_root_included(value: UntypedJson, nodes: int) -> None:
     """Members and elements count one each."""
     assert count_nodes(value, 100) == nodes
     assert too_many(value, Limits(nodes=nodes)) is None

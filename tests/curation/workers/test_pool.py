@@ -26,7 +26,7 @@ from curation.workers.pool import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 MINIATURE = Path(__file__).parent.parent / "miniature_worker.py"
 PROGRAM = Program(file=MINIATURE)
@@ -55,7 +55,7 @@ def _ends(pid: int) -> bool:
 
 
 def _run(
-    batches: Sequence[Sequence[Json]], limits: Limits = LIMITS, jobs: int = 2
+    batches: Sequence[Sequence[UntypedJson]], limits: Limits = LIMITS, jobs: int = 2
 ) -> list[BatchResult]:
     with Pool(PROGRAM, jobs=jobs, limits=limits) as pool:
         return sorted(pool.run_batches(batches), key=lambda each: each.index)
@@ -64,7 +64,7 @@ def _run(
 @pytest.mark.parametrize(
     "value", [None, True, 0, -1.5, "é\n\0", [1, [2]], {"a": {"b": None}}]
 )
-def test_it_answers_what_was_asked(worker: Worker, value: Json) -> None:
+def test_it_answers_what_was_asked(worker: Worker, value: UntypedJson) -> None:
     """JSON values go both ways unchanged."""
     outcome = worker.ask(["echo", value])
     assert (outcome.ending, outcome.answer) == (Ending.OK, value)
@@ -109,7 +109,7 @@ def test_large_messages_go_both_ways_without_deadlock(
     ],
 )
 def test_a_death_is_an_outcome_and_the_next_unit_goes_on(
-    worker: Worker, unit: Json, ending: Ending, detail: str
+    worker: Worker, unit: UntypedJson, ending: Ending, detail: str
 ) -> None:
     """Whatever a unit does to its process, the one behind it is answered."""
     outcome = worker.ask(unit)
@@ -119,7 +119,7 @@ def test_a_death_is_an_outcome_and_the_next_unit_goes_on(
 
 
 @pytest.mark.parametrize("unit", [["backtrack", 60], ["stubborn", None]])
-def test_a_hang_is_ended_from_outside(worker: Worker, unit: Json) -> None:
+def test_a_hang_is_ended_from_outside(worker: Worker, unit: UntypedJson) -> None:
     """A native loop, or one that ignores SIGTERM, is killed at the deadline."""
     outcome = worker.ask(unit, seconds=0.5)
     assert outcome.ending is Ending.TIMEOUT
@@ -228,7 +228,7 @@ def test_a_worker_that_is_no_worker_is_a_fault(tmp_path: Path) -> None:
 
 def test_only_the_units_that_kill_are_blamed() -> None:
     """Everything before and behind them in their batches is answered."""
-    batches: list[list[Json]] = [
+    batches: list[list[UntypedJson]] = [
         [["echo", [row, n]] for n in range(8)] for row in range(6)
     ]
     batches[1][0] = ["die", "SIGSEGV"]
@@ -251,7 +251,7 @@ def test_only_the_units_that_kill_are_blamed() -> None:
 def test_a_hang_in_a_batch_costs_its_unit_alone() -> None:
     """The deadline counts for each unit, not for the batch."""
     limits = Limits(seconds=0.5, memory_mb=256)
-    units: list[Json] = [["echo", 1], ["backtrack", 60], ["echo", 2]]
+    units: list[UntypedJson] = [["echo", 1], ["backtrack", 60], ["echo", 2]]
     (result,) = _run([units], limits, jobs=1)
     endings = [each.ending for each in result.outcomes]
     assert endings == [Ending.OK, Ending.TIMEOUT, Ending.OK]
@@ -266,7 +266,9 @@ def test_a_death_by_accident_is_tried_once_more(tmp_path: Path) -> None:
 
 def test_results_do_not_depend_on_the_number_of_workers() -> None:
     """One, two and three workers give equal results."""
-    batches: list[list[Json]] = [[["echo", n], ["fail", str(n)]] for n in range(12)]
+    batches: list[list[UntypedJson]] = [
+        [["echo", n], ["fail", str(n)]] for n in range(12)
+    ]
     batches[5].append(["die", "SIGSEGV"])
     seen = [
         [
@@ -282,7 +284,7 @@ def test_batches_are_taken_as_workers_come_free() -> None:
     """A long list is never read ahead of the work."""
     taken: list[int] = []
 
-    def batches() -> Iterator[list[Json]]:
+    def batches() -> Iterator[list[UntypedJson]]:
         for n in range(50):
             taken.append(n)
             yield [["echo", n]]

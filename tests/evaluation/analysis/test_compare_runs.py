@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.analysis.compare_runs import Answer
     from evaluation.core.cases import Row
     from evaluation.results.reader import Run
 
 
-def _run(folder: Path, rows: Sequence[Row], **header: Json) -> Run:
+def _run(folder: Path, rows: Sequence[Row], **header: UntypedJson) -> Run:
     engines = [
         {"engine": name, "name": name.partition(" ")[0], "preset": "faithful"}
         for name in sorted({each.engine for each in rows})
@@ -39,7 +39,7 @@ def _table(answer: Answer, title: str) -> Table:
     return next(each for each in answer.tables if each.title == title)
 
 
-def _bad(**given: Json) -> Row:
+def _bad(**given: UntypedJson) -> Row:
     return row(walks=(accepted(), accepted(valid=False)), **given)
 
 
@@ -111,7 +111,7 @@ def test_other_data_and_machines_are_objected_to(tmp_path: Path) -> None:
 
 
 def _gate(
-    tmp_path: Path, old: Sequence[Row], new: Sequence[Row], **given: Json
+    tmp_path: Path, old: Sequence[Row], new: Sequence[Row], **given: UntypedJson
 ) -> Answer:
     question = Question(
         runs=[_run(tmp_path / "new", new)],
@@ -187,7 +187,7 @@ def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
     """The same preset before another one, the same name before another name."""
 
     def run(folder: str, *labels: str) -> Run:
-        engines: Json = [
+        engines: UntypedJson = [
             {"engine": each, "name": each.split()[0], "preset": each.split()[2]}
             for each in labels
         ]

@@ -27,7 +27,7 @@ from tests.evaluation.measuring import BRISK, miniature, plan_of, tokenizer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
@@ -39,7 +39,7 @@ _JSON = st.recursive(
 )
 
 
-def _has_x(value: Json) -> bool:
+def _has_x(value: UntypedJson) -> bool:
     return '"x"' in json.dumps(value)
 
 
@@ -58,7 +58,7 @@ def test_what_a_part_refers_to_stays() -> None:
         "properties": {"p": {"$ref": "#/$defs/a"}},
     }
 
-    def refers(value: Json) -> bool:
+    def refers(value: UntypedJson) -> bool:
         return (
             isinstance(value, dict)
             and value.get("$ref") == "#/$defs/a"
@@ -71,12 +71,12 @@ def test_what_a_part_refers_to_stays() -> None:
 
 @given(_JSON)
 @settings(max_examples=60, deadline=None)
-def test_what_is_left_holds_and_is_no_larger(value: Json) -> None:
+def test_what_is_left_holds_and_is_no_larger(value: UntypedJson) -> None:
     """For any value that holds: so does the result, in the questions allowed."""
     value = {"x": value}
-    asked: list[Json] = []
+    asked: list[UntypedJson] = []
 
-    def still(each: Json) -> bool:
+    def still(each: UntypedJson) -> bool:
         asked.append(each)
         return _has_x(each)
 
@@ -93,7 +93,7 @@ def test_what_cannot_shrink_stays() -> None:
     assert shrink({"x": 1}, lambda _: False) == {"x": 1}
 
 
-def _unit(schema: Json, *walks: Walk) -> Unit:
+def _unit(schema: UntypedJson, *walks: Walk) -> Unit:
     return Unit(
         task="masks", id="o1", config="Made", schema=json.dumps(schema), walks=walks
     )

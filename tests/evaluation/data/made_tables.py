@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 SCHEMA = (
     '{"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}'
@@ -39,13 +39,13 @@ def write_tables(
     return folder
 
 
-def write(path: Path, rows: Sequence[Json]) -> None:
+def write(path: Path, rows: Sequence[UntypedJson]) -> None:
     """Write rows as a parquet file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(list(rows)), path)
 
 
-def _record(name: str) -> Json:
+def _record(name: str) -> UntypedJson:
     return {
         "json_schema": SCHEMA,
         "unique_id": name,
@@ -54,7 +54,7 @@ def _record(name: str) -> Json:
     }
 
 
-def _instances(name: str) -> list[Json]:
+def _instances(name: str) -> list[UntypedJson]:
     if name.startswith("bare"):
         return []
     good = {"text": f'{{"a": {len(name)}}}', "valid": True, "kind": "minimal"}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.workers.pool import BatchResult
     from evaluation.core.cases import Subject
     from evaluation.data import Dataset
@@ -173,7 +173,9 @@ def test_instances_are_made_once_for_each_schema(
     asked: list[int] = []
     run_batches = Pool.run_batches
 
-    def counted(self: Pool, batches: Iterable[Sequence[Json]]) -> Iterator[BatchResult]:
+    def counted(
+        self: Pool, batches: Iterable[Sequence[UntypedJson]]
+    ) -> Iterator[BatchResult]:
         for result in run_batches(self, batches):
             asked.append(len(result.outcomes))
             yield result

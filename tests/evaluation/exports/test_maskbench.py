@@ -18,7 +18,7 @@ from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row
 
 
@@ -29,7 +29,7 @@ def _dead(result: Result, unit: str) -> Row:
     )  # fmt: skip
 
 
-def _written(tmp_path: Path, rows: list[Row]) -> tuple[Path, Json]:
+def _written(tmp_path: Path, rows: list[Row]) -> tuple[Path, UntypedJson]:
     header = {**HEAD, "engines": [], "limits": {"compile_seconds": 40}}
     run = open_run(write_run(tmp_path / "run", rows, header))
     (folder,) = write_maskbench(run, tmp_path / "out")

@@ -14,7 +14,7 @@ from evaluation.reporting.share_charts import heat_map, stack
 from evaluation.reporting.statistics import Quantiles
 
 if TYPE_CHECKING:
-    from evaluation.core.task import Plot
+    from evaluation.reporting.report import Plot
 
 _EVIL = "$x^{$ \x1b[2J \u202e"
 _MAPS: dict[str, dict[str, float | None]] = {

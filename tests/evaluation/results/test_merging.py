@@ -14,10 +14,10 @@ from tests.evaluation.made_runs import HEAD, many, row, write_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _ENGINES = [{"engine": "alpha 1.0", "name": "alpha", "version": "1.0", "options": {}}]
-_WHOLE: dict[str, Json] = {
+_WHOLE: dict[str, UntypedJson] = {
     **HEAD,
     "engines": _ENGINES,
     "code": "c0ffee",

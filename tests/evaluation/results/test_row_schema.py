@@ -22,7 +22,7 @@ from tests.evaluation.made_runs import line, many, row
 from tests.evaluation.results.test_reader import HOSTILE
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 SCHEMA = json.loads(files("evaluation").joinpath("row.schema.json").read_bytes())
 _VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -83,7 +83,7 @@ def test_what_does_not_fit_is_not_read(name: str) -> None:
 def test_a_field_of_another_type_is_refused_by_both(field: str) -> None:
     """Whatever the field, a mistaken value is neither an instance nor a row."""
     given = orjson.loads(line(row()))
-    wrongs: tuple[Json, ...] = (1.5, [[]], "???", {"a": 1})
+    wrongs: tuple[UntypedJson, ...] = (1.5, [[]], "???", {"a": 1})
     for wrong in wrongs:
         changed = {**given, field: wrong}
         content = orjson.dumps(changed)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _INTEGER: Final = {"type": "integer"}
 _STRING: Final = {"type": "string"}
@@ -20,9 +20,9 @@ _ITEMS, _CONTAINED = "@minmaxItems", "@minmaxContains"
 
 def _array(  # noqa: PLR0913, PLR0917 (one parameter a column)
     keyword: str,
-    keywords: dict[str, Json],
-    valid: list[Json],
-    violating: list[Json],
+    keywords: dict[str, UntypedJson],
+    valid: list[UntypedJson],
+    violating: list[UntypedJson],
     note: str = "",
     feature: str = "",
     since: str = "draft-04",

@@ -17,7 +17,7 @@ from curation.schema.dialects import BY_NAME, DIALECTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.schema.dialects import Dialect
 
 
@@ -47,16 +47,16 @@ class Probe:
     #: Unique; the keyword, and in brackets what is special.
     name: str
     keyword: str
-    schema: Json
-    valid: Json
-    violating: Json | _Nothing
+    schema: UntypedJson
+    valid: UntypedJson
+    violating: UntypedJson | _Nothing
     #: Its name among the features of the paper's Figure 4; the keyword by default.
     feature: str = ""
     #: The oldest and the newest dialect that have it.
     since: str = DIALECTS[0].name
     until: str = DIALECTS[-1].name
     #: Schemas that `#/$defs/NAME` leads to; they stand at the root.
-    definitions: Mapping[str, Json] = field(default_factory=dict)
+    definitions: Mapping[str, UntypedJson] = field(default_factory=dict)
     contexts: tuple[str, ...] = CONTEXTS
 
     @property
@@ -78,9 +78,9 @@ class Placed:
     probe: Probe
     context: str
     dialect: str
-    schema: Json
-    valid: Json
-    violating: Json | _Nothing
+    schema: UntypedJson
+    valid: UntypedJson
+    violating: UntypedJson | _Nothing
 
 
 def placed(probe: Probe, context: str, dialect: Dialect) -> Placed:
@@ -108,7 +108,7 @@ def placed(probe: Probe, context: str, dialect: Dialect) -> Placed:
     )
 
 
-def _wrapped(probe: Probe, context: str) -> dict[str, Json]:
+def _wrapped(probe: Probe, context: str) -> dict[str, UntypedJson]:
     inner = probe.schema
     if context == ROOT:
         return dict(inner)
@@ -122,13 +122,13 @@ def _wrapped(probe: Probe, context: str) -> dict[str, Json]:
     return {context: [inner, {"type": _foreign(probe)}]}
 
 
-def _value(value: Json | _Nothing, context: str) -> Json | _Nothing:
+def _value(value: UntypedJson | _Nothing, context: str) -> UntypedJson | _Nothing:
     if value is NOTHING or context not in {"property", "$ref", "item"}:
         return value
     return [value] if context == "item" else {"a": value}
 
 
-def _beside(probe: Probe) -> Json:
+def _beside(probe: Probe) -> UntypedJson:
     """Return a schema that adds nothing: the same type, else a mere title."""
     stated = probe.schema.get("type")
     if isinstance(stated, str) and stated in _kinds(probe.valid, probe.violating):
@@ -142,13 +142,13 @@ def _foreign(probe: Probe) -> str:
     return next(each for each in _TYPES if each not in kinds)
 
 
-def _kinds(*values: Json | _Nothing) -> set[str]:
+def _kinds(*values: UntypedJson | _Nothing) -> set[str]:
     """Return the types that all values have in common, or any of them has."""
     found: list[set[str]] = [_kind(each) for each in values if each is not NOTHING]
     return set().union(*found)
 
 
-def _kind(value: Json) -> set[str]:
+def _kind(value: UntypedJson) -> set[str]:
     if value is None:
         return {"null"}
     if isinstance(value, bool):
@@ -160,7 +160,7 @@ def _kind(value: Json) -> set[str]:
     return {"array" if isinstance(value, list) else "object"}
 
 
-def _said_in(schema: dict[str, Json], dialect: Dialect) -> Json:
+def _said_in(schema: dict[str, UntypedJson], dialect: Dialect) -> UntypedJson:
     """Return the schema in the words of the dialect for definitions and ids."""
     text = json.dumps(schema)
     if dialect.definitions_keyword != "$defs":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.tasks.probe.probes.base import _Nothing
 
 _INTEGER: Final = {"type": "integer"}
@@ -25,9 +25,9 @@ _KIND: Final = {
 
 def _probe(  # noqa: PLR0913, PLR0917 (one parameter a column)
     keyword: str,
-    schema: dict[str, Json],
-    valid: Json,
-    violating: Json | _Nothing,
+    schema: dict[str, UntypedJson],
+    valid: UntypedJson,
+    violating: UntypedJson | _Nothing,
     note: str = "",
     feature: str = "",
     since: str = "draft-04",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.tasks.probe.probes.base import _Nothing
 
 _INTEGER: Final = {"type": "integer"}
@@ -22,9 +22,9 @@ _COUNT: Final = "@minmaxProperties"
 
 def _object(  # noqa: PLR0913, PLR0917 (one parameter a column)
     keyword: str,
-    keywords: dict[str, Json],
-    valid: dict[str, Json],
-    violating: dict[str, Json] | _Nothing,
+    keywords: dict[str, UntypedJson],
+    valid: dict[str, UntypedJson],
+    violating: dict[str, UntypedJson] | _Nothing,
     note: str = "",
     feature: str = "",
     since: str = "draft-04",

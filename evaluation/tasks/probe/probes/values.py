@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _NAMES: Final = {
     "string": ("a", 1),
@@ -27,9 +27,9 @@ _NAMES: Final = {
 def _typed(  # noqa: PLR0913, PLR0917 (one parameter a column)
     kind: str,
     keyword: str,
-    argument: Json,
-    valid: Json,
-    violating: Json,
+    argument: UntypedJson,
+    valid: UntypedJson,
+    violating: UntypedJson,
     note: str = "",
     feature: str = "",
     since: str = "draft-04",

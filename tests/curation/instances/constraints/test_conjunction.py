@@ -10,10 +10,10 @@ from curation.instances.constraints.compiled_schema import Node, Subject
 from curation.instances.constraints.conjunction import Shape, conjunction, contradiction
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def _shape(schema: Json, dialect: str = "draft-07") -> Shape:
+def _shape(schema: UntypedJson, dialect: str = "draft-07") -> Shape:
     subject = Subject.of(schema, dialect)
     return conjunction(subject, (subject.root,))
 
@@ -133,6 +133,6 @@ def test_elements_have_places(dialect: str, keyword: str, rest: str) -> None:
         },
     ],
 )
-def test_plain_contradictions_are_seen(schema: Json) -> None:
+def test_plain_contradictions_are_seen(schema: UntypedJson) -> None:
     """What plainly contradicts itself is said to, with a reason."""
     assert contradiction(_shape(schema))

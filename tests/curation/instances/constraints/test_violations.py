@@ -10,11 +10,11 @@ from curation.instances.constraints.compiled_schema import Subject
 from curation.instances.constraints.violations import MIXED, labels, near_miss
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _NULL = {"type": "null"}
 #: Dialect, schema, value, and the one label: keyword, schema and instance pointer.
-_ONE: list[tuple[str, Json, Json, tuple[str, str, str]]] = [
+_ONE: list[tuple[str, UntypedJson, UntypedJson, tuple[str, str, str]]] = [
     ("draft-07", {"type": "string"}, 1, ("type", "/type", "")),
     (
         "draft-07",
@@ -148,7 +148,10 @@ _ONE: list[tuple[str, Json, Json, tuple[str, str, str]]] = [
 
 @pytest.mark.parametrize(("dialect", "schema", "value", "expected"), _ONE)
 def test_traces_to_one_keyword(
-    dialect: str, schema: Json, value: Json, expected: tuple[str, str, str]
+    dialect: str,
+    schema: UntypedJson,
+    value: UntypedJson,
+    expected: tuple[str, str, str],
 ) -> None:
     """Applicators that pass on are looked through, those that decide are named."""
     found = labels(Subject.of(schema, dialect), value)

@@ -22,7 +22,7 @@ from curation.system.errors import BadData, NoInput
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -31,7 +31,7 @@ VALUES = st.recursive(
 )
 
 
-def file_of(schema: Json, *tests: MaskTest, unique_id: str = "o1") -> MaskFile:
+def file_of(schema: UntypedJson, *tests: MaskTest, unique_id: str = "o1") -> MaskFile:
     """Return a file of a schema and its tests."""
     return MaskFile(
         split="Github_easy",
@@ -48,7 +48,7 @@ def file_of(schema: Json, *tests: MaskTest, unique_id: str = "o1") -> MaskFile:
 )
 def test_what_is_written_is_read_again(
     tmp_path_factory: pytest.TempPathFactory,
-    values: list[tuple[Json, bool]],
+    values: list[tuple[UntypedJson, bool]],
     unique_id: str,
 ) -> None:
     """Names, keys' order, numbers and any text survive the round trip."""
@@ -93,7 +93,7 @@ def test_a_name_is_split_and_file() -> None:
     ],
 )
 def test_features_have_the_names_that_maskbench_uses(
-    schema: Json, features: list[str], raw: list[str]
+    schema: UntypedJson, features: list[str], raw: list[str]
 ) -> None:
     """Features are what an engine has to implement; raw ones are taken for granted."""
     found = measures(schema)

@@ -20,7 +20,7 @@ from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 NAMES = [each.name for each in DIALECTS]
 PERSON = {
@@ -64,7 +64,7 @@ def test_an_instance_is_accepted(name: str, data: st.DataObject) -> None:
 
 @RELAXED
 @given(missed=violations(PERSON))
-def test_a_violation_is_refused_for_its_keyword(missed: Json) -> None:
+def test_a_violation_is_refused_for_its_keyword(missed: UntypedJson) -> None:
     """Nothing but the keyword that it names holds against it."""
     errors = Subject.of(PERSON, "draft-07").errors(missed.value)
     assert {each.keyword for each in errors} == {missed.keyword}
@@ -72,7 +72,7 @@ def test_a_violation_is_refused_for_its_keyword(missed: Json) -> None:
 
 @RELAXED
 @given(missed=violations(PERSON, keyword="maxItems"))
-def test_violations_of_one_keyword(missed: Json) -> None:
+def test_violations_of_one_keyword(missed: UntypedJson) -> None:
     """Only the wanted keyword refuses."""
     assert missed.keyword == "maxItems"
     assert len(missed.value["tags"]) > 2

@@ -12,12 +12,14 @@ from curation.instances.judging.two_validators import Verdicts, is_match, verdic
 from curation.schema.dialects import DIALECTS
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _EACH = [each.name for each in DIALECTS]
 
 
-def _ask(schema: Json, value: Json, dialect: str = "draft-07") -> Verdicts:
+def _ask(
+    schema: UntypedJson, value: UntypedJson, dialect: str = "draft-07"
+) -> Verdicts:
     return verdicts(Subject.of(schema, dialect), value, ask_jsonschema=True)
 
 
@@ -59,8 +61,8 @@ def test_pattern_properties_are_evaluated() -> None:
     assert _ask(schema, {"\u00e9": 1}, "2020-12").jsonschema is True
 
 
-_LETTERS: Json = {"patternProperties": {"^\\p{L}$": {}}}
-_EVALUATES: list[tuple[Json, Json, bool]] = [
+_LETTERS: UntypedJson = {"patternProperties": {"^\\p{L}$": {}}}
+_EVALUATES: list[tuple[UntypedJson, UntypedJson, bool]] = [
     (_LETTERS, {"\u00e9": 1}, True),
     (_LETTERS, {"1": 1}, False),
     ({"$ref": "#/$defs/a", "$defs": {"a": _LETTERS}}, {"\u00e9": 1}, True),
@@ -80,7 +82,7 @@ _EVALUATES: list[tuple[Json, Json, bool]] = [
 @pytest.mark.parametrize("dialect", ["2019-09", "2020-12"])
 @pytest.mark.parametrize(("schema", "value", "valid"), _EVALUATES)
 def test_unevaluated_properties_know_the_same_names(
-    schema: Json, value: Json, dialect: str, *, valid: bool
+    schema: UntypedJson, value: UntypedJson, dialect: str, *, valid: bool
 ) -> None:
     """Names are evaluated wherever a schema of the same object that holds says so."""
     found = _ask({**schema, "unevaluatedProperties": False}, value, dialect)
@@ -110,7 +112,7 @@ def test_jsonschema_is_asked_only_if_wanted() -> None:
 
 def test_a_failing_validator_gives_a_reason() -> None:
     """What jsonschema raises is told in place of a verdict."""
-    value: Json = 1
+    value: UntypedJson = 1
     for _ in range(5_000):
         value = [value]
     found = _ask({"items": {"$ref": "#"}}, value)
@@ -132,7 +134,7 @@ def test_differences_are_kept() -> None:
     ("last", "unique"), [(1.0, False), (True, True), ({"b": 1}, True), ([1], True)]
 )
 def test_unique_items_are_compared_alike_in_long_and_short_arrays(
-    more: int, last: Json, *, unique: bool
+    more: int, last: UntypedJson, *, unique: bool
 ) -> None:
     """Long arrays are compared another way; equality is JSON Schema's in both."""
     subject = Subject.of({"uniqueItems": True}, "2020-12")

@@ -17,18 +17,18 @@ from curation.instances.near_misses.edit_sites import member
 from curation.instances.near_misses.search import Effort, near_misses
 from curation.instances.near_misses.string_edits import LONGEST
 from curation.instances.witnesses.search import witnesses
+from curation.json.pointer import tokens_of
 from curation.schema.dialects import DIALECTS
-from curation.schema.subschemas import tokens_of
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.model import NearMiss
 
 _OBJECT = {"type": "object"}
 _A = {"properties": {"a": {"type": "integer"}}}
 #: Keyword to schemas in which it can fail alone, in any dialect that knows it.
-_ALONE: dict[str, list[Json]] = {
+_ALONE: dict[str, list[UntypedJson]] = {
     "type": [{"type": "string"}, {"type": "integer", "minimum": 3}, {"type": ["null"]}],
     "enum": [{"enum": [1, "a"]}, {"type": "string", "enum": ["a"], "maxLength": 1}],
     "const": [{"const": {"a": 1}}, {"type": "integer", "const": 3}],
@@ -80,7 +80,7 @@ _ALONE: dict[str, list[Json]] = {
 }
 
 
-def _table() -> list[tuple[str, str, Json]]:
+def _table() -> list[tuple[str, str, UntypedJson]]:
     found = []
     for dialect in DIALECTS:
         known = dialect.effective
@@ -101,13 +101,17 @@ def _table() -> list[tuple[str, str, Json]]:
     return found
 
 
-def _made(schema: Json, dialect: str = "draft-07", most: int = 24) -> list[NearMiss]:
+def _made(
+    schema: UntypedJson, dialect: str = "draft-07", most: int = 24
+) -> list[NearMiss]:
     subject = Subject.of(schema, dialect)
     return near_misses(subject, witnesses(subject).found, most=most)
 
 
 @pytest.mark.parametrize(("dialect", "keyword", "schema"), _table())
-def test_every_keyword_fails_alone(dialect: str, keyword: str, schema: Json) -> None:
+def test_every_keyword_fails_alone(
+    dialect: str, keyword: str, schema: UntypedJson
+) -> None:
     """For each assertion there is a value that fails it and nothing else."""
     assert keyword in {each.keyword for each in _made(schema, dialect)}
 
@@ -123,7 +127,7 @@ def test_the_table_is_complete() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "schema"), [(d, s) for d, _, s in cases()])
-def test_what_every_near_miss_is(dialect: str, schema: Json) -> None:
+def test_what_every_near_miss_is(dialect: str, schema: UntypedJson) -> None:
     """It is invalid, fails one keyword, and says which as the validator does."""
     subject = Subject.of(schema, dialect)
     found = near_misses(subject, witnesses(subject).found)
@@ -252,7 +256,7 @@ def test_same_seed_same_near_misses() -> None:
         {"pattern": "(?<=a)b\\p{L}$"},
     ],
 )
-def test_giants_are_small_or_left_out(schema: Json) -> None:
+def test_giants_are_small_or_left_out(schema: UntypedJson) -> None:
     """A bound too large to be crossed costs nothing and gives no giant."""
     found = _made(schema)
     assert all(len(str(each.value)) < 4 * LONGEST for each in found)
@@ -260,7 +264,7 @@ def test_giants_are_small_or_left_out(schema: Json) -> None:
 
 def test_references_that_double_at_every_step() -> None:
     """A value of which the validator would list 2**30 errors is not asked about."""
-    chain: dict[str, Json] = {
+    chain: dict[str, UntypedJson] = {
         f"d{each}": {"allOf": [{"$ref": f"#/definitions/d{each + 1}"}] * 2}
         for each in range(30)
     }
@@ -271,7 +275,7 @@ def test_references_that_double_at_every_step() -> None:
     assert near_misses(subject, one) == []
 
 
-_SCALARS: list[Json] = [
+_SCALARS: list[UntypedJson] = [
     {"type": "string"},
     {"type": "integer", "minimum": 2, "maximum": 9},
     {"enum": ["a", "b", 3]},
@@ -284,7 +288,7 @@ _SCALARS: list[Json] = [
 ]
 
 
-def _nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+def _nested(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJson]:
     names = st.sampled_from(["a", "b", "c"])
     objects = st.fixed_dictionaries(
         {"type": st.just("object"), "properties": st.dictionaries(names, inner)},
@@ -311,7 +315,7 @@ _SCHEMAS = st.recursive(st.sampled_from(_SCALARS), _nested, max_leaves=6)
 
 @settings(max_examples=60, deadline=None)
 @given(schema=_SCHEMAS, seed=st.integers(0, 3))
-def test_laws(schema: Json, seed: int) -> None:
+def test_laws(schema: UntypedJson, seed: int) -> None:
     """A near miss fails one keyword, and differs from a witness at one place only."""
     subject = Subject.of(schema, "draft-07")
     found = witnesses(subject, seed).found
@@ -324,7 +328,7 @@ def test_laws(schema: Json, seed: int) -> None:
         assert any(_differ_at(one.value, each) for one in found)
 
 
-def _differ_at(witness: Json, case: NearMiss) -> bool:
+def _differ_at(witness: UntypedJson, case: NearMiss) -> bool:
     """Tell whether two values are the same outside of where the label stands.
 
     One that must not be there at all is told by its holder.
@@ -333,7 +337,9 @@ def _differ_at(witness: Json, case: NearMiss) -> bool:
     return any(_same_outside(witness, case.value, each) for each in (path, path[:-1]))
 
 
-def _same_outside(one: Json, other: Json, path: tuple[str | int, ...]) -> bool:
+def _same_outside(
+    one: UntypedJson, other: UntypedJson, path: tuple[str | int, ...]
+) -> bool:
     if not path:
         return True
     head = path[0]
@@ -348,7 +354,7 @@ def _same_outside(one: Json, other: Json, path: tuple[str | int, ...]) -> bool:
     return here and _same_outside(member(one, head), member(other, head), path[1:])
 
 
-def _path(value: Json, text: str) -> tuple[str | int, ...]:
+def _path(value: UntypedJson, text: str) -> tuple[str | int, ...]:
     path: list[str | int] = []
     for token in tokens_of(text):
         step = int(token) if isinstance(value, list) else token

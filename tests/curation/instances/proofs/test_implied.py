@@ -18,11 +18,11 @@ from curation.instances.witnesses.search import witnesses
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
-_A: Json = {"properties": {"a": {}}}
+_A: UntypedJson = {"properties": {"a": {}}}
 #: Schema, pointer of a keyword at its root, and the proof; "" where it can fail alone.
-_CASES: list[tuple[Json, str, str]] = [
+_CASES: list[tuple[UntypedJson, str, str]] = [
     ({"type": "string", "enum": ["a"]}, "/type", "other_type"),
     ({"type": "string", "enum": ["a", 1]}, "/type", ""),
     ({"type": "string", "enum": ["a"]}, "/enum", ""),
@@ -195,7 +195,7 @@ _CASES: list[tuple[Json, str, str]] = [
 ]
 
 
-def _proof(schema: Json, pointer: str, dialect: str = "draft-07") -> str:
+def _proof(schema: UntypedJson, pointer: str, dialect: str = "draft-07") -> str:
     subject = Subject.of(schema, dialect)
     for pair, contexts in reach(subject).contexts.items():
         if pair.pointer == pointer:
@@ -204,7 +204,7 @@ def _proof(schema: Json, pointer: str, dialect: str = "draft-07") -> str:
 
 
 @pytest.mark.parametrize(("schema", "pointer", "proof"), _CASES)
-def test_proofs(schema: Json, pointer: str, proof: str) -> None:
+def test_proofs(schema: UntypedJson, pointer: str, proof: str) -> None:
     """Each proof holds where it should and where one thing is other it does not."""
     assert _proof(schema, pointer) == proof
 
@@ -229,7 +229,7 @@ def test_a_proof_must_hold_wherever_the_place_applies() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "schema"), [(d, s) for d, _, s in cases()])
-def test_nothing_covered_is_implied(dialect: str, schema: Json) -> None:
+def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
     """What a near miss fails alone has no proof that it cannot."""
     subject = Subject.of(schema, dialect)
     found = near_misses(subject, witnesses(subject).found)
@@ -296,7 +296,7 @@ _SCHEMAS = st.builds(
 
 @settings(max_examples=150, deadline=None)
 @given(schema=_SCHEMAS, values=st.lists(_VALUES, min_size=4, max_size=12))
-def test_proofs_are_sound(schema: Json, values: list[Json]) -> None:
+def test_proofs_are_sound(schema: UntypedJson, values: list[UntypedJson]) -> None:
     """No value fails, alone, a keyword that is said never to fail alone."""
     subject = Subject.of(schema, "draft-07")
     proven = {

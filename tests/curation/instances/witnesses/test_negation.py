@@ -16,7 +16,7 @@ from curation.instances.witnesses.negation import denials
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 _CASES = [
     each for each in cases() if "const" not in str(each[2]) or each[0] != "draft-04"
@@ -24,7 +24,9 @@ _CASES = [
 
 
 @pytest.mark.parametrize(("dialect", "keyword", "schema"), _CASES)
-def test_every_keyword_can_be_failed(dialect: str, keyword: str, schema: Json) -> None:
+def test_every_keyword_can_be_failed(
+    dialect: str, keyword: str, schema: UntypedJson
+) -> None:
     """A value is found that the schema refuses."""
     subject = Subject.of(schema, dialect)
     rng = random.Random(1)
@@ -35,7 +37,7 @@ def test_every_keyword_can_be_failed(dialect: str, keyword: str, schema: Json) -
 
 
 @pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}])
-def test_what_accepts_everything_cannot_be_failed(schema: Json) -> None:
+def test_what_accepts_everything_cannot_be_failed(schema: UntypedJson) -> None:
     """There is no way to fail a schema that asserts nothing."""
     subject = Subject.of(schema, "draft-07")
     assert denials(subject, subject.root) == []

@@ -16,13 +16,13 @@ from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.instances.model import Witness
 
 _CASES = cases()
 
 
-def _of_kind(found: tuple[Witness, ...], kind: Kind) -> Json:
+def _of_kind(found: tuple[Witness, ...], kind: Kind) -> UntypedJson:
     return next(each.value for each in found if each.kind is kind)
 
 
@@ -38,7 +38,7 @@ def test_every_keyword_has_a_case() -> None:
 
 
 @pytest.mark.parametrize(("dialect", "keyword", "schema"), _CASES)
-def test_meets_every_keyword(dialect: str, keyword: str, schema: Json) -> None:
+def test_meets_every_keyword(dialect: str, keyword: str, schema: UntypedJson) -> None:
     """A schema that can be met has witnesses, and jsonschema-rs accepts them."""
     subject = Subject.of(schema, dialect)
     found = witnesses(subject).found
@@ -156,7 +156,7 @@ def test_takes_the_branch_that_ends() -> None:
         ({"type": "string", "pattern": "("}, Obstacle.UNUSABLE),
     ],
 )
-def test_names_the_obstacle(schema: Json, obstacle: Obstacle) -> None:
+def test_names_the_obstacle(schema: UntypedJson, obstacle: Obstacle) -> None:
     """Where there is no witness, the reason is named and explained."""
     found = witnesses(Subject.of(schema, "draft-07"))
     assert found.found == ()
@@ -185,7 +185,7 @@ def test_a_small_budget_is_kept() -> None:
 
 def test_deep_is_not_endless() -> None:
     """What nests deeply, but ends, is called too large."""
-    schema: Json = {"type": "null"}
+    schema: UntypedJson = {"type": "null"}
     for _ in range(90):
         schema = {"type": "object", "required": ["a"], "properties": {"a": schema}}
     found = witnesses(Subject.of(schema, "draft-07"))
@@ -205,7 +205,7 @@ _LEAVES = st.sampled_from(
 )
 
 
-def _nested(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+def _nested(inner: st.SearchStrategy[UntypedJson]) -> st.SearchStrategy[UntypedJson]:
     members = st.dictionaries(_NAMES, inner, max_size=4)
     objects = members.flatmap(
         lambda given: st.fixed_dictionaries(
@@ -230,7 +230,9 @@ _SCHEMAS = st.recursive(_LEAVES, _nested, max_leaves=12)
 
 @given(schema=_SCHEMAS, seed=st.integers(0, 3))
 @settings(max_examples=60, deadline=None)
-def test_schemas_without_contradictions_are_always_met(schema: Json, seed: int) -> None:
+def test_schemas_without_contradictions_are_always_met(
+    schema: UntypedJson, seed: int
+) -> None:
     """Satisfiable schemas have witnesses; the validator accepts each of them."""
     subject = Subject.of(schema, "draft-07")
     first = witnesses(subject, seed=seed)
@@ -239,7 +241,7 @@ def test_schemas_without_contradictions_are_always_met(schema: Json, seed: int) 
     assert first == witnesses(Subject.of(schema, "draft-07"), seed=seed)
 
 
-def _check_order(schema: Json, value: Json) -> None:
+def _check_order(schema: UntypedJson, value: UntypedJson) -> None:
     if schema.get("type") == "object" and isinstance(value, dict):
         order = [each for each in schema["properties"] if each in value]
         assert list(value)[: len(order)] == order
@@ -252,13 +254,13 @@ def _check_order(schema: Json, value: Json) -> None:
 
 @given(schema=_SCHEMAS)
 @settings(max_examples=60, deadline=None)
-def test_keys_follow_the_order_of_properties(schema: Json) -> None:
+def test_keys_follow_the_order_of_properties(schema: UntypedJson) -> None:
     """In every witness declared names come in the schema's order, others after."""
     for each in witnesses(Subject.of(schema, "2020-12")).found:
         _check_order(schema, each.value)
 
 
-def _check_minimal(schema: Json, value: Json) -> None:
+def _check_minimal(schema: UntypedJson, value: UntypedJson) -> None:
     if schema.get("type") == "object":
         assert set(value) == set(schema["required"])
         for name, each in value.items():
@@ -269,7 +271,7 @@ def _check_minimal(schema: Json, value: Json) -> None:
 
 @given(schema=_SCHEMAS)
 @settings(max_examples=60, deadline=None)
-def test_minimal_has_required_names_only(schema: Json) -> None:
+def test_minimal_has_required_names_only(schema: UntypedJson) -> None:
     """Where nothing forces more, `minimal` has the required names and items."""
     found = witnesses(Subject.of(schema, "2019-09")).found
     _check_minimal(schema, _of_kind(found, Kind.MINIMAL))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.core.documents import Document, Json, Reason, Rejected
+from curation.core.documents import Document, Reason, Rejected, UntypedJson
 from curation.rules.clean.array_root import RULE
 from tests.curation.rules.documents_made import CONTEXT, document
 
@@ -41,7 +41,7 @@ def test_an_array_of_one_object_is_unwrapped() -> None:
         ("text", "a string"),
     ],
 )
-def test_other_roots_are_no_schema(root: Json, told: str) -> None:
+def test_other_roots_are_no_schema(root: UntypedJson, told: str) -> None:
     """What is neither an object nor an array of one is rejected and described."""
     result = RULE.apply(document(root), CONTEXT)
     assert isinstance(result, Rejected)

@@ -10,17 +10,17 @@ from curation.rules.clean.dead_keywords import RULE
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def edited_copy(schema: Json) -> Document:
+def edited_copy(schema: UntypedJson) -> Document:
     """Return a document that stands where the edited copies stand."""
     made = document(schema)
     path = "artifacts/x/expDataset/kubernetes/sat/kb_0_Normalized.json"
     return replace(made, provenance=replace(made.provenance, path=path))
 
 
-def applied(schema: Json) -> Document:
+def applied(schema: UntypedJson) -> Document:
     """Return what the rule makes of an edited copy with this schema."""
     result = RULE.apply(edited_copy(schema), CONTEXT)
     assert isinstance(result, Document)

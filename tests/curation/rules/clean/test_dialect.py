@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.core.documents import ABSENT, Document, Json, Lint, Reason, Rejected
+from curation.core.documents import (
+    ABSENT,
+    Document,
+    Lint,
+    Reason,
+    Rejected,
+    UntypedJson,
+)
 from curation.rules.clean.dialect import RULE
 from curation.schema.dialect_uris import Kind, statement
 from curation.schema.dialects import BY_NAME, DIALECTS, DRAFT_04, DRAFT_2020_12
@@ -16,14 +23,14 @@ from tests.curation.rules.documents_made import CONTEXT, document
 SITE = "http://json-schema.org"
 
 
-def decided(schema: Json) -> Document:
+def decided(schema: UntypedJson) -> Document:
     """Return the document after the rule, which must keep it."""
     result = RULE.apply(document(schema), CONTEXT)
     assert isinstance(result, Document), result
     return result
 
 
-def refused(schema: Json) -> Rejected:
+def refused(schema: UntypedJson) -> Rejected:
     """Return the rejection of a schema, which the rule must make."""
     result = RULE.apply(document(schema), CONTEXT)
     assert isinstance(result, Rejected), result
@@ -99,7 +106,7 @@ def test_an_inferred_newest_draft_needs_no_word() -> None:
 @pytest.mark.parametrize(
     ("extra", "name"), [({}, "2020-12"), ({"id": "http://a.example/b"}, "draft-04")]
 )
-def test_a_versionless_address_is_replaced(extra: Json, name: str) -> None:
+def test_a_versionless_address_is_replaced(extra: UntypedJson, name: str) -> None:
     """`http://json-schema.org/schema#` gives way to the draft that fits."""
     result = decided({"$schema": f"{SITE}/schema#", "type": "string", **extra})
     assert result.schema["$schema"] == BY_NAME[name].uri
@@ -163,7 +170,7 @@ def test_draft_03_by_name_only_is_repaired() -> None:
         {"$schema": 4},
     ],
 )
-def test_what_cannot_be_brought_to_a_draft_is_rejected(schema: Json) -> None:
+def test_what_cannot_be_brought_to_a_draft_is_rejected(schema: UntypedJson) -> None:
     """A dialect outside the five, and draft-03 without a twin, ends a document."""
     assert refused(schema).reason is Reason.UNSUPPORTED_DIALECT
 
@@ -231,7 +238,7 @@ words = st.fixed_dictionaries(
 
 
 @given(words)
-def test_what_is_kept_says_its_dialect(schema: Json) -> None:
+def test_what_is_kept_says_its_dialect(schema: UntypedJson) -> None:
     """A record has a dialect, and validators read the same one off its `$schema`."""
     result = RULE.apply(document(schema), CONTEXT)
     if isinstance(result, Rejected):
@@ -249,7 +256,7 @@ def test_what_is_kept_says_its_dialect(schema: Json) -> None:
 
 
 @given(words)
-def test_deciding_twice_changes_nothing(schema: Json) -> None:
+def test_deciding_twice_changes_nothing(schema: UntypedJson) -> None:
     """What the rule wrote, it reads back as declared, or silent, and leaves alone."""
     once = RULE.apply(document(schema), CONTEXT)
     if isinstance(once, Rejected):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.core.documents import Document, Json, Reason, Rejected
+from curation.core.documents import Document, Reason, Rejected, UntypedJson
 from curation.core.rule import Context
 from curation.rules.clean.references import RULE
 from tests.curation.judges import accepts, rust_accepts
@@ -195,7 +195,7 @@ def test_a_dynamic_reference_that_depends_on_its_scope_ends_the_record() -> None
     ],
 )
 def test_a_document_of_an_older_draft_is_said_in_the_records_words(
-    other: Json, dialect: str, good: Json, bad: Json
+    other: UntypedJson, dialect: str, good: UntypedJson, bad: UntypedJson
 ) -> None:
     """Draft-04 is brought into later records with the meaning that it had."""
     other = {"$schema": "http://json-schema.org/draft-04/schema#", **other}
@@ -213,7 +213,7 @@ def test_a_document_of_an_older_draft_is_said_in_the_records_words(
         {"exclusiveMaximum": 5},
     ],
 )
-def test_what_the_records_draft_cannot_say_ends_the_record(other: Json) -> None:
+def test_what_the_records_draft_cannot_say_ends_the_record(other: UntypedJson) -> None:
     """A draft-04 record cannot hold what only draft-07 has words for."""
     other = {"$schema": "http://json-schema.org/draft-07/schema#", **other}
     schema = {"items": {"$ref": SITE + "o"}}
@@ -230,7 +230,7 @@ def test_a_document_that_is_no_valid_schema_ends_the_record() -> None:
 
 
 @pytest.mark.parametrize("other", [[], "text", 5, None])
-def test_a_document_that_is_no_object_is_no_schema(other: Json) -> None:
+def test_a_document_that_is_no_object_is_no_schema(other: UntypedJson) -> None:
     """An array, a text or a number cannot be referred to."""
     assert isinstance(
         result_of({"items": {"$ref": SITE + "o"}}, {SITE + "o": other}), Rejected
@@ -253,7 +253,7 @@ def test_a_chain_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None
     """A source that always refers to one more document is too large."""
 
     class Endless:
-        def get(self, uri: str) -> Json:
+        def get(self, uri: str) -> UntypedJson:
             return {"items": {"$ref": uri + "x"}}
 
     monkeypatch.setattr("curation.references.closure.MOST_REGIONS", 50)

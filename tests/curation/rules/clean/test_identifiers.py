@@ -15,7 +15,7 @@ from tests.curation.judges import rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_only_the_dialects_own_keyword_is_an_identifier(
     dialect: str, word: str, other: str
 ) -> None:
     """And only in keyword position."""
-    schema: Json = {
+    schema: UntypedJson = {
         word: "a b",
         other: "c d",
         "properties": {word: {"type": "string", word: "e f"}},

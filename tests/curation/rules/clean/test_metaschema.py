@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from curation.core.documents import Document, Json, Reason, Rejected
+from curation.core.documents import Document, Reason, Rejected, UntypedJson
 from curation.rules.clean.metaschema import RULE
 from tests.curation.rules.documents_made import CONTEXT, document
 
 
-def applied(schema: Json, dialect: str) -> Document | Rejected:
+def applied(schema: UntypedJson, dialect: str) -> Document | Rejected:
     """Return what the rule makes of a schema of this dialect."""
     return RULE.apply(document(schema, dialect=dialect), CONTEXT)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from curation.core.documents import Document, Json, Reason, Rejected
+from curation.core.documents import Document, Reason, Rejected, UntypedJson
 from curation.rules.clean.patterns import RULE
 from tests.curation.rules.documents_made import CONTEXT, document
 
 
-def _applied(schema: Json) -> Document | Rejected:
+def _applied(schema: UntypedJson) -> Document | Rejected:
     return RULE.apply(document(schema, dialect="draft-07"), CONTEXT)
 
 
-def _kept(schema: Json) -> Json:
+def _kept(schema: UntypedJson) -> UntypedJson:
     result = _applied(schema)
     assert isinstance(result, Document), result
     return result.schema
@@ -63,7 +63,7 @@ def test_names_of_pattern_properties_are_patterns() -> None:
         },
     ],
 )
-def test_what_cannot_be_mended_ends_the_record(schema: Json) -> None:
+def test_what_cannot_be_mended_ends_the_record(schema: UntypedJson) -> None:
     """No repair, two names that become one, or a reference that names it."""
     result = _applied(schema)
     assert isinstance(result, Rejected)
@@ -79,7 +79,7 @@ def test_what_cannot_be_mended_ends_the_record(schema: Json) -> None:
         {"x-other": {"pattern": "("}},
     ],
 )
-def test_only_keywords_are_patterns(schema: Json) -> None:
+def test_only_keywords_are_patterns(schema: UntypedJson) -> None:
     """Data, names of properties and unknown words are left alone."""
     assert _kept(schema) == schema
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.core.documents import Document, Json, Reason
+from curation.core.documents import Document, Reason, UntypedJson
 from curation.rules.clean.references import RULE
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
@@ -25,7 +25,7 @@ from tests.curation.rules.shelf import SITE, reason_of, record_of
         {"enum": [{"$ref": "#/nowhere"}]},
     ],
 )
-def test_what_stands_alone_is_left_as_it_is(schema: Json) -> None:
+def test_what_stands_alone_is_left_as_it_is(schema: UntypedJson) -> None:
     """References that resolve inside the record are not touched."""
     made = document(schema, dialect="draft-07")
     assert RULE.apply(made, CONTEXT) is made
@@ -59,7 +59,7 @@ def test_a_reference_to_its_own_document_becomes_a_fragment() -> None:
         {"type": "string"},
     ],
 )
-def test_a_reference_that_leads_nowhere_ends_the_record(reference: Json) -> None:
+def test_a_reference_that_leads_nowhere_ends_the_record(reference: UntypedJson) -> None:
     """Nowhere, or to what is no schema: the reason is `unresolved_reference`."""
     schema = {
         "type": "object",
@@ -109,7 +109,7 @@ def test_a_reference_out_of_the_source_ends_the_record(reference: str) -> None:
         {"if": {"$ref": "#"}, "then": {}},
     ],
 )
-def test_a_reference_that_never_ends_ends_the_record(schema: Json) -> None:
+def test_a_reference_that_never_ends_ends_the_record(schema: UntypedJson) -> None:
     """To judge an instance by it, a validator would recurse for ever."""
     assert reason_of(schema) is Reason.UNRESOLVED_REFERENCE
 
@@ -123,7 +123,7 @@ def test_a_reference_that_never_ends_ends_the_record(schema: Json) -> None:
         {"contains": {"$ref": "#"}},
     ],
 )
-def test_recursion_that_moves_on_is_kept(schema: Json) -> None:
+def test_recursion_that_moves_on_is_kept(schema: UntypedJson) -> None:
     """A step into the instance makes recursion end with the instance."""
     assert record_of(schema) == schema
 

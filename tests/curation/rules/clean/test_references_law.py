@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from curation.core.documents import Document, Json
+from curation.core.documents import Document, UntypedJson
 from curation.rules.clean.references import RULE
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT
@@ -15,7 +15,7 @@ _NAMES = st.sampled_from(["x", "y", "a b"])
 _FILES = st.sampled_from(["a.json", "b.json", "me.json"])
 
 
-def _references() -> st.SearchStrategy[Json]:
+def _references() -> st.SearchStrategy[UntypedJson]:
     pointers = st.builds(
         "#/definitions/{}".format, st.sampled_from(["x", "y", "a%20b"])
     )
@@ -27,7 +27,7 @@ def _references() -> st.SearchStrategy[Json]:
     )
 
 
-def _schemas() -> st.SearchStrategy[Json]:
+def _schemas() -> st.SearchStrategy[UntypedJson]:
     leaves = st.one_of(
         st.sampled_from(
             [
@@ -57,7 +57,7 @@ def _schemas() -> st.SearchStrategy[Json]:
     )
 
 
-def _documents() -> st.SearchStrategy[Json]:
+def _documents() -> st.SearchStrategy[UntypedJson]:
     return st.builds(
         lambda schema, definitions, named: {
             **schema,
@@ -81,7 +81,7 @@ _INSTANCES = st.recursive(
 @settings(deadline=None, max_examples=100)
 @given(_documents(), _documents(), _documents(), st.lists(_INSTANCES, min_size=4))
 def test_bringing_documents_in_does_not_change_what_is_accepted(
-    me: Json, a: Json, b: Json, instances: list[Json]
+    me: UntypedJson, a: UntypedJson, b: UntypedJson, instances: list[UntypedJson]
 ) -> None:
     """The bundle is judged by jsonschema as the documents are side by side."""
     me, a, b = (

@@ -17,10 +17,10 @@ from tests.curation.judges import rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 
-def _wrapped(schema: Json) -> Json:
+def _wrapped(schema: UntypedJson) -> UntypedJson:
     result = WRAP.apply(document(schema), CONTEXT)
     assert isinstance(result, Document)
     return result.schema
@@ -102,7 +102,7 @@ def test_hostile_names_survive_wrapping() -> None:
         st.sampled_from([{"type": "null"}, {}, {"x": {"const": 1}}]),
     )
 )
-def test_a_wrap_is_typed_satisfiable_and_final(definitions: Json) -> None:
+def test_a_wrap_is_typed_satisfiable_and_final(definitions: UntypedJson) -> None:
     """Whatever the library holds, `{}` satisfies its wrap, and wrapping ends."""
     root = {"type": "object", "definitions": definitions}
     wrapped = _wrapped(root)
@@ -124,7 +124,7 @@ def test_a_wrap_is_typed_satisfiable_and_final(definitions: Json) -> None:
         {},
     ],
 )
-def test_what_restricts_nothing_is_dropped(root: Json) -> None:
+def test_what_restricts_nothing_is_dropped(root: UntypedJson) -> None:
     """There is nothing to generate or to reject by."""
     result = EMPTY.apply(document(root), CONTEXT)
     assert isinstance(result, Rejected)
@@ -143,7 +143,7 @@ def test_what_restricts_nothing_is_dropped(root: Json) -> None:
         {"properties": "broken"},
     ],
 )
-def test_what_says_something_is_not_empty(root: Json) -> None:
+def test_what_says_something_is_not_empty(root: UntypedJson) -> None:
     """An explicit "anything goes", another type, or a keyword that asks."""
     made = document(root)
     assert EMPTY.apply(made, CONTEXT) is made

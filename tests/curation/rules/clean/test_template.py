@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.core.documents import Json, Reason, Rejected
+from curation.core.documents import Reason, Rejected, UntypedJson
 from curation.rules.clean.template import RULE
 from tests.curation.rules.documents_made import CONTEXT, document
 
@@ -36,7 +36,7 @@ from tests.curation.rules.documents_made import CONTEXT, document
     ],
 )
 def test_a_mark_that_decides_the_meaning_drops_the_file(
-    schema: Json, place: str
+    schema: UntypedJson, place: str
 ) -> None:
     """A key, a keyword's value or a schema with `${` is a template, and named."""
     result = RULE.apply(document(schema), CONTEXT)
@@ -57,7 +57,7 @@ def test_a_mark_that_decides_the_meaning_drops_the_file(
         {"pattern": "^\\$\\{[a-z]+\\}$", "enum": ["$", "{"]},
     ],
 )
-def test_a_mark_in_text_is_text(schema: Json) -> None:
+def test_a_mark_in_text_is_text(schema: UntypedJson) -> None:
     """In annotations and in words that no draft knows `${` changes nothing."""
     given = document(schema)
     assert RULE.apply(given, CONTEXT) is given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Document, Json, Reason, Rejected
+from curation.core.documents import Document, Reason, Rejected, UntypedJson
 from curation.json.text import canonical
 from curation.rules.clean import validators_agree
 from curation.rules.clean.validators_agree import ONE_IN, RULE, chosen
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def applied(schema: Json, dialect: str = "2020-12") -> Document | Rejected:
+def applied(schema: UntypedJson, dialect: str = "2020-12") -> Document | Rejected:
     """Return what the rule makes of a schema of this dialect."""
     return RULE.apply(document(schema, dialect=dialect), CONTEXT)
 

@@ -17,7 +17,7 @@ from curation.rules.paper import (
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
@@ -32,7 +32,7 @@ DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
         {"minimum": 10**30, "title": "${"},
     ],
 )
-def test_a_placeholder_anywhere_drops_a_document(schema: Json) -> None:
+def test_a_placeholder_anywhere_drops_a_document(schema: UntypedJson) -> None:
     """`${` in any text or name is a template, with the text around it told."""
     ended = template.RULE.apply(document(schema), CONTEXT)
     assert isinstance(ended, Rejected)
@@ -43,7 +43,7 @@ def test_a_placeholder_anywhere_drops_a_document(schema: Json) -> None:
 @pytest.mark.parametrize(
     "schema", [{"title": "$ {name}"}, {"pattern": "^$|{"}, {"a$": {"b": 1}}, True]
 )
-def test_a_dollar_and_a_brace_apart_are_no_placeholder(schema: Json) -> None:
+def test_a_dollar_and_a_brace_apart_are_no_placeholder(schema: UntypedJson) -> None:
     """Only the two characters side by side, inside one text, are a template."""
     given = document(schema)
     assert template.RULE.apply(given, CONTEXT) is given
@@ -69,7 +69,7 @@ def test_the_detail_of_a_template_survives_a_cut_character() -> None:
         ([], "(root)"),
     ],
 )
-def test_what_2020_12_refuses_is_dropped(schema: Json, place: str) -> None:
+def test_what_2020_12_refuses_is_dropped(schema: UntypedJson, place: str) -> None:
     """The declared draft does not count, and the detail begins with the place."""
     if isinstance(schema, dict):
         schema = {"$schema": DRAFT_04, **schema}
@@ -96,7 +96,7 @@ def test_what_2020_12_accepts_passes() -> None:
         {"$schema": DRAFT_04, "definitions": {}},
     ],
 )
-def test_a_root_that_asks_nothing_is_dropped(schema: Json) -> None:
+def test_a_root_that_asks_nothing_is_dropped(schema: UntypedJson) -> None:
     """A type of object alone, and words inside unknown words, ask nothing."""
     ended = empty.RULE.apply(document(schema), CONTEXT)
     assert isinstance(ended, Rejected)
@@ -114,7 +114,7 @@ def test_a_root_that_asks_nothing_is_dropped(schema: Json) -> None:
         {"additionalProperties": {}},
     ],
 )
-def test_a_root_with_an_applying_word_is_not_empty(schema: Json) -> None:
+def test_a_root_with_an_applying_word_is_not_empty(schema: UntypedJson) -> None:
     """It is the word that counts, not whether it restricts anything."""
     given = document(schema)
     assert empty.RULE.apply(given, CONTEXT) is given
@@ -150,7 +150,9 @@ def test_local_references_pass() -> None:
         {"properties": {"a": {"id": "http://x.test/a#b/c"}}},
     ],
 )
-def test_a_fragment_in_an_absolute_identifier_drops_a_document(schema: Json) -> None:
+def test_a_fragment_in_an_absolute_identifier_drops_a_document(
+    schema: UntypedJson,
+) -> None:
     """Any fragment at the root, one with a slash below."""
     given = document({"$schema": DRAFT_04, **schema})
     ended = bad_identifier.RULE.apply(given, CONTEXT)
@@ -168,7 +170,7 @@ def test_a_fragment_in_an_absolute_identifier_drops_a_document(schema: Json) -> 
         {"id": "http://x.test/a#b/c"},
     ],
 )
-def test_other_identifiers_pass(schema: Json) -> None:
+def test_other_identifiers_pass(schema: UntypedJson) -> None:
     """Empty and relative ones, anchors, and those of newer or no stated draft."""
     given = document(schema)
     assert bad_identifier.RULE.apply(given, CONTEXT) is given

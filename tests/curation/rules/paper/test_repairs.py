@@ -15,7 +15,7 @@ from curation.rules.paper import pattern_text, rebuild, schema_uri
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
@@ -145,7 +145,7 @@ def test_a_document_without_patterns_is_left_alone() -> None:
     assert pattern_text.RULE.apply(made, CONTEXT) is made
 
 
-def rebuilt(schema: Json, **given_: Json) -> Document | Rejected:
+def rebuilt(schema: UntypedJson, **given_: UntypedJson) -> Document | Rejected:
     """Return what the rule makes of a GitHub document."""
     return rebuild.RULE.apply(
         document(schema, **{"config": "Github", **given_}), CONTEXT
@@ -192,7 +192,9 @@ def test_a_promoted_schema_with_an_empty_required_becomes_draft_07() -> None:
         ),
     ],
 )
-def test_what_cannot_be_built_at_all_is_dropped(schema: Json, reason: Reason) -> None:
+def test_what_cannot_be_built_at_all_is_dropped(
+    schema: UntypedJson, reason: Reason
+) -> None:
     """A reference that leads nowhere, or to something that is no schema."""
     ended = rebuilt(schema)
     assert isinstance(ended, Rejected)
@@ -210,7 +212,7 @@ def test_what_cannot_be_built_at_all_is_dropped(schema: Json, reason: Reason) ->
     ],
 )
 def test_patterns_and_remote_references_are_no_matter_of_this_rule(
-    schema: Json,
+    schema: UntypedJson,
 ) -> None:
     """They are kept here as they are; another rule drops the references."""
     left = rebuilt(schema)

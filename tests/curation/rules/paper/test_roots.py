@@ -9,20 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import ABSENT, Document, Reason, Rejected
+from curation.json.pointer import at, tokens_of
 from curation.json.text import write
 from curation.rules.paper import array_type, promote, wrap
 from curation.schema.paper_roots import constrains, entries
-from curation.schema.subschemas import at, tokens_of
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.core.rule import Rule
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 
 
-def applied(rule: Rule, schema: Json) -> Document:
+def applied(rule: Rule, schema: UntypedJson) -> Document:
     """Return the document that a rule leaves."""
     left = rule.apply(document(schema), CONTEXT)
     assert isinstance(left, Document)
@@ -52,7 +52,9 @@ def test_the_first_member_with_a_schema_of_its_own_is_promoted() -> None:
         True,
     ],
 )
-def test_only_members_of_roots_that_are_no_schemas_are_promoted(root: Json) -> None:
+def test_only_members_of_roots_that_are_no_schemas_are_promoted(
+    root: UntypedJson,
+) -> None:
     """Not where the root is a schema, and neither from below nor out of arrays."""
     made = document(root)
     assert promote.RULE.apply(made, CONTEXT) is made
@@ -103,7 +105,7 @@ def test_a_library_is_wrapped_by_what_it_defines() -> None:
         {"definitions": {"a": [{"type": "string"}]}},
     ],
 )
-def test_nothing_else_is_wrapped(root: Json) -> None:
+def test_nothing_else_is_wrapped(root: UntypedJson) -> None:
     """Not where the root asks something, is no schema, or holds no schema."""
     made = document(root)
     assert wrap.RULE.apply(made, CONTEXT) is made
@@ -122,7 +124,9 @@ LIBRARIES = st.dictionaries(
 
 
 @given(LIBRARIES)
-def test_every_entry_stands_where_its_pointer_says(root: dict[str, Json]) -> None:
+def test_every_entry_stands_where_its_pointer_says(
+    root: dict[str, UntypedJson],
+) -> None:
     """Entries are objects of the root, none inside another, in file order."""
     found = list(entries(root))
     assert all(isinstance(at(root, tokens), dict) for tokens in found)
@@ -132,7 +136,7 @@ def test_every_entry_stands_where_its_pointer_says(root: dict[str, Json]) -> Non
 
 
 @given(LIBRARIES)
-def test_a_wrap_makes_a_root_that_constrains(root: dict[str, Json]) -> None:
+def test_a_wrap_makes_a_root_that_constrains(root: dict[str, UntypedJson]) -> None:
     """A document is wrapped once: then its root asks something, and all resolves."""
     made = document({"$schema": DRAFT_04, **root})
     left = wrap.RULE.apply(made, CONTEXT)
@@ -161,7 +165,7 @@ def test_a_root_with_items_becomes_an_array() -> None:
         {"properties": {"a": {"type": "object", "items": {}}}},
     ],
 )
-def test_other_objects_with_items_stay(root: Json) -> None:
+def test_other_objects_with_items_stay(root: UntypedJson) -> None:
     """Nested ones, those with an applying word, and lists stay as they are."""
     made = document(root)
     assert array_type.RULE.apply(made, CONTEXT) is made

@@ -20,19 +20,19 @@ from tests.evaluation.made_runs import row, write_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import Run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-HEAD: Mapping[str, Json] = {
+HEAD: Mapping[str, UntypedJson] = {
     "engines": [{"engine": "llguidance==1.9.1 faithful", "name": "llguidance"}]
 }
 ENGINE = "llguidance==1.9.1 faithful"
 
 
-def _row(number: int, detail: str = "", *features: str, **given: Json) -> Row:
+def _row(number: int, detail: str = "", *features: str, **given: UntypedJson) -> Row:
     result = Result.COMPILE_ERROR if detail else Result.OK
     default = {
         "engine": ENGINE,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.core.cases import Row
-    from evaluation.core.task import Report
+    from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Table
 
 

@@ -29,11 +29,13 @@ from evaluation.tasks.official_suite.suite import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from curation.download.pins import ArchivePin
 
 
-def case(schema: Json, *tests: tuple[Json, bool], description: str = "") -> Json:
+def case(
+    schema: UntypedJson, *tests: tuple[UntypedJson, bool], description: str = ""
+) -> UntypedJson:
     """Return a case as the suite's files have it."""
     return {
         "description": description,
@@ -44,7 +46,7 @@ def case(schema: Json, *tests: tuple[Json, bool], description: str = "") -> Json
     }
 
 
-def miniature(folder: Path, files: dict[str, Json]) -> Suite:
+def miniature(folder: Path, files: dict[str, UntypedJson]) -> Suite:
     """Return a suite of these files, by path below `tests/`."""
     packed = [
         (f"tests/{path}", json.dumps(each).encode()) for path, each in files.items()
@@ -77,7 +79,7 @@ def test_cases_come_by_category_and_place(tmp_path: Path) -> None:
     "listed", [{}, [1], [{"description": ""}], [case(1) | {"tests": 3}]]
 )
 def test_a_file_that_is_none_of_the_suites_is_named(
-    listed: Json, tmp_path: Path
+    listed: UntypedJson, tmp_path: Path
 ) -> None:
     """Exit code 65."""
     suite = miniature(tmp_path, {"draft7/type.json": listed or [[]]})
@@ -113,7 +115,10 @@ def test_a_draft_that_the_suite_has_not_is_named() -> None:
         ({"const": {"$ref": "http://localhost:1234/integer.json"}}, False),
     ],
 )
-def test_what_needs_the_suites_server_is_told(schema: Json, remote: bool) -> None:  # noqa: FBT001 (a case)
+def test_what_needs_the_suites_server_is_told(
+    schema: UntypedJson,
+    remote: bool,  # noqa: FBT001 (a case)
+) -> None:
     """Only references that the schema does not answer itself."""
     assert needs_remote(schema, BY_NAME["2020-12"]) is remote
 

@@ -26,13 +26,13 @@ from tests.evaluation.made_runs import row, write_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.core.cases import Row, Unit, Walk
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import Run
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-HEAD: Mapping[str, Json] = {
+HEAD: Mapping[str, UntypedJson] = {
     "engines": [{"engine": "llguidance==1.9.1 faithful", "name": "llguidance"}]
 }
 LLGUIDANCE = "llguidance==1.9.1 faithful"

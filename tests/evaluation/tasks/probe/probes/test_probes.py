@@ -18,7 +18,7 @@ from evaluation.tasks.probe.probes.registry import PROBES, all_placed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Json
+    from curation.core.documents import UntypedJson
     from evaluation.tasks.probe.probes.base import Placed
 
 DRAFTS = {
@@ -34,7 +34,9 @@ SAID_BY_OTHERS = {"$schema", "$vocabulary", "$defs", "definitions"}
 IDENTIFYING = {"$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"}
 
 
-def _errors_of_jsonschema(schema: Json, dialect: str, value: Json) -> Iterator[str]:
+def _errors_of_jsonschema(
+    schema: UntypedJson, dialect: str, value: UntypedJson
+) -> Iterator[str]:
     made = DRAFTS[dialect][0]
     checker = made.FORMAT_CHECKER
     pending = list(made(schema, format_checker=checker).iter_errors(value))
@@ -43,7 +45,9 @@ def _errors_of_jsonschema(schema: Json, dialect: str, value: Json) -> Iterator[s
         yield "/".join(map(str, error.absolute_schema_path))
 
 
-def _errors_of_rs(schema: Json, dialect: str, value: Json) -> Iterator[str]:
+def _errors_of_rs(
+    schema: UntypedJson, dialect: str, value: UntypedJson
+) -> Iterator[str]:
     made = DRAFTS[dialect][1](schema, validate_formats=True)
     for error in made.iter_errors(value):
         yield "/".join(map(str, error.schema_path))
@@ -82,7 +86,7 @@ def test_without_the_keyword_the_violating_value_is_accepted() -> None:
     assert wrong == []
 
 
-def _without(schema: Json, keyword: str) -> Json:
+def _without(schema: UntypedJson, keyword: str) -> UntypedJson:
     """Return a schema without a keyword, at every depth."""
     if isinstance(schema, dict):
         kept = {name: each for name, each in schema.items() if name != keyword}

@@ -1,0 +1,51 @@
+"""What a run is to do, and what it came to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from evaluation.core.cases import Subject
+    from evaluation.core.task import Settings, Task
+    from evaluation.execution.engine_worker import Bounds
+    from evaluation.tokenizers import TokenizerFiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Everything that a run is about, but for who takes part."""
+
+    tasks: Sequence[Task]
+    #: Gives the subjects anew at each call, in the same order.
+    subjects: Callable[[], Iterable[Subject]]
+    tokenizer: TokenizerFiles
+    settings: Settings
+    bounds: Bounds
+    jobs: int = 1
+    shard: tuple[int, int] = (1, 1)
+    #: Names of the only units to run, `CONFIG/ID` or `ID`; empty for all.
+    only: frozenset[str] = frozenset()
+
+    @property
+    def timed(self) -> bool:
+        """Whether any task's times are results: then workers are pinned."""
+        return any(each.timed for each in self.tasks)
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What a run came to."""
+
+    #: Units whose row was there already.
+    found: int = 0
+    #: Units that were run now.
+    ran: int = 0
+    #: Units at which the machine had something else to do on the core, of these.
+    disturbed: int = 0
+    #: Label of an engine to why it could not be run.
+    unavailable: dict[str, str] = field(default_factory=dict)
+    reproducers: list[Path] = field(default_factory=list)
