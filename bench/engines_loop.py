@@ -21,7 +21,7 @@ from evaluation.tokenizers import get
 
 
 def main() -> None:
-    """Walk everything; write every time that was taken."""
+    """InstanceWalk everything; write every time that was taken."""
     work, name, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     files = get(name, say=lambda _line: None)
     encode = files.encoder()

@@ -28,7 +28,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bench.builds import clean_build
-from evaluation.core.cases import Subject
+from evaluation.core.cases import Sample
 from evaluation.data import Choice, open_data
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.model import Ending, Generation, Options
@@ -320,10 +320,10 @@ def _ratio(
     }
 
 
-def _published_glaive(reference: str, count: int) -> list[Subject]:
+def _published_glaive(reference: str, count: int) -> list[Sample]:
     """Return schemas of the published edition's Glaiveai2K, drawn by digest."""
     archive = Path(reference) / "published_sample.tar.xz"
-    found: list[Subject] = []
+    found: list[Sample] = []
     with tarfile.open(archive) as opened:
         for member in opened:
             folder, _, name = member.name.removeprefix("published_sample/").partition(
@@ -331,7 +331,7 @@ def _published_glaive(reference: str, count: int) -> list[Subject]:
             )
             content = opened.extractfile(member)
             if folder == "Glaiveai2K" and content is not None:
-                subject = Subject(
+                subject = Sample(
                     id=name.removesuffix(".json"),
                     config=folder,
                     split="",

@@ -27,7 +27,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SourceDocument:
     """One raw document, without its content."""
 
     config: str
@@ -39,10 +39,10 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class DecidedDocument:
     """One raw document at the end of its way."""
 
-    seen: Seen
+    seen: SourceDocument
     outcome: Outcome
     #: What the benchmark rules said, on top of the outcome.
     rejected: Rejected | None

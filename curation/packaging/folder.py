@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from curation.core.documents import UntypedJson
     from curation.core.records import Record
-    from curation.dataset.decisions import Settled
+    from curation.dataset.decisions import DecidedDocument
     from curation.dataset.summary import Summary
     from curation.instances.dataset.build_step import Product
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def write_folder(
     folder: Path,
     summary: Summary,
-    settled: Sequence[Settled],
+    settled: Sequence[DecidedDocument],
     compiled: Mapping[str, str],
     products: Iterable[Product] = (),
 ) -> Mapping[str, UntypedJson]:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.documents import UntypedJson
-    from curation.dataset.decisions import Settled
+    from curation.dataset.decisions import DecidedDocument
     from curation.system.progress import Progress
 
 _WORKER = Path(__file__).with_name("document_worker.py")
@@ -228,7 +228,7 @@ def _decide(
     inputs: Sequence[Input],
     run: Run,
     progress: Progress,
-) -> tuple[list[Settled], float]:
+) -> tuple[list[DecidedDocument], float]:
     """Return every raw document with its decision, and the peak memory in MiB."""
     reader = Reader(inputs)
     program = Program(file=_WORKER, setup=setup_of(rules, inputs))
@@ -243,7 +243,7 @@ def _decide(
 
 
 def _compiled(
-    request: Request, settled: Sequence[Settled], progress: Progress
+    request: Request, settled: Sequence[DecidedDocument], progress: Progress
 ) -> Mapping[str, str]:
     """Return fastjsonschema's verdict by digest; empty where it is not asked.
 
@@ -264,7 +264,7 @@ def _compiled(
 
 
 def _instances(
-    request: Request, settled: Sequence[Settled], run: Run, progress: Progress
+    request: Request, settled: Sequence[DecidedDocument], run: Run, progress: Progress
 ) -> Step:
     """Return the instances of every record; of none where they are not asked for."""
     step = Step(tasks_of(settled) if request.instances else (), run)

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 
 from curation.core.benchmark import CONFIGS, in_benchmark_order, natural_key
 from curation.core.rule import Candidate
-from curation.dataset.decisions import Settled
+from curation.dataset.decisions import DecidedDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.dataset.decisions import Outcome, Seen
+    from curation.dataset.decisions import Outcome, SourceDocument
     from curation.rules.sets import RuleSet
     from curation.sources.base import Source
 
 
 def settle(
-    seen: Iterable[Seen],
+    seen: Iterable[SourceDocument],
     outcomes: Sequence[Outcome],
     rules: RuleSet,
     sources: Mapping[str, Source],
-) -> list[Settled]:
+) -> list[DecidedDocument]:
     """Return every raw document with its final decision, in benchmark order."""
     dealt = [(each, outcomes[each.content]) for each in seen]
     ranks = {
@@ -36,7 +36,9 @@ def settle(
         )
     }
     dealt.sort(key=lambda pair: (ranks[pair[1].config], natural_key(pair[0].unique_id)))
-    settled = [Settled(each, outcome, outcome.rejected) for each, outcome in dealt]
+    settled = [
+        DecidedDocument(each, outcome, outcome.rejected) for each, outcome in dealt
+    ]
     for rule in rules.benchmark_rules:
         alive = [position for position, each in enumerate(settled) if each.kept]
         verdicts = rule.judge([_candidate(settled[each], sources) for each in alive])
@@ -48,7 +50,7 @@ def settle(
     return settled
 
 
-def _candidate(settled: Settled, sources: Mapping[str, Source]) -> Candidate:
+def _candidate(settled: DecidedDocument, sources: Mapping[str, Source]) -> Candidate:
     record = settled.outcome.record
     if record is None:
         raise ValueError(settled.seen.unique_id)

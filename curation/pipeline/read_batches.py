@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from curation.core.documents import RawDocument, Reason
-from curation.dataset.decisions import Seen
+from curation.dataset.decisions import SourceDocument
 from curation.pipeline.document_worker import outcome_of, unit_of
 from curation.workers.batches import in_batches
 from curation.workers.pool import Ending
@@ -46,7 +46,7 @@ class Reader:
         self._inputs = inputs
         self._positions: dict[tuple[str, str], int] = {}
         #: Every raw document met so far, in reading order.
-        self.seen: list[Seen] = []
+        self.seen: list[SourceDocument] = []
 
     def batches(self) -> Iterator[tuple[int, list[RawDocument]]]:
         """Yield the position of an input and a batch of its distinct documents."""
@@ -64,7 +64,9 @@ class Reader:
                 position = self._positions[key] = len(self._positions)
                 yield raw
             self.seen.append(
-                Seen(raw.config, raw.unique_id, raw.provenance, sha256, position)
+                SourceDocument(
+                    raw.config, raw.unique_id, raw.provenance, sha256, position
+                )
             )
 
 

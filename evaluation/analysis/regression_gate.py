@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from evaluation.analysis.comparison import pair_of
 from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.labels import entrant_in
-from evaluation.results.outcomes import Standing
+from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 #: Best first. An honest refusal is better than a wrong mask, and that is better than
 #: an engine that dies.
-RANKS: tuple[frozenset[Standing], ...] = (
-    frozenset({Standing.PASSED, Standing.UNTESTED}),
-    frozenset({Standing.COMPILE_ERROR}),
-    frozenset({Standing.OVER_CONSTRAINED, Standing.NOT_COMPLIANT}),
-    frozenset({Standing.UNDER_CONSTRAINED, Standing.WRONG_BOTH_WAYS}),
-    frozenset({Standing.LIED, Standing.ERROR}),
+RANKS: tuple[frozenset[Outcome], ...] = (
+    frozenset({Outcome.PASSED, Outcome.UNTESTED}),
+    frozenset({Outcome.COMPILE_ERROR}),
+    frozenset({Outcome.OVER_CONSTRAINED, Outcome.NOT_COMPLIANT}),
+    frozenset({Outcome.UNDER_CONSTRAINED, Outcome.WRONG_BOTH_WAYS}),
+    frozenset({Outcome.LIED, Outcome.ERROR}),
     frozenset(
         {
-            Standing.TIMEOUT,
-            Standing.CRASH,
-            Standing.OUT_OF_MEMORY,
-            Standing.PROTOCOL_ERROR,
+            Outcome.TIMEOUT,
+            Outcome.CRASH,
+            Outcome.OUT_OF_MEMORY,
+            Outcome.PROTOCOL_ERROR,
         }
     ),
 )

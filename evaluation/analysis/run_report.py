@@ -9,31 +9,31 @@ from curation.system.errors import NoInput
 from evaluation.core.cases import Verdict
 from evaluation.reporting.tables import Table
 from evaluation.results.labels import number_in
-from evaluation.results.outcomes import Standing, standing, written, wrong
+from evaluation.results.outcomes import Outcome, standing, written, wrong
 from evaluation.results.overview import overview
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Row, Walked
+    from evaluation.core.cases import InstanceResult, Row
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell
     from evaluation.results.reader import Run
 
 #: Worst first: what kills a server, then what is wrong, then what is only refused.
 SEVERITY = (
-    Standing.CRASH,
-    Standing.OUT_OF_MEMORY,
-    Standing.TIMEOUT,
-    Standing.PROTOCOL_ERROR,
-    Standing.ERROR,
-    Standing.LIED,
-    Standing.WRONG_BOTH_WAYS,
-    Standing.UNDER_CONSTRAINED,
-    Standing.OVER_CONSTRAINED,
-    Standing.NOT_COMPLIANT,
-    Standing.COMPILE_ERROR,
+    Outcome.CRASH,
+    Outcome.OUT_OF_MEMORY,
+    Outcome.TIMEOUT,
+    Outcome.PROTOCOL_ERROR,
+    Outcome.ERROR,
+    Outcome.LIED,
+    Outcome.WRONG_BOTH_WAYS,
+    Outcome.UNDER_CONSTRAINED,
+    Outcome.OVER_CONSTRAINED,
+    Outcome.NOT_COMPLIANT,
+    Outcome.COMPILE_ERROR,
 )
 
 
@@ -134,7 +134,7 @@ class Failure:
     task: str
     config: str
     id: str
-    standing: Standing
+    standing: Outcome
     #: What exactly was seen.
     detail: str
     #: Tokens of the shortest text that shows it; 0 where compiling does.
@@ -204,7 +204,7 @@ def _of_text(row: Row) -> str:
     return ": ".join(said)
 
 
-def _seen(walked: Walked) -> str:
+def _seen(walked: InstanceResult) -> str:
     """Say what an engine did with a text that it should not have done."""
     kind = "valid" if walked.valid else "invalid"
     named = [str(walked.label[name]) for name in _NAMES if walked.label.get(name)]

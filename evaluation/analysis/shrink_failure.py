@@ -14,7 +14,7 @@ from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.workers.process import exchange
 from evaluation.analysis.schema_shrinking import shrink
 from evaluation.core.cases import Result
-from evaluation.execution.engine_worker import Bounds, Job, Lane
+from evaluation.execution.engine_worker import Bounds, EngineWorker, PendingCase
 from evaluation.results.outcomes import standing, wrong
 from evaluation.setup.environments import install_line
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Row, Unit, Walk
+    from evaluation.core.cases import Case, InstanceWalk, Row
     from evaluation.results.reader import Run
-    from evaluation.setup.selected_engines import Entrant
+    from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
 #: What differs between two tellings of one refusal: numbers and what is quoted.
@@ -36,7 +36,7 @@ class Shrunk:
     """A failure before and after."""
 
     schema: str
-    walks: Sequence[Walk]
+    walks: Sequence[InstanceWalk]
     before: int
     after: int
     row: Row
@@ -57,8 +57,8 @@ class Shrunk:
 
 @contextmanager
 def asking(
-    entrant: Entrant, tokenizer: TokenizerFiles, bounds: Bounds
-) -> Iterator[Callable[[Unit], Row]]:
+    entrant: EngineUnderTest, tokenizer: TokenizerFiles, bounds: Bounds
+) -> Iterator[Callable[[Case], Row]]:
     """Give a function that puts one unit to an engine, whatever becomes of it.
 
     Raises:
@@ -68,11 +68,11 @@ def asking(
         then = install_line(entrant.file)
         raise Unavailable(entrant.unavailable, entrant.label, then)
     encode = tokenizer.encoder()
-    with Lane(entrant, tokenizer, bounds, None) as lane:
+    with EngineWorker(entrant, tokenizer, bounds, None) as lane:
 
-        def ask(unit: Unit) -> Row:
+        def ask(unit: Case) -> Row:
             tokens = encode([each.text for each in unit.walks])
-            lane.give([Job(unit=unit, tokens=tokens, fingerprint="")])
+            lane.give([PendingCase(unit=unit, tokens=tokens, fingerprint="")])
             while True:
                 exchange([lane.child] if lane.child else [], lane.patience())
                 for _, row in lane.collect():
@@ -81,7 +81,7 @@ def asking(
         yield ask
 
 
-def shrunk(unit: Unit, ask: Callable[[Unit], Row], most: int) -> Shrunk:
+def shrunk(unit: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
     """Return the smallest schema found that fails as the unit's does.
 
     Of wrong masks the shortest text that shows one is kept, and every smaller schema
@@ -115,7 +115,7 @@ def shrunk(unit: Unit, ask: Callable[[Unit], Row], most: int) -> Shrunk:
     )
 
 
-def _culprit(unit: Unit, row: Row) -> Walk | None:
+def _culprit(unit: Case, row: Row) -> InstanceWalk | None:
     """Return the shortest text that was judged wrongly; None where none was."""
     found = [
         walk
@@ -125,7 +125,7 @@ def _culprit(unit: Unit, row: Row) -> Walk | None:
     return min(found, key=lambda each: len(each.text), default=None)
 
 
-def _is_schema(schema: UntypedJson, walks: Sequence[Walk]) -> bool:
+def _is_schema(schema: UntypedJson, walks: Sequence[InstanceWalk]) -> bool:
     """Tell whether it is a schema that says of each text what is said of it."""
     try:
         validator = jsonschema_rs.validator_for(schema, validate_formats=True)
@@ -144,7 +144,7 @@ def _alike(wanted: Row, row: Row) -> bool:
     return _VARYING.sub("", row.detail) == _VARYING.sub("", wanted.detail)
 
 
-def unit_of(run: Run, task: str, name: str) -> Unit:
+def unit_of(run: Run, task: str, name: str) -> Case:
     """Return a unit of a run, made again from its data.
 
     Raises:
@@ -166,7 +166,7 @@ def unit_of(run: Run, task: str, name: str) -> Unit:
     raise NoInput(f"no unit {name} of task {task}", str(where))
 
 
-def entrant_of(run: Run, label: str | None, name: str, task: str) -> Entrant:
+def entrant_of(run: Run, label: str | None, name: str, task: str) -> EngineUnderTest:
     """Return the engine of a run that failed on a unit, as it took part.
 
     Raises:

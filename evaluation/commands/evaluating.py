@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from curation.core.documents import UntypedJson
     from curation.system.progress import Progress
     from evaluation.commands.model_setup import Models
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
     from evaluation.core.task import Settings
     from evaluation.execution.engine_worker import Bounds
-    from evaluation.execution.plan import Plan, Tally
+    from evaluation.execution.plan import Plan, RunTotals
     from evaluation.execution.run_folder import RunFolder
     from evaluation.generation.model_options import Asked as AskedOfModels
-    from evaluation.servers.server_writer import ServerEntrant
-    from evaluation.setup.selected_engines import Entrant
+    from evaluation.servers.server_writer import ModelServer
+    from evaluation.setup.selected_engines import EngineUnderTest
 
 RUNS = Path("runs")
 
@@ -93,12 +93,12 @@ def execute(asked: Asked, format_: ReportFormat) -> None:
         raise Unavailable("no engine of this run can be used here")
 
 
-def _run(asked: Asked, progress: Progress) -> tuple[Path, Tally]:
+def _run(asked: Asked, progress: Progress) -> tuple[Path, RunTotals]:
     from evaluation.execution.header import header
     from evaluation.execution.run_folder import open_run_folder
     from evaluation.setup.selected_engines import lineup
 
-    entrants: Sequence[Entrant | ServerEntrant]
+    entrants: Sequence[EngineUnderTest | ModelServer]
     if asked.models.over_http:
         entrants = _servers(asked)
     else:
@@ -111,7 +111,7 @@ def _run(asked: Asked, progress: Progress) -> tuple[Path, Tally]:
         return folder, _measure(entrants, plan, models, count, out, progress)
 
 
-def _servers(asked: Asked) -> Sequence[ServerEntrant]:
+def _servers(asked: Asked) -> Sequence[ModelServer]:
     """Return who takes part where the model is a server.
 
     Raises:
@@ -156,25 +156,25 @@ def _models(asked: Asked, plan: Plan, progress: Progress) -> Models | None:
 
 
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
-    entrants: Sequence[Entrant | ServerEntrant],
+    entrants: Sequence[EngineUnderTest | ModelServer],
     plan: Plan,
     models: Models | None,
     count: int | None,
     out: RunFolder,
     progress: Progress,
-) -> Tally:
+) -> RunTotals:
     """Have the engines asked, then the models write."""
     from evaluation.data.sampling import sharded
-    from evaluation.execution.plan import Tally
+    from evaluation.execution.plan import RunTotals
     from evaluation.execution.runner import run
-    from evaluation.setup.selected_engines import Entrant
+    from evaluation.setup.selected_engines import EngineUnderTest
 
     usable = sum(not each.unavailable for each in entrants)
     asking = [each for each in plan.tasks if not each.needs_model]
     total = None if count is None else _count(plan, count) * usable
-    tally = Tally()
+    tally = RunTotals()
     if asking:
-        engines = [each for each in entrants if isinstance(each, Entrant)]
+        engines = [each for each in entrants if isinstance(each, EngineUnderTest)]
         with progress.bar("Measuring", total) as advance:
             tally = run(engines, replace(plan, tasks=asking), out, advance)
     if models is None:
@@ -209,7 +209,7 @@ def _plan(
 
     tasks = [task_named(each) for each in dict.fromkeys(asked.tasks)]
     about: dict[str, UntypedJson] = {}
-    subjects: Callable[[], Iterable[Subject]] = tuple
+    subjects: Callable[[], Iterable[Sample]] = tuple
     count: int | None = None if asked.only else 0
     if any(each.needs_data for each in tasks):
         choice = Choice(
@@ -254,7 +254,7 @@ def _count(plan: Plan, subjects: int) -> int:
     return total
 
 
-def _tell(folder: Path, tally: Tally, format_: ReportFormat) -> None:
+def _tell(folder: Path, tally: RunTotals, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr what was done and what comes next."""
     from evaluation.analysis.run_report import reports
     from evaluation.reporting.printing import print_tables

@@ -11,20 +11,20 @@ from evaluation import prompts
 from evaluation.generation.requests import Questions
 from evaluation.generation.runner import run_writers
 from evaluation.models.store import DEFAULT, check_installed, get_model
-from evaluation.servers.server_writer import ServerEntrant, ServerWriter
+from evaluation.servers.server_writer import ModelServer, ServerWriter
 from evaluation.tokenizers import get
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Subject
-    from evaluation.execution.plan import Tally
+    from evaluation.core.cases import Sample
+    from evaluation.execution.plan import RunTotals
     from evaluation.execution.run_folder import RunFolder
     from evaluation.generation.model_options import Asked
     from evaluation.generation.requests import Writer
     from evaluation.models.base import LanguageModel
-    from evaluation.setup.selected_engines import Entrant
+    from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
 
@@ -77,13 +77,15 @@ class Models:
             return {"model": asked.model, **about}
         return {"model": self._model.name, **self._model.facts(), **about}
 
-    def writers(self, entrants: Sequence[Entrant | ServerEntrant]) -> list[Writer]:
+    def writers(
+        self, entrants: Sequence[EngineUnderTest | ModelServer]
+    ) -> list[Writer]:
         """Return who writes: one for each entrant that is usable."""
         from evaluation.generation.local_writer import LocalWriter
 
         found: list[Writer] = []
         for each in entrants:
-            if isinstance(each, ServerEntrant):
+            if isinstance(each, ModelServer):
                 found.append(ServerWriter(each, prices=self._asked.prices))
             elif not each.unavailable and self._model is not None:
                 found.append(
@@ -99,11 +101,11 @@ class Models:
 
     def run(
         self,
-        entrants: Sequence[Entrant | ServerEntrant],
-        subjects: Iterable[Subject],
+        entrants: Sequence[EngineUnderTest | ModelServer],
+        subjects: Iterable[Sample],
         out: RunFolder,
         advance: Callable[[int], None],
-    ) -> Tally:
+    ) -> RunTotals:
         """Have everything written that is not yet in the folder."""
         with ExitStack() as stack:
             writers = self.writers(entrants)

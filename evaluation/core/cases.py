@@ -1,6 +1,6 @@
 """The nouns of a measurement: what is asked of an engine, and what came of it.
 
-A `Subject` is a schema with instances. A task turns subjects into `Unit`s, each one
+A `Sample` is a schema with instances. A task turns subjects into `Case`s, each one
 schema to compile and texts to walk through its masks; the driver turns every unit
 into exactly one `Row`, whatever the engine does.
 """
@@ -32,7 +32,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Sample:
     """One schema to measure with."""
 
     #: The record's `unique_id`, or the file's name.
@@ -50,7 +50,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class InstanceWalk:
     """One text to feed through a grammar, token by token, to the end."""
 
     text: str
@@ -60,14 +60,14 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Case:
     """One schema x task: compile, then walk every text. One engine's worth of work."""
 
     task: str
     id: str
     config: str
     schema: str
-    walks: tuple[Walk, ...] = ()
+    walks: tuple[InstanceWalk, ...] = ()
     #: Whatever the task wants back in the row: dialect, features, size, ... Of a unit
     #: without walks `outcome` means what a model wrote (`evaluation.results.outcomes`).
     label: Mapping[str, UntypedJson] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walked:
+class InstanceResult:
     """One walk's outcome; times in nanoseconds."""
 
     verdict: Verdict
@@ -155,7 +155,7 @@ class Row:
     rss_bytes: int | None = None
     #: Whether the worker had its core to itself (no involuntary context switch).
     quiet: bool | None = None
-    walks: tuple[Walked, ...] = ()
+    walks: tuple[InstanceResult, ...] = ()
     label: Mapping[str, UntypedJson] = field(default_factory=dict)
     #: Fingerprint of what decides this row: schema, walks, engine, options, limits.
     fingerprint: str = ""

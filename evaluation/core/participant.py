@@ -1,4 +1,4 @@
-"""Whoever takes part in a run: an engine on this machine, or a model behind a server."""
+"""Who takes part in a run: an engine here, or a model behind a server."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Row, Subject, Unit
+    from evaluation.core.cases import Case, Row, Sample
     from evaluation.reporting.report import Report
 
 
@@ -59,7 +59,7 @@ class Task:
     timed: bool
     #: Whether `units` wants the subjects of `--data`; otherwise it makes its own.
     needs_data: bool
-    units: Callable[[Iterable[Subject], Settings], Iterator[Unit]]
+    units: Callable[[Iterable[Sample], Settings], Iterator[Case]]
     #: Reads a whole run, of which only the rows of its own name are its business.
     report: Callable[[RunRows], Report]
     #: Whether a row is as it should be; None: its standing says so (`passed`).
@@ -72,6 +72,6 @@ class Task:
     sources: Callable[[], Mapping[str, UntypedJson]] | None = None
     #: What a unit repeats, where units are repeated: once one has ended at its
     #: deadline, those that repeat it get the same row and are not asked.
-    repeats: Callable[[Unit], str] | None = None
+    repeats: Callable[[Case], str] | None = None
     #: The task whose rows the report reads; empty: its own.
     reads: str = ""

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Reader(Protocol):
     def names(self) -> Iterator[Name]:
         """Yield the name of every subject."""
 
-    def subjects(self, places: Collection[int]) -> Iterator[Subject]:
+    def subjects(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the subjects at these places of `names`."""
 
     def left_out(self) -> tuple[str, ...]:
@@ -85,9 +85,9 @@ class Dataset:
     #: What is no schema, and why.
     left_out: tuple[str, ...]
     #: Reads the subjects anew at each call, in the same order.
-    read: Callable[[], Iterator[Subject]]
+    read: Callable[[], Iterator[Sample]]
 
-    def subjects(self) -> Iterator[Subject]:
+    def subjects(self) -> Iterator[Sample]:
         """Yield the subjects; memory does not grow with their number."""
         return self.read()
 

@@ -21,7 +21,7 @@ from curation.schema.dialects import ANY_DIALECT
 from curation.schema.features import features
 from curation.system.errors import BadData, NoInput
 from curation.workers.limits import Limits, too_big
-from evaluation.core.cases import Instance, Subject
+from evaluation.core.cases import Instance, Sample
 from evaluation.data.dataset import Name
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Files:
         self._bad = {}
         for path in self.paths:
             read = self._read(path)
-            if isinstance(read, Subject):
+            if isinstance(read, Sample):
                 complete = bool(read.instances)
                 yield Name(config=read.config, id=read.id, complete=complete)
             elif len(self.paths) == 1:
@@ -80,7 +80,7 @@ class Files:
             else:
                 self._bad[path] = read
 
-    def subjects(self, places: Collection[int]) -> Iterator[Subject]:
+    def subjects(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the schemas at these places."""
         good = (path for path in self.paths if path not in self._bad)
         for place, path in enumerate(good):
@@ -96,7 +96,7 @@ class Files:
             f"{path.relative_to(self.root)}: {why}" for path, why in self._bad.items()
         )
 
-    def _read(self, path: Path) -> Subject | str:
+    def _read(self, path: Path) -> Sample | str:
         """Return a file's schema, or what is wrong with it."""
         content = _content(path)
         refused = too_big(content, Limits())
@@ -131,8 +131,8 @@ def _content(path: Path) -> bytes:
 
 def _subject(
     config: str, name: str, schema: UntypedJson, instances: Iterable[Instance] = ()
-) -> Subject:
-    return Subject(
+) -> Sample:
+    return Sample(
         id=name,
         config=config,
         split="",
@@ -144,7 +144,7 @@ def _subject(
     )
 
 
-def _maskbench(path: Path, given: dict[str, UntypedJson]) -> Subject | str:
+def _maskbench(path: Path, given: dict[str, UntypedJson]) -> Sample | str:
     """Return the schema of one of MaskBench's files, with its tests."""
     told = given.get("csbdata")
     own = told if isinstance(told, dict) else {}

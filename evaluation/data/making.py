@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from curation.core.documents import UntypedJson
     from curation.workers.pool import Outcome
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
 
 _FILE: Final = "instances.sqlite"
 _TABLE: Final = (
@@ -62,7 +62,7 @@ class Maker:
         """Work out what decides instances beside their schema and the seed."""
         self._code = fingerprint(code=code_digest(), versions=dict(versions()))
 
-    def fill(self, subjects: Iterable[Subject], advance: Callable[[int], None]) -> None:
+    def fill(self, subjects: Iterable[Sample], advance: Callable[[int], None]) -> None:
         """Make what is not kept yet; `advance` is told how many more are there.
 
         Raises:
@@ -85,7 +85,7 @@ class Maker:
             for _ in self._round(pool, lean, kept, advance):
                 pass
 
-    def completed(self, subjects: Iterable[tuple[Subject, bool]]) -> Iterator[Subject]:
+    def completed(self, subjects: Iterable[tuple[Sample, bool]]) -> Iterator[Sample]:
         """Yield the subjects, those that lack instances with what is kept for them.
 
         Raises:
@@ -110,7 +110,7 @@ class Maker:
 
     def _missing(
         self,
-        subjects: Iterable[Subject],
+        subjects: Iterable[Sample],
         kept: sqlite3.Connection,
         advance: Callable[[int], None],
     ) -> Iterator[tuple[UntypedJson, None]]:
@@ -226,5 +226,5 @@ def _found(kept: sqlite3.Connection, key: bytes) -> bytes | None:
     return None if row is None else row[0]
 
 
-def _unit(subject: Subject) -> UntypedJson:
+def _unit(subject: Sample) -> UntypedJson:
     return {"schema": subject.schema, "dialect": subject.dialect}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from curation.system.progress import Progress
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
     from evaluation.data.dataset import Reader
     from evaluation.data.making import Maker
 
@@ -205,7 +205,7 @@ def _maker(settings: FetchSettings, seed: int, jobs: int) -> Maker:
 
 def _subjects(
     reader: Reader, places: Collection[int], lacking: set[int], maker: Maker | None
-) -> Iterator[Subject]:
+) -> Iterator[Sample]:
     """Yield subjects in order, those that lack instances with what was made."""
     subjects = reader.subjects(places)
     if maker is None:

@@ -24,7 +24,7 @@ from curation.schema.dialects import ANY_DIALECT
 from curation.schema.features import features
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadData
-from evaluation.core.cases import Instance, Subject
+from evaluation.core.cases import Instance, Sample
 from evaluation.data.dataset import Name
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Tables:
                         config=part.config, id=each, split=part.split, complete=complete
                     )
 
-    def subjects(self, places: Collection[int]) -> Iterator[Subject]:
+    def subjects(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the records at these places, with their instances if there are any.
 
         Raises:
@@ -196,10 +196,10 @@ def _batches(
 
 def _subject(
     batch: pa.RecordBatch, row: int, part: _Part, instances: tuple[Instance, ...]
-) -> Subject:
+) -> Sample:
     found = {name: batch.column(name)[row].as_py() for name in batch.schema.names}
     named, schema = found.get("features"), found["json_schema"]
-    return Subject(
+    return Sample(
         id=found["unique_id"],
         config=part.config,
         split=part.split,

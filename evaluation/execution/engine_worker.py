@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from curation.core.documents import UntypedJson
     from curation.workers.process import Child
-    from evaluation.core.cases import Row, Unit
-    from evaluation.setup.selected_engines import Entrant
+    from evaluation.core.cases import Case, Row
+    from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
 _HERE = Path(__file__).parent
@@ -72,10 +72,10 @@ class Bounds:
 
 
 @dataclass(slots=True)
-class Job:
+class PendingCase:
     """A unit with what its worker has to know, and what it has answered so far."""
 
-    unit: Unit
+    unit: Case
     #: Token ids of each walk's text; None where no tokens spell it.
     tokens: Sequence[Sequence[int] | None]
     fingerprint: str
@@ -84,12 +84,12 @@ class Job:
     answers: list[UntypedJson] = field(default_factory=list)
 
 
-class Lane:
+class EngineWorker:
     """One worker and the units that it was given, in order."""
 
     def __init__(
         self,
-        entrant: Entrant,
+        entrant: EngineUnderTest,
         tokenizer: TokenizerFiles,
         bounds: Bounds,
         core: int | None,
@@ -118,7 +118,7 @@ class Lane:
             environment=ONE_THREAD,
         )
         self._worker = Worker(program, bounds.limits())
-        self._jobs: deque[Job] = deque()
+        self._jobs: deque[PendingCase] = deque()
         #: Units that the present process has finished.
         self._served = 0
 
@@ -153,18 +153,18 @@ class Lane:
         """Return for how many seconds nothing has to be looked at."""
         return self._worker.patience()
 
-    def give(self, jobs: Iterable[Job]) -> None:
+    def give(self, jobs: Iterable[PendingCase]) -> None:
         """Hand over units; `collect` returns their rows, in order."""
         self._jobs.extend(jobs)
         self._ask()
 
-    def collect(self) -> list[tuple[Unit, Row]]:
+    def collect(self) -> list[tuple[Case, Row]]:
         """Return the units that have become complete since the last call.
 
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
         """
-        rows: list[tuple[Unit, Row]] = []
+        rows: list[tuple[Case, Row]] = []
         for outcome in self._worker.collect():
             job = self._jobs[0]
             job.answers.append(outcome.answer)
@@ -177,19 +177,19 @@ class Lane:
             self._ask()
         return rows
 
-    def _bury(self, job: Job, outcome: Outcome) -> list[tuple[Unit, Row]]:
+    def _bury(self, job: PendingCase, outcome: Outcome) -> list[tuple[Case, Row]]:
         """Blame the unit, or leave it to be tried again in a fresh worker."""
         self._worker.kill()
         fresh, self._served = not self._served, 0
         job.deaths += 1
         killed = outcome.detail.startswith(_KILLED)
         guilty = job.deaths >= (_KILLS if killed else _ATTEMPTS)
-        rows: list[tuple[Unit, Row]] = []
+        rows: list[tuple[Case, Row]] = []
         if guilty or (fresh and not killed) or outcome.ending is Ending.ERROR:
             rows.append(self._finish(job, self._with_last_words(outcome)))
         return rows
 
-    def _finish(self, job: Job, end: Outcome | None) -> tuple[Unit, Row]:
+    def _finish(self, job: PendingCase, end: Outcome | None) -> tuple[Case, Row]:
         self._jobs.popleft()
         self._served += end is None
         row = row_of_answers(
@@ -208,7 +208,7 @@ class Lane:
                 seconds.append(patience)
         self._worker.begin(questions, seconds)
 
-    def _questions(self, job: Job) -> list[tuple[UntypedJson, float]]:
+    def _questions(self, job: PendingCase) -> list[tuple[UntypedJson, float]]:
         bounds = self._bounds
         found: list[tuple[UntypedJson, float]] = [
             ({"compile": job.unit.schema}, bounds.compile_seconds)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
     from evaluation.core.task import Settings, Task
     from evaluation.execution.engine_worker import Bounds
     from evaluation.tokenizers import TokenizerFiles
@@ -21,7 +21,7 @@ class Plan:
 
     tasks: Sequence[Task]
     #: Gives the subjects anew at each call, in the same order.
-    subjects: Callable[[], Iterable[Subject]]
+    subjects: Callable[[], Iterable[Sample]]
     tokenizer: TokenizerFiles
     settings: Settings
     bounds: Bounds
@@ -37,7 +37,7 @@ class Plan:
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class RunTotals:
     """What a run came to."""
 
     #: Units whose row was there already.

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Row, Unit
+    from evaluation.core.cases import Case, Row
     from evaluation.execution.plan import Plan
     from evaluation.execution.run_folder import RunFolder
-    from evaluation.setup.selected_engines import Entrant
+    from evaluation.setup.selected_engines import EngineUnderTest
 
 _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
 
@@ -29,7 +29,7 @@ def worth_one(row: Row) -> bool:
 
 
 def write_reproducer(
-    row: Row, unit: Unit, entrant: Entrant, plan: Plan, out: RunFolder
+    row: Row, unit: Case, entrant: EngineUnderTest, plan: Plan, out: RunFolder
 ) -> Path:
     """Write a file in MaskBench's form, with the command that runs it.
 
@@ -58,7 +58,7 @@ def write_reproducer(
     return out.write_reproducer(path, f"{{{inner}}}\n")
 
 
-def command(entrant: Entrant, plan: Plan, data: str) -> list[str]:
+def command(entrant: EngineUnderTest, plan: Plan, data: str) -> list[str]:
     """Return the command that puts one file to one engine as this run does."""
     bounds = plan.bounds
     words = ["csbdata", "eval", "--engine", entrant.file.spec]

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from curation.workers.outcomes import Ending
-from evaluation.core.cases import Result, Row, Verdict, Walked
+from evaluation.core.cases import InstanceResult, Result, Row, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.documents import UntypedJson
     from curation.workers.outcomes import Outcome
-    from evaluation.core.cases import Unit, Walk
+    from evaluation.core.cases import Case, InstanceWalk
 
 #: What an ending of the engine's process is to a unit.
 RESULTS = {
@@ -32,7 +32,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 
 def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
     engine: str,
-    unit: Unit,
+    unit: Case,
     tokens: Sequence[Sequence[int] | None],
     answers: Sequence[UntypedJson],
     end: Outcome | None,
@@ -101,14 +101,16 @@ def _steady(text: str) -> str:
 
 
 def _walked(
-    walks: Sequence[Walk], tokens: Sequence[Sequence[int] | None], told: Sequence[Any]
-) -> tuple[Walked, ...]:
+    walks: Sequence[InstanceWalk],
+    tokens: Sequence[Sequence[int] | None],
+    told: Sequence[Any],
+) -> tuple[InstanceResult, ...]:
     """Return one outcome a walk; those without an answer were not run."""
     found = []
     for index, (walk, ids) in enumerate(zip(walks, tokens, strict=True)):
         if index >= len(told):
             found.append(
-                Walked(
+                InstanceResult(
                     verdict=Verdict.NOT_RUN,
                     valid=walk.valid,
                     tokens=len(ids or ()),
@@ -118,7 +120,7 @@ def _walked(
             continue
         verdict, at, mask_ns, commit_ns, forced, detail = told[index]
         found.append(
-            Walked(
+            InstanceResult(
                 verdict=Verdict(verdict),
                 valid=walk.valid,
                 tokens=len(ids or ()),

@@ -21,18 +21,18 @@ from curation.workers.process import exchange
 from evaluation.core.cases import Result
 from evaluation.data.sampling import sharded
 from evaluation.execution.code_digest import measuring_digest
-from evaluation.execution.engine_worker import Job, Lane
-from evaluation.execution.plan import Plan, Tally
+from evaluation.execution.engine_worker import EngineWorker, PendingCase
+from evaluation.execution.plan import Plan, RunTotals
 from evaluation.execution.reproducers import worth_one, write_reproducer
 from evaluation.setup.machine import cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evaluation.core.cases import Row, Subject, Unit
+    from evaluation.core.cases import Case, Row, Sample
     from evaluation.core.task import Task
     from evaluation.execution.run_folder import RunFolder
-    from evaluation.setup.selected_engines import Entrant
+    from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
 #: Turns texts into token ids; None where no tokens spell the text.
@@ -42,16 +42,16 @@ _BATCH = 8
 
 
 def run(
-    entrants: Sequence[Entrant],
+    entrants: Sequence[EngineUnderTest],
     plan: Plan,
     out: RunFolder,
     advance: Callable[[int], None] = lambda _steps: None,
-) -> Tally:
+) -> RunTotals:
     """Put every unit to every engine and write its row, but for those finished.
 
     An engine that cannot be loaded is told in the tally; the others go on.
     """
-    tally = Tally()
+    tally = RunTotals()
     encode = _encoder(plan.tokenizer)
     own = cores()
     with _elsewhere(own, plan):
@@ -68,17 +68,19 @@ def run(
 
 
 def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
-    entrant: Entrant,
+    entrant: EngineUnderTest,
     plan: Plan,
     out: RunFolder,
     encode: Encode,
     own: Sequence[int],
-    tally: Tally,
+    tally: RunTotals,
     advance: Callable[[int], None],
 ) -> None:
     with ExitStack() as stack:
         lanes = [
-            stack.enter_context(Lane(entrant, plan.tokenizer, plan.bounds, core))
+            stack.enter_context(
+                EngineWorker(entrant, plan.tokenizer, plan.bounds, core)
+            )
             for core in _cores_of(own, plan)
         ]
         if not out.finished:
@@ -101,14 +103,14 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
                     tally.reproducers.append(path)
 
 
-def _warm(lanes: Sequence[Lane]) -> None:
+def _warm(lanes: Sequence[EngineWorker]) -> None:
     """Let the workers start while we do something else."""
     for lane in lanes:
         if lane.child is None and lane.idle:
             lane.warm()
 
 
-def _wanted(task: Task, subjects: Iterable[Subject], plan: Plan) -> Iterator[Unit]:
+def _wanted(task: Task, subjects: Iterable[Sample], plan: Plan) -> Iterator[Case]:
     for unit in task.units(subjects, plan.settings):
         names = {unit.id, f"{unit.config}/{unit.id}"}
         if not plan.only or names & plan.only:
@@ -116,12 +118,12 @@ def _wanted(task: Task, subjects: Iterable[Subject], plan: Plan) -> Iterator[Uni
 
 
 def _unfinished(
-    units: Iterable[Unit],
+    units: Iterable[Case],
     mark: str,
     out: RunFolder,
-    tally: Tally,
+    tally: RunTotals,
     advance: Callable[[int], None],
-) -> Iterator[tuple[Unit, str]]:
+) -> Iterator[tuple[Case, str]]:
     """Yield the units that have no row yet, with their fingerprints."""
     for unit in units:
         fingerprint = fingerprint_of(mark, unit)
@@ -139,12 +141,12 @@ class _Late:
         self._repeats = task.repeats
         self._rows: dict[str, Row] = {}
 
-    def note(self, unit: Unit, row: Row) -> None:
+    def note(self, unit: Case, row: Row) -> None:
         """Remember a row if it ended at a deadline."""
         if self._repeats is not None and row.result is Result.TIMEOUT:
             self._rows[self._repeats(unit)] = row
 
-    def row_of(self, unit: Unit, fingerprint: str) -> Row | None:
+    def row_of(self, unit: Case, fingerprint: str) -> Row | None:
         """Return the row of a unit that need not be asked; None for any other."""
         if self._repeats is None or self._repeats(unit) not in self._rows:
             return None
@@ -153,12 +155,12 @@ class _Late:
 
 
 def _unknown(
-    units: Iterable[tuple[Unit, str]],
+    units: Iterable[tuple[Case, str]],
     late: _Late,
     out: RunFolder,
-    tally: Tally,
+    tally: RunTotals,
     advance: Callable[[int], None],
-) -> Iterator[tuple[Unit, str]]:
+) -> Iterator[tuple[Case, str]]:
     """Yield the units that have to be asked; write the rows of the others."""
     for unit, fingerprint in units:
         row = late.row_of(unit, fingerprint)
@@ -171,18 +173,20 @@ def _unknown(
 
 
 def _jobs(
-    units: Iterable[tuple[Unit, str]], lanes: Sequence[Lane], encode: Encode
-) -> Iterator[Job]:
+    units: Iterable[tuple[Case, str]], lanes: Sequence[EngineWorker], encode: Encode
+) -> Iterator[PendingCase]:
     """Yield what is to do; the workers are started before the first."""
     for unit, fingerprint in units:
         _warm(lanes)
         tokens = encode([walk.text for walk in unit.walks]) if unit.walks else []
-        yield Job(unit=unit, tokens=tokens, fingerprint=fingerprint)
+        yield PendingCase(unit=unit, tokens=tokens, fingerprint=fingerprint)
 
 
-def _rows(lanes: Sequence[Lane], jobs: Iterator[Job]) -> Iterator[tuple[Unit, Row]]:
+def _rows(
+    lanes: Sequence[EngineWorker], jobs: Iterator[PendingCase]
+) -> Iterator[tuple[Case, Row]]:
     """Yield all units with their rows, as they become complete."""
-    ready: deque[Job] = deque()
+    ready: deque[PendingCase] = deque()
     exhausted = False
     while True:
         for lane in lanes:
@@ -206,14 +210,14 @@ def _rows(lanes: Sequence[Lane], jobs: Iterator[Job]) -> Iterator[tuple[Unit, Ro
             yield from lane.collect()
 
 
-def fingerprint_of(mark: str, unit: Unit) -> str:
+def fingerprint_of(mark: str, unit: Case) -> str:
     """Return the fingerprint of a row: of the unit, and of all that measures it."""
     walks = [[each.text, each.valid, each.label] for each in unit.walks]
     parts = [mark, unit.task, unit.config, unit.id, unit.schema, walks, unit.label]
     return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _mark(entrant: Entrant, plan: Plan, task: Task) -> str:
+def _mark(entrant: EngineUnderTest, plan: Plan, task: Task) -> str:
     """Return the fingerprint of what decides a row, but for the unit."""
     parts = [
         entrant.identity,

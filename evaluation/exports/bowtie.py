@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Row, Unit, Walked
+    from evaluation.core.cases import Case, InstanceResult, Row
     from evaluation.results.reader import Run
 
 _TASK = "test-suite"
@@ -57,7 +57,7 @@ def write_bowtie(run: Run, folder: Path) -> list[Path]:
     return written
 
 
-def _units(run: Run) -> dict[tuple[str, str], Unit]:
+def _units(run: Run) -> dict[tuple[str, str], Case]:
     from evaluation.core.task import Settings  # noqa: PLC0415 (as below)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
 
@@ -71,7 +71,7 @@ def _lines(
     run: Run,
     config: str,
     rows: list[Row],
-    units: Mapping[tuple[str, str], Unit],
+    units: Mapping[tuple[str, str], Case],
 ) -> Iterator[UntypedJson]:
     yield _header(run, config, rows)
     by_case: dict[str, list[Row]] = {}
@@ -118,7 +118,7 @@ def _uri(draft: str) -> str:
     return draft if known is None else known.uri
 
 
-def _case(row: Row, unit: Unit | None) -> UntypedJson:
+def _case(row: Row, unit: Case | None) -> UntypedJson:
     """Return the case; without schema and instances if the suite has it no more."""
     tests: list[UntypedJson] = [
         {"description": str(each.label.get("description", "")), "valid": each.valid}
@@ -142,7 +142,7 @@ def _result(row: Row) -> dict[str, UntypedJson]:
     return {"context": context, "caught": caught}
 
 
-def _judged(walked: Walked) -> UntypedJson:
+def _judged(walked: InstanceResult) -> UntypedJson:
     if walked.verdict in (Verdict.NOT_RUN, Verdict.LIED):
         return {"errored": True, "context": {"message": walked.verdict}}
     return {"valid": walked.verdict is Verdict.ACCEPTED}

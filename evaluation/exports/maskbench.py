@@ -23,7 +23,7 @@ from evaluation.core.cases import Result
 from evaluation.reporting.statistics import PERCENTILES, index_percentile
 from evaluation.results.labels import deadline_ns, entrant_in
 from evaluation.results.measurements import measure
-from evaluation.results.outcomes import Standing, apart, right
+from evaluation.results.outcomes import Outcome, apart, right
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,7 +143,7 @@ def _count(
     totals.masks_us += content["all_mask_us"]
     totals.valid_tests += content["num_valid_tests"]
     totals.invalid_tests += content["num_invalid_tests"]
-    totals.passing += unit.standing is Standing.PASSED
+    totals.passing += unit.standing is Outcome.PASSED
     # Both kinds are counted where both occur; its own table books one of them.
     totals.validation_errors += unit.valid.count < unit.valid.of
     totals.invalidation_errors += unit.invalid.count < unit.invalid.of

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evaluation.generation.requests import Asked
     from evaluation.models.base import LanguageModel
-    from evaluation.setup.selected_engines import Entrant
+    from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
 #: The entrant that constrains nothing.
@@ -34,7 +34,7 @@ class LocalWriter:
     def __init__(
         self,
         model: LanguageModel,
-        entrant: Entrant,
+        entrant: EngineUnderTest,
         tokenizer: TokenizerFiles,
         options: Options,
         *,

@@ -15,7 +15,7 @@ from evaluation.generation.model import Ending, Generation, Step
 from evaluation.results.outcomes import WRITTEN
 
 if TYPE_CHECKING:
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
 
 #: What rows of generations have as their task; `efficiency` reads them too.
 TASK = "coverage"
@@ -59,7 +59,7 @@ def row_of_generation(  # noqa: PLR0913 (what a row is made of)
     generation: Generation,
     *,
     engine: str,
-    subject: Subject,
+    subject: Sample,
     sample: int,
     budget: int,
     judgement: Judgement | None,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
     from evaluation.generation.model import Generation
     from evaluation.models.base import Message
     from evaluation.prompts import Shot, Template
@@ -24,7 +24,7 @@ _SPARE: Final = 32
 class Asked:
     """One text to write."""
 
-    subject: Subject
+    subject: Sample
     messages: tuple[Message, ...]
     #: Most tokens of the text.
     budget: int
@@ -66,7 +66,7 @@ class Questions:
     #: Tokens for every text; None: from the schema's own witnesses.
     budget: int | None = None
 
-    def asked(self, subject: Subject) -> tuple[Asked, ...]:
+    def asked(self, subject: Sample) -> tuple[Asked, ...]:
         """Return what is asked for one subject, one for each sample."""
         messages = self.template.filled(subject.schema, self.shots)
         budget = self.budget_of(subject)
@@ -82,7 +82,7 @@ class Questions:
             for sample in range(self.samples)
         )
 
-    def budget_of(self, subject: Subject) -> int:
+    def budget_of(self, subject: Sample) -> int:
         """Return the tokens that a text may have.
 
         Twice what the schema's longest witness needs and a few to spare: who needs
@@ -108,6 +108,6 @@ class Questions:
         }
 
 
-def _seed(seed: int, subject: Subject, sample: int) -> int:
+def _seed(seed: int, subject: Sample, sample: int) -> int:
     named = f"{seed} {subject.config} {subject.id} {sample}".encode()
     return int.from_bytes(sha256(named).digest()[:6], "big")

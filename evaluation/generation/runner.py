@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from curation.workers.pool import WorkerDidNotStart
 from curation.workers.run_folder import fingerprint
 from evaluation.execution.code_digest import writing_digest
-from evaluation.execution.plan import Tally
+from evaluation.execution.plan import RunTotals
 from evaluation.generation.judgement import Judge
 from evaluation.generation.record import row_of_generation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from evaluation.core.cases import Row, Subject
+    from evaluation.core.cases import Row, Sample
     from evaluation.execution.run_folder import RunFolder
     from evaluation.generation.model import Generation
     from evaluation.generation.requests import Asked, Questions, Writer
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 def run_writers(  # noqa: PLR0913 (the run's own parts)
     writers: Sequence[Writer],
-    subjects: Iterable[Subject],
+    subjects: Iterable[Sample],
     questions: Questions,
     out: RunFolder,
     *,
     batch: int = 1,
     advance: Callable[[int], None] = lambda _steps: None,
-) -> Tally:
+) -> RunTotals:
     """Have every writer write for every subject, but for the rows that are there.
 
     A writer whose engine cannot be loaded is told in the tally; the others go on.
     """
-    tally = Tally()
+    tally = RunTotals()
     asked = (each for subject in subjects for each in questions.asked(subject))
     with Judge() as judge:
         for group in _groups(asked, batch):

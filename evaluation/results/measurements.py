@@ -19,13 +19,13 @@ from evaluation.core.cases import Result
 from evaluation.reporting.statistics import Quantiles
 from evaluation.reporting.tables import Rate
 from evaluation.results.labels import deadline_ns
-from evaluation.results.outcomes import Standing, apart, compiled, right, standing
+from evaluation.results.outcomes import Outcome, apart, compiled, right, standing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Row, Walked
+    from evaluation.core.cases import InstanceResult, Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Measured:
     task: str
     config: str
     id: str
-    standing: Standing
+    standing: Outcome
     #: Whether it is as it should be, by the task's own criterion if it has one.
     passed: bool
     #: Whether the engine took the schema, whatever came of the walks.
@@ -118,7 +118,7 @@ def measure(
         config=row.config,
         id=row.id,
         standing=ended,
-        passed=ended is Standing.PASSED if passes is None else passes(row),
+        passed=ended is Outcome.PASSED if passes is None else passes(row),
         compiled=took,
         has_instances=bool(walks),
         valid=_right(walks, valid=True),
@@ -133,7 +133,7 @@ def measure(
     )
 
 
-def _right(walks: Sequence[Walked], *, valid: bool) -> Rate:
+def _right(walks: Sequence[InstanceResult], *, valid: bool) -> Rate:
     known = [right(each) for each in walks if each.valid is valid]
     return Rate(known.count(True), len(known) - known.count(None))
 

@@ -12,7 +12,7 @@ from curation.core.documents import Explained
 from evaluation.core.cases import Result, Verdict
 
 if TYPE_CHECKING:
-    from evaluation.core.cases import Row, Walked
+    from evaluation.core.cases import InstanceResult, Row
 
 #: Key of a walk's label: a walk with it is measured, but is no part of the standing.
 APART = "apart"
@@ -22,7 +22,7 @@ WRITTEN = "outcome"
 COMPLIANT = "compliant"
 
 
-class Standing(Explained):
+class Outcome(Explained):
     """One word for one unit."""
 
     PASSED = (
@@ -49,7 +49,7 @@ class Standing(Explained):
     PROTOCOL_ERROR = ("protocol_error", "what came back was no answer")
 
 
-def apart(walked: Walked) -> bool:
+def apart(walked: InstanceResult) -> bool:
     """Tell whether a walk is measured beside the others and judged apart."""
     return bool(walked.label.get(APART))
 
@@ -68,7 +68,7 @@ def written(row: Row) -> str | None:
     return None if found is None else str(found)
 
 
-def right(walked: Walked) -> bool | None:
+def right(walked: InstanceResult) -> bool | None:
     """Tell whether the engine was right about a text; None if nobody knows.
 
     It is right when it lets a valid text be written to the end, the end included,
@@ -79,33 +79,31 @@ def right(walked: Walked) -> bool | None:
     return (walked.verdict is Verdict.ACCEPTED) is walked.valid
 
 
-def wrong(walked: Walked) -> bool:
+def wrong(walked: InstanceResult) -> bool:
     """Tell whether a walk that counts shows the engine to be wrong about its text."""
     return not apart(walked) and (
         right(walked) is False or walked.verdict is Verdict.LIED
     )
 
 
-def standing(row: Row) -> Standing:
+def standing(row: Row) -> Outcome:
     """Return what a row amounts to; walks labelled `apart` do not count.
 
     Where a model wrote a text, its class decides in place of walks.
     """
     if row.result is not Result.OK:
-        return Standing(row.result.value)
+        return Outcome(row.result.value)
     text = written(row)
     if text is not None:
-        return Standing.PASSED if text == COMPLIANT else Standing.NOT_COMPLIANT
+        return Outcome.PASSED if text == COMPLIANT else Outcome.NOT_COMPLIANT
     counted = [each for each in row.walks if not apart(each)]
     if any(each.verdict is Verdict.LIED for each in counted):
-        return Standing.LIED
+        return Outcome.LIED
     kinds = {each.valid for each in counted if right(each) is False}
     if kinds == {True, False}:
-        return Standing.WRONG_BOTH_WAYS
+        return Outcome.WRONG_BOTH_WAYS
     if kinds:
-        return (
-            Standing.OVER_CONSTRAINED if True in kinds else Standing.UNDER_CONSTRAINED
-        )
+        return Outcome.OVER_CONSTRAINED if True in kinds else Outcome.UNDER_CONSTRAINED
     if any(right(each) for each in counted):
-        return Standing.PASSED
-    return Standing.UNTESTED
+        return Outcome.PASSED
+    return Outcome.UNTESTED

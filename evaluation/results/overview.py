@@ -23,7 +23,7 @@ from evaluation.results.measurements import (
     on_what_all_compile,
     to_first_mask,
 )
-from evaluation.results.outcomes import Standing
+from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 
 #: Green passes, grey was not asked or refused, warm colours are wrong, dark ones died.
 _COLOURS = {
-    Standing.PASSED: "#009E73",
-    Standing.UNTESTED: "#E5E5E5",
-    Standing.COMPILE_ERROR: "#B3B3B3",
-    Standing.OVER_CONSTRAINED: "#F0E442",
-    Standing.UNDER_CONSTRAINED: "#E69F00",
-    Standing.WRONG_BOTH_WAYS: "#D55E00",
-    Standing.NOT_COMPLIANT: "#F0B088",
-    Standing.LIED: "#CC79A7",
-    Standing.ERROR: "#56B4E9",
-    Standing.PROTOCOL_ERROR: "#8FD0F0",
-    Standing.TIMEOUT: "#0072B2",
-    Standing.OUT_OF_MEMORY: "#5B2C6F",
-    Standing.CRASH: "#000000",
+    Outcome.PASSED: "#009E73",
+    Outcome.UNTESTED: "#E5E5E5",
+    Outcome.COMPILE_ERROR: "#B3B3B3",
+    Outcome.OVER_CONSTRAINED: "#F0E442",
+    Outcome.UNDER_CONSTRAINED: "#E69F00",
+    Outcome.WRONG_BOTH_WAYS: "#D55E00",
+    Outcome.NOT_COMPLIANT: "#F0B088",
+    Outcome.LIED: "#CC79A7",
+    Outcome.ERROR: "#56B4E9",
+    Outcome.PROTOCOL_ERROR: "#8FD0F0",
+    Outcome.TIMEOUT: "#0072B2",
+    Outcome.OUT_OF_MEMORY: "#5B2C6F",
+    Outcome.CRASH: "#000000",
 }
 _COVERAGE_NOTE = (
     "declared: schemas that compile, of all. passed: schemas of which every valid "
@@ -143,7 +143,7 @@ def outcomes(sides: Mapping[str, Sequence[Measured]]) -> Table:
     """Return how many units ended how; each unit once."""
     counted = _counted(sides)
     occurring = [
-        each for each in Standing if any(counts[each] for counts in counted.values())
+        each for each in Outcome if any(counts[each] for counts in counted.values())
     ]
     asked = len({each.subject for units in sides.values() for each in units})
     return Table(
@@ -170,7 +170,7 @@ def outcomes(sides: Mapping[str, Sequence[Measured]]) -> Table:
     )
 
 
-def _counted(sides: Mapping[str, Sequence[Measured]]) -> dict[str, Counter[Standing]]:
+def _counted(sides: Mapping[str, Sequence[Measured]]) -> dict[str, Counter[Outcome]]:
     return {
         name: Counter(each.standing for each in units) for name, units in sides.items()
     }
@@ -251,7 +251,7 @@ def plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
         f"{task}-outcomes",
         "Outcomes",
         {
-            name: {each.replace("_", " "): counts[each] for each in Standing}
+            name: {each.replace("_", " "): counts[each] for each in Outcome}
             for name, counts in _counted(sides).items()
         },
         x_label="schemas",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Row, Walked
+    from evaluation.core.cases import InstanceResult, Row
 
 #: Names in a run's folder.
 HEADER = "run.json"
@@ -261,7 +261,7 @@ def _unit(row: Row) -> tuple[Any, ...]:
     )
 
 
-def _judged(walks: Iterable[Walked]) -> tuple[int, ...]:
+def _judged(walks: Iterable[InstanceResult]) -> tuple[int, ...]:
     known = [(each.valid, right(each), each.verdict) for each in walks]
     return (
         sum(valid for valid, _, _ in known),
@@ -273,7 +273,7 @@ def _judged(walks: Iterable[Walked]) -> tuple[int, ...]:
     )
 
 
-def _walk(row: Row, index: int, walked: Walked) -> tuple[Any, ...]:
+def _walk(row: Row, index: int, walked: InstanceResult) -> tuple[Any, ...]:
     return (
         row.engine,
         row.task,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evaluation.core.cases import Result, Row, Verdict, Walked
+from evaluation.core.cases import InstanceResult, Result, Row, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,13 +60,13 @@ def _row(given: Mapping[str, UntypedJson]) -> Row:
     )
 
 
-def _walked(given: Mapping[str, UntypedJson]) -> Walked:
+def _walked(given: Mapping[str, UntypedJson]) -> InstanceResult:
     if not isinstance(given, dict):
         raise TypeError("a walk is not an object")
     valid, tokens = _truth(given, "valid"), _whole(given, "tokens")
     if valid is None or tokens is None:
         raise TypeError("a walk says not whether it is valid, or how long")
-    return Walked(
+    return InstanceResult(
         verdict=Verdict(given["verdict"]),
         valid=valid,
         tokens=tokens,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerEntrant:
+class ModelServer:
     """One way to ask one server, as it takes part."""
 
     dialect: Dialect
@@ -71,7 +71,7 @@ class ServerEntrant:
 
 def entrants(
     base: str, model: str, dialects: Sequence[str], seconds: float
-) -> list[ServerEntrant]:
+) -> list[ModelServer]:
     """Return who takes part: the same server, asked in each dialect.
 
     Raises:
@@ -79,7 +79,7 @@ def entrants(
     """
     found = [dialect_named(each) for each in dict.fromkeys(dialects)]
     return [
-        ServerEntrant(
+        ModelServer(
             dialect=each,
             asking=Asking(
                 base=base,
@@ -97,7 +97,7 @@ class ServerWriter:
 
     def __init__(
         self,
-        entrant: ServerEntrant,
+        entrant: ModelServer,
         *,
         prices: Prices | None = None,
         client: Client | None = None,

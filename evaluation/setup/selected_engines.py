@@ -29,7 +29,7 @@ _ASK = "import sys; from importlib.metadata import version; print(version(sys.ar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entrant:
+class EngineUnderTest:
     """One engine as it takes part."""
 
     file: EngineFile
@@ -84,7 +84,7 @@ class Entrant:
 
 def lineup(
     specs: Sequence[str], preset: str, assignments: Sequence[str]
-) -> list[Entrant]:
+) -> list[EngineUnderTest]:
     """Return the entrants of a command line, each spec once.
 
     An assignment is `NAME=VALUE` for every engine that has the option, or
@@ -126,10 +126,14 @@ def _assigned(
     return found
 
 
-def _entrant(file: EngineFile, preset: str, assigned: Mapping[str, str]) -> Entrant:
+def _entrant(
+    file: EngineFile, preset: str, assigned: Mapping[str, str]
+) -> EngineUnderTest:
     options = chosen(file, preset, assigned)
     where = interpreter(file)
-    entrant = Entrant(file=file, preset=preset, options=options, assigned=assigned)
+    entrant = EngineUnderTest(
+        file=file, preset=preset, options=options, assigned=assigned
+    )
     if isinstance(where, Unavailable):
         version = file.version or _NO_VERSION
         return replace(entrant, version=version, unavailable=where.reason)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evaluation.core.cases import Result, Row, Verdict, Walked
+from evaluation.core.cases import InstanceResult, Result, Row, Verdict
 from evaluation.results.reader import HEADER
 
 if TYPE_CHECKING:
@@ -25,9 +25,11 @@ HEAD: Mapping[str, UntypedJson] = {
 }
 
 
-def accepted(mask_ns: int = 50_000, *, valid: bool = True, tokens: int = 4) -> Walked:
+def accepted(
+    mask_ns: int = 50_000, *, valid: bool = True, tokens: int = 4
+) -> InstanceResult:
     """Return a walk that came to its end."""
-    return Walked(
+    return InstanceResult(
         verdict=Verdict.ACCEPTED,
         valid=valid,
         tokens=tokens,
@@ -38,9 +40,9 @@ def accepted(mask_ns: int = 50_000, *, valid: bool = True, tokens: int = 4) -> W
 
 def blocked(
     at: int = 2, mask_ns: int = 50_000, *, valid: bool = False, tokens: int = 4
-) -> Walked:
+) -> InstanceResult:
     """Return a walk that was stopped."""
-    return Walked(
+    return InstanceResult(
         verdict=Verdict.BLOCKED,
         valid=valid,
         tokens=tokens,

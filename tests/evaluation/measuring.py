@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.download.acquire import FetchSettings
-from evaluation.core.cases import Instance, Subject
+from evaluation.core.cases import Instance, Sample
 from evaluation.core.task import Settings
 from evaluation.execution.engine_worker import Bounds
 from evaluation.execution.header import header
@@ -22,7 +22,7 @@ from tests.evaluation.tokenizers import made
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evaluation.execution.plan import Tally
+    from evaluation.execution.plan import RunTotals
     from evaluation.results.reader import Run
     from evaluation.tokenizers import TokenizerFiles
 
@@ -43,9 +43,9 @@ def tokenizer(folder: Path, *, padding: int = 0) -> TokenizerFiles:
     return get(str(path), settings)
 
 
-def subject(title: str, *texts: str, valid: bool = True) -> Subject:
+def subject(title: str, *texts: str, valid: bool = True) -> Sample:
     """Return a subject whose schema has that title; miniatures act on it."""
-    return Subject(
+    return Sample(
         id=title,
         config="Made",
         split="",
@@ -57,7 +57,7 @@ def subject(title: str, *texts: str, valid: bool = True) -> Subject:
     )
 
 
-def plan_of(folder: Path, subjects: Sequence[Subject], **fields: Any) -> Plan:  # noqa: ANN401 (fields of the plan)
+def plan_of(folder: Path, subjects: Sequence[Sample], **fields: Any) -> Plan:  # noqa: ANN401 (fields of the plan)
     """Return a plan of task `masks` over a tiny tokenizer."""
     settings = fields.pop("settings", Settings())
     return Plan(
@@ -74,7 +74,7 @@ def measured(
     engines: Sequence[str],
     plan: Plan,
     options: Sequence[str] = (),
-) -> tuple[Tally, Run]:
+) -> tuple[RunTotals, Run]:
     """Run a plan and open what it has written."""
     entrants = lineup(engines, "faithful", options)
     head = header(entrants, plan, {"name": "made", "sha256": "0" * 64}, None)

@@ -4,66 +4,66 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Result, Row, Verdict, Walked
+from evaluation.core.cases import InstanceResult, Result, Row, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.core.cases import Unit, Walk
+    from evaluation.core.cases import Case, InstanceWalk
 
 #: What an engine says of one text.
-Rule = "Callable[[Walk], Verdict]"
+Rule = "Callable[[InstanceWalk], Verdict]"
 
 
-def knows_all(walk: Walk) -> Verdict:
+def knows_all(walk: InstanceWalk) -> Verdict:
     """Accept what is valid and block the rest."""
     return Verdict.ACCEPTED if walk.valid else Verdict.BLOCKED
 
 
-def accepts_all(_walk: Walk) -> Verdict:
+def accepts_all(_walk: InstanceWalk) -> Verdict:
     """Accept every text."""
     return Verdict.ACCEPTED
 
 
-def blocks_all(_walk: Walk) -> Verdict:
+def blocks_all(_walk: InstanceWalk) -> Verdict:
     """Block every text."""
     return Verdict.BLOCKED
 
 
-def never_ends(walk: Walk) -> Verdict:
+def never_ends(walk: InstanceWalk) -> Verdict:
     """Let every text be written, but never allow the end."""
     return Verdict.UNFINISHED
 
 
-def lies(_walk: Walk) -> Verdict:
+def lies(_walk: InstanceWalk) -> Verdict:
     """Refuse a token of its own mask."""
     return Verdict.LIED
 
 
-def answered(unit: Unit, rule: Callable[[Walk], Verdict], engine: str) -> Row:
+def answered(unit: Case, rule: Callable[[InstanceWalk], Verdict], engine: str) -> Row:
     """Return the row of an engine that compiles everything and follows a rule."""
     return _row(unit, engine, Result.OK, rule)
 
 
-def refused(unit: Unit, engine: str, detail: str = "Unimplemented keys: not") -> Row:
+def refused(unit: Case, engine: str, detail: str = "Unimplemented keys: not") -> Row:
     """Return the row of an engine that refuses the schema."""
     return _row(unit, engine, Result.COMPILE_ERROR, _not_run, detail)
 
 
-def died(unit: Unit, engine: str, result: Result = Result.CRASH) -> Row:
+def died(unit: Case, engine: str, result: Result = Result.CRASH) -> Row:
     """Return the row of an engine that dies while compiling."""
     return _row(unit, engine, result, _not_run)
 
 
-def _not_run(_walk: Walk) -> Verdict:
+def _not_run(_walk: InstanceWalk) -> Verdict:
     return Verdict.NOT_RUN
 
 
 def _row(
-    unit: Unit,
+    unit: Case,
     engine: str,
     result: Result,
-    rule: Callable[[Walk], Verdict],
+    rule: Callable[[InstanceWalk], Verdict],
     detail: str = "",
 ) -> Row:
     return Row(
@@ -75,7 +75,7 @@ def _row(
         phase="" if result is Result.OK else "compile",
         detail=detail,
         walks=tuple(
-            Walked(
+            InstanceResult(
                 verdict=rule(walk),
                 valid=walk.valid,
                 tokens=len(walk.text),

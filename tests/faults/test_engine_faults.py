@@ -25,7 +25,7 @@ from evaluation.execution.runner import run
 from evaluation.generation.session import Session
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find
-from evaluation.setup.selected_engines import Entrant
+from evaluation.setup.selected_engines import EngineUnderTest
 from tests.evaluation.measuring import (
     MINIATURES,
     measured,
@@ -241,7 +241,9 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
     tmp_path: Path, bare: str
 ) -> None:
     """A bare interpreter, with no package at all, is enough for the worker."""
-    entrant = Entrant(file=find(miniature("accept_all")), interpreter=bare, version="1")
+    entrant = EngineUnderTest(
+        file=find(miniature("accept_all")), interpreter=bare, version="1"
+    )
     plan = plan_of(tmp_path, [subject("well", '{"a": 1}')])
     head = header([entrant], plan, {}, None)
     with open_run_folder(tmp_path / "run", head) as out:

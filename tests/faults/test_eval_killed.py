@@ -21,7 +21,7 @@ from tests.evaluation.measuring import measured, miniature, plan_of, subject
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.core.cases import Row, Subject
+    from evaluation.core.cases import Row, Sample
     from evaluation.results.reader import Run
 
 _UNITS = 30
@@ -35,7 +35,7 @@ measured(folder, [miniature("troubled")], plan_of(folder, subjects()))
 """
 
 
-def subjects() -> list[Subject]:
+def subjects() -> list[Sample]:
     """Return units that take some fiftieths of a second each, and a few that fail."""
     listed = [subject(f"slow-walk-{each}", "{}", "[1]") for each in range(_UNITS)]
     return [*listed[:10], subject("refuse", "{}"), *listed[10:], subject("lie", "{}")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.cases import Instance, Result, Subject, Verdict
+from evaluation.core.cases import Instance, Result, Sample, Verdict
 from evaluation.execution.engine_worker import Bounds
 from evaluation.setup.engine_files import find
 from evaluation.setup.environments import Unavailable, interpreter
@@ -74,14 +74,14 @@ NASTY: dict[str, UntypedJson] = {
 _WELL = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
 
-def _subjects() -> list[Subject]:
+def _subjects() -> list[Sample]:
     """Return every nasty schema, each followed by one that is well."""
     schemas = []
     for name, schema in NASTY.items():
         schemas += [(name, schema), (f"after {name}", _WELL)]
     instance = Instance(text='{"a": 1}', valid=True, kind="made")
     return [
-        Subject(
+        Sample(
             id=name,
             config="Nasty",
             split="",

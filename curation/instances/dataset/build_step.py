@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from curation.core.documents import UntypedJson
-    from curation.dataset.decisions import Settled
+    from curation.dataset.decisions import DecidedDocument
     from curation.workers.pool import BatchResult, Outcome
     from curation.workers.run_folder import Run
 
@@ -218,7 +218,7 @@ class Step:
         }
 
 
-def tasks_of(settled: Iterable[Settled]) -> list[Task]:
+def tasks_of(settled: Iterable[DecidedDocument]) -> list[Task]:
     """Return the task of every record, in the order of the build."""
     tasks = []
     for each in settled:

@@ -9,7 +9,7 @@ from evaluation.core.task import RunRows, Settings, Task
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evaluation.core.cases import Subject, Unit
+    from evaluation.core.cases import Case, Sample
     from evaluation.reporting.report import Report
 
 
@@ -19,7 +19,7 @@ def _report(run: RunRows) -> Report:
     return report(run)
 
 
-def _units(_subjects: Iterable[Subject], _settings: Settings) -> Iterator[Unit]:
+def _units(_subjects: Iterable[Sample], _settings: Settings) -> Iterator[Case]:
     return iter(())
 
 

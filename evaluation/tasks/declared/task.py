@@ -11,7 +11,7 @@ from curation.core.documents import Rejected
 from curation.json.text import parse
 from curation.schema.dialects import BY_NAME
 from curation.schema.features import formats
-from evaluation.core.cases import Result, Unit
+from evaluation.core.cases import Case, Result
 from evaluation.core.task import Settings, Task
 from evaluation.tasks.declared.report import report
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
 
 NAME: Final = "declared"
 
 
-def units(subjects: Iterable[Subject], _settings: Settings) -> Iterator[Unit]:
+def units(subjects: Iterable[Sample], _settings: Settings) -> Iterator[Case]:
     """Yield one unit a subject, without texts."""
     for subject in subjects:
-        yield Unit(
+        yield Case(
             task=NAME,
             id=subject.id,
             config=subject.config,
@@ -41,7 +41,7 @@ def units(subjects: Iterable[Subject], _settings: Settings) -> Iterator[Unit]:
         )
 
 
-def _formats(subject: Subject) -> list[UntypedJson]:
+def _formats(subject: Sample) -> list[UntypedJson]:
     """Return the values of `format`; the schema is read only if it has any."""
     dialect = BY_NAME.get(subject.dialect)
     if "format" not in subject.features or dialect is None:

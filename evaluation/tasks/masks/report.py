@@ -16,7 +16,7 @@ from evaluation.results.overview import plots, tables
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from evaluation.core.cases import Row, Walked
+    from evaluation.core.cases import InstanceResult, Row
     from evaluation.core.task import RunRows
 
 _TASK = "masks"
@@ -45,7 +45,7 @@ class _Seen:
             else:
                 self._add(walked)
 
-    def _add(self, walked: Walked) -> None:
+    def _add(self, walked: InstanceResult) -> None:
         self.verdicts[walked.verdict] += 1
         if not walked.valid:
             keyword = str(walked.label.get("keyword") or "(unknown)")

@@ -10,27 +10,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.cases import Unit, Walk
+from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import RunRows, Settings, Task
 from evaluation.tasks.masks.member_orders import permuted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evaluation.core.cases import Instance, Subject
+    from evaluation.core.cases import Instance, Sample
     from evaluation.reporting.report import Report
 
 NAME: Final = "masks"
 
 
-def units(subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
+def units(subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     """Yield one unit a subject, with all its instances."""
     for subject in subjects:
         walks = [_walk(each) for each in subject.instances]
         for each in subject.instances:
             if each.valid:
                 walks += [
-                    Walk(
+                    InstanceWalk(
                         text=text,
                         valid=True,
                         label={"kind": each.kind, "apart": True, "order": number},
@@ -39,7 +39,7 @@ def units(subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
                         each.text, settings.orders, settings.seed
                     )
                 ]
-        yield Unit(
+        yield Case(
             task=NAME,
             id=subject.id,
             config=subject.config,
@@ -54,12 +54,12 @@ def units(subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
         )
 
 
-def _walk(instance: Instance) -> Walk:
+def _walk(instance: Instance) -> InstanceWalk:
     label = {"kind": instance.kind}
     if instance.keyword:
         label["keyword"] = instance.keyword
         label["pointer"] = instance.schema_pointer
-    return Walk(text=instance.text, valid=instance.valid, label=label)
+    return InstanceWalk(text=instance.text, valid=instance.valid, label=label)
 
 
 def report(run: RunRows) -> Report:

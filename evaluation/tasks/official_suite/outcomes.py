@@ -22,7 +22,7 @@ from evaluation.results.outcomes import right
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from evaluation.core.cases import Row, Walked
+    from evaluation.core.cases import InstanceResult, Row
 
 
 class Failure(Explained):
@@ -66,7 +66,7 @@ def outcome(row: Row) -> CaseOutcome:
     )
 
 
-def _failures(row: Row, walked: list[Walked]) -> Iterable[Failure]:
+def _failures(row: Row, walked: list[InstanceResult]) -> Iterable[Failure]:
     valid = sum(each.valid for each in row.walks)
     wanted_valid = number_in(row, "valid", valid)
     wanted = number_in(row, "tests", len(row.walks))
@@ -83,7 +83,7 @@ def _failures(row: Row, walked: list[Walked]) -> Iterable[Failure]:
 _WRONG: Final = {True: Failure.OVER_CONSTRAINED, False: Failure.UNDER_CONSTRAINED}
 
 
-def _rate(walked: list[Walked], *, valid: bool) -> Rate:
+def _rate(walked: list[InstanceResult], *, valid: bool) -> Rate:
     found = [right(each) for each in walked if each.valid is valid]
     return Rate(found.count(True), len(found))
 

@@ -72,7 +72,7 @@ class SuiteTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class SuiteCase:
     """One schema with its tests."""
 
     #: The dialect's name.
@@ -155,7 +155,7 @@ def dialect_of(name: str) -> Dialect:
     )
 
 
-def cases(suite: Suite, draft: str, *, optional: bool = False) -> Iterator[Case]:
+def cases(suite: Suite, draft: str, *, optional: bool = False) -> Iterator[SuiteCase]:
     """Yield a draft's cases, mandatory or optional, by category and place.
 
     Raises:
@@ -180,14 +180,16 @@ def cases(suite: Suite, draft: str, *, optional: bool = False) -> Iterator[Case]
         yield from made
 
 
-def _case(given: UntypedJson, dialect: Dialect, category: str, number: int) -> Case:
+def _case(
+    given: UntypedJson, dialect: Dialect, category: str, number: int
+) -> SuiteCase:
     tests = tuple(
         SuiteTest(
             description=each["description"], data=each["data"], valid=each["valid"]
         )
         for each in given["tests"]
     )
-    return Case(
+    return SuiteCase(
         draft=dialect.name,
         category=category,
         number=number,

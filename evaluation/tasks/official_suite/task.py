@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from curation.schema.dialects import BY_NAME
 from curation.system.errors import BadConfiguration
 from curation.system.terminal import say
-from evaluation.core.cases import Unit, Walk
+from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import Settings, Task
 from evaluation.tasks.official_suite.outcomes import outcome
 from evaluation.tasks.official_suite.report import report
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Subject
-    from evaluation.tasks.official_suite.suite import Case, Suite
+    from evaluation.core.cases import Sample
+    from evaluation.tasks.official_suite.suite import Suite, SuiteCase
 
 NAME: Final = "test-suite"
 #: `format` asserts nothing by default, says the specification.
 _LEFT_OUT: Final = frozenset({"format"})
 
 
-def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
+def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     """Yield a unit for every case of `drafts` (2020-12), `optional` ones after.
 
     Raises:
@@ -62,7 +62,7 @@ def _sources() -> Mapping[str, UntypedJson]:
     return acquire_suite(FetchSettings(), say).described()
 
 
-def suite_units(suite: Suite, draft: str, *, optional: bool) -> Iterator[Unit]:
+def suite_units(suite: Suite, draft: str, *, optional: bool) -> Iterator[Case]:
     """Yield the units of one draft's cases, mandatory or optional."""
     from evaluation.tasks.official_suite.suite import cases  # noqa: PLC0415 (not every run needs it)
 
@@ -71,15 +71,15 @@ def suite_units(suite: Suite, draft: str, *, optional: bool) -> Iterator[Unit]:
             yield unit(case, f"{suite.archive}@{suite.commit}")
 
 
-def unit(case: Case, suite: str) -> Unit:
+def unit(case: SuiteCase, suite: str) -> Case:
     """Return the unit of one case; `suite` names the archive it is from."""
-    return Unit(
+    return Case(
         task=NAME,
         id=case.id,
         config=f"{case.draft}{' optional' if case.optional else ''}",
         schema=json.dumps(_said(case)),
         walks=tuple(
-            Walk(
+            InstanceWalk(
                 text=json.dumps(test.data),
                 valid=test.valid,
                 label={"description": test.description},
@@ -96,7 +96,7 @@ def unit(case: Case, suite: str) -> Unit:
     )
 
 
-def _said(case: Case) -> UntypedJson:
+def _said(case: SuiteCase) -> UntypedJson:
     """Return the schema with its draft said."""
     if not isinstance(case.schema, dict) or "$schema" in case.schema:
         return case.schema

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from curation.core.documents import Explained
 from evaluation.core.cases import Result
 from evaluation.results.labels import number_in
-from evaluation.results.outcomes import Standing, standing
+from evaluation.results.outcomes import Outcome, standing
 from evaluation.tasks.probe.documented_support import Support
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Row
 
 
-class Outcome(Explained):
+class ProbeOutcome(Explained):
     """One word for one probe in one context."""
 
     ENFORCED = ("enforced", "the valid value passes, the violating one does not")
@@ -34,15 +34,15 @@ class Outcome(Explained):
 
 
 #: What is as the specification has it.
-GOOD: Final = frozenset({Outcome.ENFORCED, Outcome.TOLERATED})
+GOOD: Final = frozenset({ProbeOutcome.ENFORCED, ProbeOutcome.TOLERATED})
 _OF_STANDING: Final = {
-    Standing.PASSED: Outcome.ENFORCED,
-    Standing.OVER_CONSTRAINED: Outcome.OVER_STRICT,
-    Standing.UNDER_CONSTRAINED: Outcome.IGNORED,
-    Standing.WRONG_BOTH_WAYS: Outcome.WRONG,
-    Standing.LIED: Outcome.LIED,
-    Standing.COMPILE_ERROR: Outcome.REFUSED,
-    Standing.TIMEOUT: Outcome.TIMEOUT,
+    Outcome.PASSED: ProbeOutcome.ENFORCED,
+    Outcome.OVER_CONSTRAINED: ProbeOutcome.OVER_STRICT,
+    Outcome.UNDER_CONSTRAINED: ProbeOutcome.IGNORED,
+    Outcome.WRONG_BOTH_WAYS: ProbeOutcome.WRONG,
+    Outcome.LIED: ProbeOutcome.LIED,
+    Outcome.COMPILE_ERROR: ProbeOutcome.REFUSED,
+    Outcome.TIMEOUT: ProbeOutcome.TIMEOUT,
 }
 
 
@@ -54,7 +54,7 @@ class Probed:
     feature: str
     context: str
     dialect: str
-    outcome: Outcome
+    outcome: ProbeOutcome
 
 
 def probed(row: Row) -> Probed:
@@ -68,16 +68,16 @@ def probed(row: Row) -> Probed:
     )
 
 
-def outcome(row: Row) -> Outcome:
+def outcome(row: Row) -> ProbeOutcome:
     """Return what became of a probe; a walk that is missing is a death."""
     texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
-        return Outcome.CRASH
-    found = _OF_STANDING.get(standing(row), Outcome.CRASH)
-    if found is Outcome.ENFORCED and texts == 1:
-        return Outcome.TOLERATED
-    if found is Outcome.IGNORED and row.warnings:
-        return Outcome.WARNED
+        return ProbeOutcome.CRASH
+    found = _OF_STANDING.get(standing(row), ProbeOutcome.CRASH)
+    if found is ProbeOutcome.ENFORCED and texts == 1:
+        return ProbeOutcome.TOLERATED
+    if found is ProbeOutcome.IGNORED and row.warnings:
+        return ProbeOutcome.WARNED
     return found
 
 

@@ -15,7 +15,7 @@ from evaluation.reporting.share_charts import heat_map
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
 from evaluation.results.labels import engine_names
 from evaluation.tasks.probe.documented_support import Support, declarations, features
-from evaluation.tasks.probe.outcomes import GOOD, Outcome, Probed, probed, proven
+from evaluation.tasks.probe.outcomes import GOOD, Probed, ProbeOutcome, probed, proven
 from evaluation.tasks.probe.probes.base import CONTEXTS
 from evaluation.tasks.probe.theoretical_coverage import coverages
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evaluation.tasks.probe.documented_support import Declaration
 
 _NAME: Final = "probe"
-_OUTCOME_NOTE: Final = "; ".join(f"{each}: {each.explanation}" for each in Outcome)
+_OUTCOME_NOTE: Final = "; ".join(f"{each}: {each.explanation}" for each in ProbeOutcome)
 _FIGURE_NOTE: Final = (
     "Documents: what is declared; unknown where they are silent. Probes: as specified "
     "in all ways and contexts (yes), in some (partly), in none (no), and how many."
@@ -50,7 +50,7 @@ def report(run: RunRows) -> Report:
 
 def _outcomes(found: Mapping[str, Sequence[Probed]]) -> Table:
     counts = {name: Counter(e.outcome for e in each) for name, each in found.items()}
-    shown = [each for each in Outcome if any(c[each] for c in counts.values())]
+    shown = [each for each in ProbeOutcome if any(c[each] for c in counts.values())]
     rows: list[tuple[Cell, ...]] = [
         (
             name,
@@ -140,7 +140,7 @@ def _matrix(engine: str, each: Sequence[Probed]) -> Table:
     )
 
 
-def _cell(outcome: Outcome | None) -> Cell:
+def _cell(outcome: ProbeOutcome | None) -> Cell:
     return NOT_RUN if outcome is None else outcome.value
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.system.errors import BadConfiguration
-from evaluation.core.cases import Unit, Walk
+from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import Settings, Task
 from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.probes.base import NOTHING
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from curation.schema.dialects import Dialect
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
     from evaluation.tasks.probe.probes.base import Placed
 
 NAME: Final = "probe"
 
 
-def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
+def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     """Yield a unit for every probe in every context.
 
     In the dialects of the setting `drafts`; without it, each probe in the newest
@@ -41,13 +41,13 @@ def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
         yield unit(each)
 
 
-def unit(each: Placed) -> Unit:
+def unit(each: Placed) -> Case:
     """Return the unit of one probe in one context."""
-    walks = [Walk(text=_text(each.valid), valid=True)]
+    walks = [InstanceWalk(text=_text(each.valid), valid=True)]
     if each.violating is not NOTHING:
         label = {"keyword": each.probe.keyword}
-        walks.append(Walk(text=_text(each.violating), valid=False, label=label))
-    return Unit(
+        walks.append(InstanceWalk(text=_text(each.violating), valid=False, label=label))
+    return Case(
         task=NAME,
         id=f"{each.probe.name} / {each.context}",
         config=each.dialect,

@@ -24,7 +24,7 @@ _BROKEN_TO: Final = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class SizedSchema:
     """One schema of a family, as texts."""
 
     schema: str
@@ -44,7 +44,7 @@ class Family:
     #: The keyword that the broken text violates.
     keyword: str
     sizes: tuple[int, ...]
-    case: Callable[[int], Case]
+    case: Callable[[int], SizedSchema]
 
 
 def families() -> Mapping[str, Family]:
@@ -99,45 +99,47 @@ def families() -> Mapping[str, Family]:
     return {each.name: each for each in listed}
 
 
-def _case(schema: UntypedJson, valid: UntypedJson, invalid: UntypedJson | None) -> Case:
-    return Case(
+def _case(
+    schema: UntypedJson, valid: UntypedJson, invalid: UntypedJson | None
+) -> SizedSchema:
+    return SizedSchema(
         schema=json.dumps(schema),
         valid=json.dumps(valid),
         invalid=None if invalid is None else json.dumps(invalid),
     )
 
 
-def _depth(size: int) -> Case:
+def _depth(size: int) -> SizedSchema:
     """Nest objects; written as text, since a value so deep is none for Python."""
     start = '{"type": "object", "properties": {"a": '
     end = '}, "required": ["a"], "additionalProperties": false}'
     deep = '{"a": ' * size
-    return Case(
+    return SizedSchema(
         schema=start * size + '{"type": "integer"}' + end * size,
         valid=deep + "1" + "}" * size,
         invalid=deep + "true" + "}" * size,
     )
 
 
-def _enum(size: int) -> Case:
+def _enum(size: int) -> SizedSchema:
     values = [_word(number) for number in range(size)]
     # Each value is a digest, so that none begins like the others.
     return _case({"enum": values}, values[size // 2], _word(size))
 
 
-def _max_items(size: int) -> Case:
+def _max_items(size: int) -> SizedSchema:
     schema = {"type": "array", "items": {"type": "integer"}, "maxItems": size}
     broken = [7] * (size + 1) if size <= _BROKEN_TO else None
     return _case(schema, [7] * min(size, _MOST), broken)
 
 
-def _max_length(size: int) -> Case:
+def _max_length(size: int) -> SizedSchema:
     schema = {"type": "string", "maxLength": size}
     broken = _letters(size + 1) if size <= _BROKEN_TO else None
     return _case(schema, _letters(min(size, _MOST)), broken)
 
 
-def _optional(size: int) -> Case:
+def _optional(size: int) -> SizedSchema:
     names = [f"p{number}" for number in range(size)]
     schema = {
         "type": "object",
@@ -148,7 +150,7 @@ def _optional(size: int) -> Case:
     return _case(schema, dict.fromkeys(names[::step], 1), {"q": 1})
 
 
-def _any_of(size: int) -> Case:
+def _any_of(size: int) -> SizedSchema:
     branches = [
         {
             "type": "object",

@@ -10,7 +10,7 @@ from evaluation.reporting.charts import lines
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Duration, Table
 from evaluation.results.labels import deadline_ns, number_in
-from evaluation.results.outcomes import Standing, standing
+from evaluation.results.outcomes import Outcome, standing
 from evaluation.tasks.scaling.families import families
 from evaluation.tasks.scaling.power_law import TAIL, exponent
 
@@ -98,7 +98,7 @@ def _outcome(row: Row) -> str:
         phase = f" ({row.phase})" if row.result is not Result.COMPILE_ERROR else ""
         return _WORDS[row.result] + phase
     found = standing(row)
-    return "ok" if found is Standing.PASSED else found.value.replace("_", " ")
+    return "ok" if found is Outcome.PASSED else found.value.replace("_", " ")
 
 
 def report_of(run: RunRows) -> Report:

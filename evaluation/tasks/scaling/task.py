@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.cases import Unit, Walk
+from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import RunRows, Settings, Task
-from evaluation.tasks.scaling.families import Case, Family, families
+from evaluation.tasks.scaling.families import Family, SizedSchema, families
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
     from evaluation.reporting.report import Report
 
 NAME: Final = "scaling"
@@ -26,7 +26,7 @@ NAME: Final = "scaling"
 REPEATS: Final = 3
 
 
-def units(_subjects: Iterable[Subject], settings: Settings) -> Iterator[Unit]:
+def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     """Yield a unit for every family, size and repetition; small sizes first.
 
     The settings `families` (a list of names), `largest` (no size above it) and
@@ -61,9 +61,9 @@ def _number(settings: Settings, name: str, default: int) -> int:
     return value
 
 
-def _unit(family: Family, size: int, repetition: int) -> Unit:
+def _unit(family: Family, size: int, repetition: int) -> Case:
     case = family.case(size)
-    return Unit(
+    return Case(
         task=NAME,
         id=f"{family.name}-{size:06}-{repetition + 1}",
         config=family.name,
@@ -73,11 +73,11 @@ def _unit(family: Family, size: int, repetition: int) -> Unit:
     )
 
 
-def _walks(case: Case, family: Family) -> Iterator[Walk]:
-    yield Walk(text=case.valid, valid=True, label={"kind": "witness"})
+def _walks(case: SizedSchema, family: Family) -> Iterator[InstanceWalk]:
+    yield InstanceWalk(text=case.valid, valid=True, label={"kind": "witness"})
     if case.invalid is not None:
         label = {"kind": "near_miss", "keyword": family.keyword}
-        yield Walk(text=case.invalid, valid=False, label=label)
+        yield InstanceWalk(text=case.invalid, valid=False, label=label)
 
 
 def report(run: RunRows) -> Report:

@@ -12,7 +12,7 @@ from evaluation.analysis.comparison import pair_of, sides_of
 from evaluation.analysis.regression_gate import gate_of, matched, rank
 from evaluation.core.cases import Result
 from evaluation.reporting.tables import Rate, Ratio, Table
-from evaluation.results.outcomes import Standing
+from evaluation.results.outcomes import Outcome
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 
@@ -230,4 +230,4 @@ def test_every_standing_has_a_rank(tmp_path: Path) -> None:
     """No outcome is forgotten by the gate."""
     from evaluation.analysis.regression_gate import RANKS  # noqa: PLC0415 (this test's alone)
 
-    assert sorted(each for ranks in RANKS for each in ranks) == sorted(Standing)
+    assert sorted(each for ranks in RANKS for each in ranks) == sorted(Outcome)

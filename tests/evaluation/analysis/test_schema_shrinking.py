@@ -14,12 +14,12 @@ from curation.system.errors import NoInput
 from evaluation.analysis.schema_shrinking import shrink
 from evaluation.analysis.shrink_failure import asking, shrunk
 from evaluation.commands.results import app
-from evaluation.core.cases import Result, Unit, Walk
+from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.data import open_data
 from evaluation.execution.header import header
 from evaluation.execution.run_folder import open_run_folder
 from evaluation.execution.runner import run
-from evaluation.results.outcomes import Standing, standing
+from evaluation.results.outcomes import Outcome, standing
 from evaluation.results.reader import open_run
 from evaluation.setup.selected_engines import lineup
 from tests.evaluation.measuring import BRISK, miniature, plan_of, tokenizer
@@ -93,8 +93,8 @@ def test_what_cannot_shrink_stays() -> None:
     assert shrink({"x": 1}, lambda _: False) == {"x": 1}
 
 
-def _unit(schema: UntypedJson, *walks: Walk) -> Unit:
-    return Unit(
+def _unit(schema: UntypedJson, *walks: InstanceWalk) -> Case:
+    return Case(
         task="masks", id="o1", config="Made", schema=json.dumps(schema), walks=walks
     )
 
@@ -116,11 +116,14 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
     """The schema that is left still refuses the text that the engine accepts."""
     (entrant,) = lineup([miniature("accept_all")], "faithful", [])
     schema = {"type": "object", "required": ["b"], "properties": {"a": {}, "b": {}}}
-    texts = (Walk(text="{}", valid=False), Walk(text='{"b":1}', valid=True))
+    texts = (
+        InstanceWalk(text="{}", valid=False),
+        InstanceWalk(text='{"b":1}', valid=True),
+    )
     with asking(entrant, tokenizer(tmp_path), BRISK) as ask:
         found = shrunk(_unit(schema, *texts), ask, most=60)
     assert json.loads(found.schema) == {"required": ["b"]}
-    assert standing(found.row) is Standing.UNDER_CONSTRAINED
+    assert standing(found.row) is Outcome.UNDER_CONSTRAINED
     assert found.as_json("d")["tests"] == [{"valid": False, "text": "{}", "data": {}}]
 
 
@@ -154,4 +157,4 @@ def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
         asking(entrant, tokenizer(tmp_path), BRISK) as ask,
         pytest.raises(NoInput, match="nothing fails"),
     ):
-        shrunk(_unit({}, Walk(text="1", valid=True)), ask, most=5)
+        shrunk(_unit({}, InstanceWalk(text="1", valid=True)), ask, most=5)

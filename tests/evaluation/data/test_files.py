@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from curation.core.documents import UntypedJson
     from curation.workers.pool import BatchResult
-    from evaluation.core.cases import Subject
+    from evaluation.core.cases import Sample
     from evaluation.data import Dataset
 
 SCHEMA = '{"type":"object","required":["a"],"properties":{"a":{"minimum":1.50}}}'
@@ -49,7 +49,7 @@ def _open(where: Path, told: Quiet | None = None, *, instances: bool = True) -> 
     )
 
 
-def _named(data: Dataset) -> dict[str, Subject]:
+def _named(data: Dataset) -> dict[str, Sample]:
     return {f"{each.config}/{each.id}": each for each in data.subjects()}
 
 

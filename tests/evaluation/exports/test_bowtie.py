@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.errors import NoInput
-from evaluation.core.cases import Result, Unit, Walk
+from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.exports import bowtie
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Row
     from evaluation.results.reader import Run
 
-_UNIT = Unit(
+_UNIT = Case(
     task="test-suite",
     id="not/0",
     config="2020-12",
     schema='{"not": {}}',
-    walks=(Walk(text="1", valid=True), Walk(text="2", valid=False)),
+    walks=(InstanceWalk(text="1", valid=True), InstanceWalk(text="2", valid=False)),
 )
 
 

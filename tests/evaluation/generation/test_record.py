@@ -9,7 +9,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.cases import Result, Subject
+from evaluation.core.cases import Result, Sample
 from evaluation.generation.generated_texts import on_the_same
 from evaluation.generation.judgement import Judgement, Verdict
 from evaluation.generation.model import Ending, Generation, Step
@@ -62,7 +62,7 @@ _JUDGEMENTS = st.none() | st.builds(
     trivial=st.booleans(),
 )
 _WRITTEN = (Ending.END, Ending.TRUNCATED, Ending.DEAD_END)
-_SUBJECT = Subject(id="o1", config="Github_easy", split="test", schema="{}", dialect="")
+_SUBJECT = Sample(id="o1", config="Github_easy", split="test", schema="{}", dialect="")
 
 
 def _text(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.cases import Result, Verdict, Walked
+from evaluation.core.cases import InstanceResult, Result, Verdict
 from evaluation.results.measurements import measure
-from evaluation.results.outcomes import Standing, right, standing
+from evaluation.results.outcomes import Outcome, right, standing
 from evaluation.results.row_parser import NotARow, row_of
 from tests.evaluation.made_runs import accepted, blocked, line, row
 
@@ -22,20 +22,20 @@ _UNFINISHED = replace(accepted(), verdict=Verdict.UNFINISHED)
 @pytest.mark.parametrize(
     ("walks", "expected"),
     [
-        ((accepted(), blocked()), Standing.PASSED),
-        ((), Standing.UNTESTED),
-        ((_NOT_RUN,), Standing.UNTESTED),
-        ((replace(accepted(), label={"apart": True}),), Standing.UNTESTED),
-        ((blocked(valid=True), blocked()), Standing.OVER_CONSTRAINED),
-        ((_UNFINISHED,), Standing.OVER_CONSTRAINED),
-        ((replace(_UNFINISHED, valid=False),), Standing.PASSED),
-        ((accepted(), accepted(valid=False)), Standing.UNDER_CONSTRAINED),
-        ((blocked(valid=True), accepted(valid=False)), Standing.WRONG_BOTH_WAYS),
-        ((accepted(valid=False), _LIED), Standing.LIED),
+        ((accepted(), blocked()), Outcome.PASSED),
+        ((), Outcome.UNTESTED),
+        ((_NOT_RUN,), Outcome.UNTESTED),
+        ((replace(accepted(), label={"apart": True}),), Outcome.UNTESTED),
+        ((blocked(valid=True), blocked()), Outcome.OVER_CONSTRAINED),
+        ((_UNFINISHED,), Outcome.OVER_CONSTRAINED),
+        ((replace(_UNFINISHED, valid=False),), Outcome.PASSED),
+        ((accepted(), accepted(valid=False)), Outcome.UNDER_CONSTRAINED),
+        ((blocked(valid=True), accepted(valid=False)), Outcome.WRONG_BOTH_WAYS),
+        ((accepted(valid=False), _LIED), Outcome.LIED),
     ],
 )
 def test_a_compiled_unit_is_what_its_walks_are(
-    walks: tuple[Walked, ...], expected: Standing
+    walks: tuple[InstanceResult, ...], expected: Outcome
 ) -> None:
     """The most serious thing counts; a text may also be refused at its end."""
     assert standing(row(walks=walks)) is expected
@@ -118,13 +118,13 @@ def test_a_field_is_what_it_must_be_or_the_line_is_no_row(data: st.DataObject) -
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        ("compliant", Standing.PASSED),
-        ("truncated", Standing.NOT_COMPLIANT),
-        ("violates", Standing.NOT_COMPLIANT),
+        ("compliant", Outcome.PASSED),
+        ("truncated", Outcome.NOT_COMPLIANT),
+        ("violates", Outcome.NOT_COMPLIANT),
     ],
 )
 def test_what_a_model_wrote_stands_by_its_class(
-    outcome: str, expected: Standing
+    outcome: str, expected: Outcome
 ) -> None:
     """A text that is compliant passes, any other one does not; no walk is needed."""
     assert standing(row(walks=(), label={"outcome": outcome})) is expected
@@ -132,4 +132,4 @@ def test_what_a_model_wrote_stands_by_its_class(
 
 def test_a_walked_unit_stands_by_its_walks() -> None:
     """A task that walks texts may call `outcome` what it likes."""
-    assert standing(row(label={"outcome": "violates"})) is Standing.PASSED
+    assert standing(row(label={"outcome": "violates"})) is Outcome.PASSED

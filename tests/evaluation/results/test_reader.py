@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from curation.system.errors import BadData, NoInput
-from evaluation.core.cases import Result, Verdict, Walked
+from evaluation.core.cases import InstanceResult, Result, Verdict
 from evaluation.results.reader import UNIT_COLUMNS, WALK_COLUMNS, open_run
 from tests.evaluation.made_runs import accepted, blocked, line, many, row, write_run
 
@@ -54,7 +54,7 @@ def test_walks_have_all_their_times(tmp_path: Path) -> None:
 
 def test_walks_apart_do_not_count(tmp_path: Path) -> None:
     """A walk labelled apart changes neither the standing nor the counts."""
-    other = Walked(
+    other = InstanceResult(
         verdict=Verdict.BLOCKED, valid=True, tokens=9, mask_ns=(7,), label={"apart": 1}
     )
     run = open_run(write_run(tmp_path, [row(walks=(accepted(), other))]))

@@ -11,12 +11,12 @@ import jsonschema
 import orjson
 import pytest
 
-from evaluation.core.cases import Result, Row, Subject, Verdict, Walked
+from evaluation.core.cases import InstanceResult, Result, Row, Sample, Verdict
 from evaluation.generation.judgement import Judgement
 from evaluation.generation.judgement import Verdict as Said
 from evaluation.generation.model import Ending, Generation, Step
 from evaluation.generation.record import row_of_generation
-from evaluation.results.outcomes import Standing, standing
+from evaluation.results.outcomes import Outcome, standing
 from evaluation.results.row_parser import NotARow, row_of
 from tests.evaluation.made_runs import line, many, row
 from tests.evaluation.results.test_reader import HOSTILE
@@ -37,7 +37,7 @@ def test_the_schema_names_every_field_and_word() -> None:
     """No field, result or verdict is missing, and none is there that is not ours."""
     walk = SCHEMA["$defs"]["walk"]["properties"]
     assert set(SCHEMA["properties"]) == {each.name for each in fields(Row)}
-    assert set(walk) == {each.name for each in fields(Walked)}
+    assert set(walk) == {each.name for each in fields(InstanceResult)}
     assert set(SCHEMA["properties"]["result"]["enum"]) == set(Result)
     assert set(walk["verdict"]["enum"]) == set(Verdict)
 
@@ -56,14 +56,14 @@ def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
     made = row_of_generation(
         Generation(id="o1", result=Result.OK, ending=Ending.END, steps=(step,)),
         engine="alpha 1.0",
-        subject=Subject(id="o1", config="x", split="test", schema="{}", dialect=""),
+        subject=Sample(id="o1", config="x", split="test", schema="{}", dialect=""),
         sample=sample,
         budget=9,
         judgement=judged,
         fingerprint="f",
     )
     _VALIDATOR.validate(orjson.loads(line(made)))
-    passed = standing(row_of(line(made))) is Standing.PASSED
+    passed = standing(row_of(line(made))) is Outcome.PASSED
     assert passed == (judged is not None)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
-from evaluation.core.cases import Result, Subject
+from evaluation.core.cases import Result, Sample
 from evaluation.generation.model import Ending
 from evaluation.generation.model_options import Prices
 from evaluation.generation.requests import Asked
@@ -79,7 +79,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
 
 
 def _asked(name: str) -> Asked:
-    subject = Subject(
+    subject = Sample(
         id=name, config="made", split="", schema='{"type": "null"}', dialect="2020-12"
     )
     message = Message(role="user", content=f"write {name}")

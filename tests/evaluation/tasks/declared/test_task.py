@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.cases import Result, Subject
+from evaluation.core.cases import Result, Sample
 from evaluation.core.task import Settings
 from evaluation.reporting.table_rendering import as_markdown
 from evaluation.reporting.tables import Rate
@@ -75,7 +75,7 @@ def _table(run: Run, name: str) -> Table:
 
 def test_it_asks_for_nothing_but_compiling() -> None:
     """One unit a subject, without walks, and with its features."""
-    subject = Subject(
+    subject = Sample(
         id="o1",
         config="x",
         split="",
@@ -101,7 +101,7 @@ def test_it_asks_for_nothing_but_compiling() -> None:
 )
 def test_formats_are_told_by_their_values(schema: str, formats: list[str]) -> None:
     """In keyword position; a schema that cannot be read says none."""
-    subject = Subject(
+    subject = Sample(
         id="o1",
         config="x",
         split="",

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Instance, Subject, Verdict
+from evaluation.core.cases import Instance, Sample, Verdict
 from evaluation.core.task import Settings
 from evaluation.reporting.table_rendering import as_json
-from evaluation.results.outcomes import Standing, standing
+from evaluation.results.outcomes import Outcome, standing
 from evaluation.tasks.masks.task import report, units
 from tests.evaluation.measuring import measured, miniature, plan_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.core.cases import Unit
+    from evaluation.core.cases import Case
 
-_SUBJECT = Subject(
+_SUBJECT = Sample(
     id="a",
     config="Made",
     split="test",
@@ -36,10 +36,10 @@ _SUBJECT = Subject(
         Instance(text="[7]", valid=False, kind="suite"),
     ),
 )
-_EMPTY = Subject(id="b", config="Made", split="", schema="true", dialect="draft-07")
+_EMPTY = Sample(id="b", config="Made", split="", schema="true", dialect="draft-07")
 
 
-def _unit(settings: Settings) -> Unit:
+def _unit(settings: Settings) -> Case:
     (unit,) = units([_SUBJECT], settings)
     return unit
 
@@ -74,7 +74,7 @@ def test_a_schema_without_instances_never_passes(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, [_EMPTY])
     _, run = measured(tmp_path, [miniature("accept_all")], plan)
     (row,) = run.rows()
-    assert standing(row) is Standing.UNTESTED
+    assert standing(row) is Outcome.UNTESTED
     assert row.first_mask_ns is None
 
 
@@ -84,7 +84,7 @@ def test_what_is_accepted_wrongly_is_booked_under_its_keyword(tmp_path: Path) ->
     _, run = measured(tmp_path, [miniature("accept_all")], plan)
     row = next(run.rows())
     assert {each.verdict for each in row.walks} == {Verdict.ACCEPTED}
-    assert standing(row) is Standing.UNDER_CONSTRAINED
+    assert standing(row) is Outcome.UNDER_CONSTRAINED
     tables = {each.slug: each for each in report(run).tables}
     told = json.dumps([as_json(each) for each in tables.values()])
     keywords = next(each for name, each in tables.items() if "keyword" in name)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.cases import Result, Row, Unit, Verdict, Walked
+from evaluation.core.cases import Case, InstanceResult, Result, Row, Verdict
 from evaluation.reporting.tables import Rate
 from evaluation.tasks.official_suite.outcomes import (
     Failure,
@@ -18,25 +18,25 @@ from evaluation.tasks.official_suite.outcomes import (
     levels,
     outcome,
 )
-from evaluation.tasks.official_suite.suite import Case, SuiteTest
+from evaluation.tasks.official_suite.suite import SuiteCase, SuiteTest
 from evaluation.tasks.official_suite.task import unit
 from tests.evaluation import policies
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.core.cases import Walk
+    from evaluation.core.cases import InstanceWalk
 
 VERDICTS = st.sampled_from([each for each in Verdict if each is not Verdict.NOT_RUN])
 
 
-def made(instances: str, category: str = "const", number: int = 0) -> Unit:
+def made(instances: str, category: str = "const", number: int = 0) -> Case:
     """Return the unit of a case: a valid instance for each v, an invalid one for i."""
     tests = tuple(
         SuiteTest(description=str(index), data=index, valid=each == "v")
         for index, each in enumerate(instances)
     )
-    case = Case(
+    case = SuiteCase(
         draft="2020-12",
         category=category,
         number=number,
@@ -66,7 +66,7 @@ BOTH, VALID, INVALID = made("vi"), made("v"), made("i")
     ],
 )
 def test_a_case_is_judged_by_the_papers_criteria(
-    case: Unit, rule: Callable[[Walk], Verdict], failures: set[Failure]
+    case: Case, rule: Callable[[InstanceWalk], Verdict], failures: set[Failure]
 ) -> None:
     """Valid instances to the end, the end included; invalid ones never."""
     assert outcome(policies.answered(case, rule, "x")).failures == failures
@@ -115,7 +115,8 @@ def test_passed_is_that_every_answer_is_right(
         config="2020-12",
         result=Result.OK,
         walks=tuple(
-            Walked(verdict=verdict, valid=valid, tokens=1) for valid, verdict in walks
+            InstanceResult(verdict=verdict, valid=valid, tokens=1)
+            for valid, verdict in walks
         ),
         label={
             "category": "c",

@@ -21,7 +21,7 @@ from tests.evaluation.tasks.official_suite.test_suite import case, miniature
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.core.cases import Row, Unit
+    from evaluation.core.cases import Case, Row
     from evaluation.reporting.tables import Table
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -45,7 +45,7 @@ FILES = {
 
 
 @pytest.fixture
-def units(tmp_path: Path) -> list[Unit]:
+def units(tmp_path: Path) -> list[Case]:
     """Return the units of a miniature suite."""
     suite = miniature(tmp_path / "packs", FILES)
     return list(suite_units(suite, "2020-12", optional=False))
@@ -57,14 +57,14 @@ def test_it_is_a_task() -> None:
     assert not TASK.needs_data
 
 
-def test_texts_are_written_as_the_papers_harness_does(units: list[Unit]) -> None:
+def test_texts_are_written_as_the_papers_harness_does(units: list[Case]) -> None:
     """`json.dumps` with its defaults: escapes, and a number's own spelling."""
     walks = {each.id: [walk.text for walk in each.walks] for each in units}
     assert walks["allOf/1"] == ["1", '"\\u00e9"']
     assert walks["const/0"] == ["1", "1.0", "2"]
 
 
-def test_format_and_remote_documents_are_left_out(units: list[Unit]) -> None:
+def test_format_and_remote_documents_are_left_out(units: list[Case]) -> None:
     """As the paper leaves them out."""
     assert {each.label["category"] for each in units} == {"allOf", "const", "not"}
 
@@ -86,7 +86,7 @@ def test_a_draft_that_is_none_is_refused_before_anything_is_fetched() -> None:
         next(TASK.units((), Settings(values={"drafts": ["5"]})))
 
 
-def _rows(units: list[Unit]) -> list[Row]:
+def _rows(units: list[Case]) -> list[Row]:
     rules: dict[str, Callable[..., Row]] = {
         "accept-all": lambda each, name: policies.answered(
             each, policies.accepts_all, name
@@ -104,7 +104,7 @@ def _cells(table: Table) -> dict[str, tuple[object, ...]]:
 
 
 def test_the_tables_of_miniature_engines_are_exact(
-    units: list[Unit], tmp_path: Path
+    units: list[Case], tmp_path: Path
 ) -> None:
     """Accepting all fails on what is invalid; refusing all passes only its absence."""
     run = open_run(write_run(tmp_path / "run", _rows(units)))
@@ -135,7 +135,7 @@ def test_the_tables_of_miniature_engines_are_exact(
 
 
 def test_the_report_reads_as_it_did(
-    units: list[Unit],
+    units: list[Case],
     tmp_path: Path,
     compare_golden: Callable[[Path, str], None],
 ) -> None:
@@ -145,7 +145,7 @@ def test_the_report_reads_as_it_did(
     compare_golden(GOLDEN / "test-suite.md", text)
 
 
-def test_figure_6_is_drawn_for_every_draft(units: list[Unit], tmp_path: Path) -> None:
+def test_figure_6_is_drawn_for_every_draft(units: list[Case], tmp_path: Path) -> None:
     """One picture each, named after it."""
     run = open_run(write_run(tmp_path / "run", _rows(units)))
     (plot,) = TASK.report(run).plots

@@ -16,7 +16,7 @@ from evaluation.reporting.table_rendering import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.reader import open_run
 from evaluation.tasks.probe.documented_support import Support
-from evaluation.tasks.probe.outcomes import Outcome, outcome, probed, proven
+from evaluation.tasks.probe.outcomes import ProbeOutcome, outcome, probed, proven
 from evaluation.tasks.probe.probes.registry import PROBES, all_placed
 from evaluation.tasks.probe.task import TASK, unit
 from evaluation.tasks.registry import task_named
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from curation.core.documents import UntypedJson
-    from evaluation.core.cases import Row, Unit, Walk
+    from evaluation.core.cases import Case, InstanceWalk, Row
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import Run
 
@@ -38,7 +38,7 @@ HEAD: Mapping[str, UntypedJson] = {
 LLGUIDANCE = "llguidance==1.9.1 faithful"
 
 
-def _unit(name: str, context: str = "root") -> Unit:
+def _unit(name: str, context: str = "root") -> Case:
     (found,) = [
         each
         for each in all_placed()
@@ -88,17 +88,17 @@ def test_a_unit_is_a_schema_and_two_texts() -> None:
 @pytest.mark.parametrize(
     ("asked", "rule", "wanted"),
     [
-        (BOTH, policies.knows_all, Outcome.ENFORCED),
-        (BOTH, policies.accepts_all, Outcome.IGNORED),
-        (BOTH, policies.blocks_all, Outcome.OVER_STRICT),
-        (BOTH, policies.never_ends, Outcome.OVER_STRICT),
-        (BOTH, policies.lies, Outcome.LIED),
-        (MERELY_VALID, policies.accepts_all, Outcome.TOLERATED),
-        (MERELY_VALID, policies.blocks_all, Outcome.OVER_STRICT),
+        (BOTH, policies.knows_all, ProbeOutcome.ENFORCED),
+        (BOTH, policies.accepts_all, ProbeOutcome.IGNORED),
+        (BOTH, policies.blocks_all, ProbeOutcome.OVER_STRICT),
+        (BOTH, policies.never_ends, ProbeOutcome.OVER_STRICT),
+        (BOTH, policies.lies, ProbeOutcome.LIED),
+        (MERELY_VALID, policies.accepts_all, ProbeOutcome.TOLERATED),
+        (MERELY_VALID, policies.blocks_all, ProbeOutcome.OVER_STRICT),
     ],
 )
 def test_an_outcome_is_what_the_two_values_say(
-    asked: Unit, rule: Callable[[Walk], object], wanted: Outcome
+    asked: Case, rule: Callable[[InstanceWalk], object], wanted: ProbeOutcome
 ) -> None:
     """A keyword that asserts nothing can only be tolerated."""
     assert outcome(policies.answered(asked, rule, "x")) is wanted  # type: ignore[arg-type] # a rule
@@ -107,21 +107,21 @@ def test_an_outcome_is_what_the_two_values_say(
 def test_an_engine_that_warns_has_not_ignored_in_silence() -> None:
     """The violating value passes all the same."""
     row = policies.answered(BOTH, policies.accepts_all, "x")
-    assert outcome(replace(row, warnings=("minLength",))) is Outcome.WARNED
+    assert outcome(replace(row, warnings=("minLength",))) is ProbeOutcome.WARNED
 
 
 @pytest.mark.parametrize(
     ("result", "wanted"),
     [
-        (Result.COMPILE_ERROR, Outcome.REFUSED),
-        (Result.TIMEOUT, Outcome.TIMEOUT),
-        (Result.CRASH, Outcome.CRASH),
-        (Result.OUT_OF_MEMORY, Outcome.CRASH),
-        (Result.ERROR, Outcome.CRASH),
-        (Result.PROTOCOL_ERROR, Outcome.CRASH),
+        (Result.COMPILE_ERROR, ProbeOutcome.REFUSED),
+        (Result.TIMEOUT, ProbeOutcome.TIMEOUT),
+        (Result.CRASH, ProbeOutcome.CRASH),
+        (Result.OUT_OF_MEMORY, ProbeOutcome.CRASH),
+        (Result.ERROR, ProbeOutcome.CRASH),
+        (Result.PROTOCOL_ERROR, ProbeOutcome.CRASH),
     ],
 )
-def test_whatever_happens_has_an_outcome(result: Result, wanted: Outcome) -> None:
+def test_whatever_happens_has_an_outcome(result: Result, wanted: ProbeOutcome) -> None:
     """A refusal is one only if the engine said so."""
     assert outcome(policies.died(BOTH, "x", result)) is wanted
 
@@ -129,14 +129,14 @@ def test_whatever_happens_has_an_outcome(result: Result, wanted: Outcome) -> Non
 def test_a_row_with_too_few_walks_proves_nothing() -> None:
     """One right answer of two is no enforcement."""
     row = policies.answered(BOTH, policies.knows_all, "x")
-    assert outcome(replace(row, walks=row.walks[:1])) is Outcome.CRASH
+    assert outcome(replace(row, walks=row.walks[:1])) is ProbeOutcome.CRASH
 
 
 def _rows(*names: str) -> list[Row]:
     units = [
         unit(each) for each in all_placed() if not names or each.probe.name in names
     ]
-    rules: dict[str, Callable[[Unit, str], Row]] = {
+    rules: dict[str, Callable[[Case, str], Row]] = {
         "accept-all": lambda each, name: policies.answered(
             each, policies.accepts_all, name
         ),
