@@ -349,7 +349,7 @@ def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
 def _child_of(pid: int) -> int:
     for _ in range(600):
         for child in psutil.Process(pid).children():
-            if any(word.endswith("worker.py") for word in child.cmdline()):
+            if any(word.endswith("engine_process.py") for word in child.cmdline()):
                 return int(child.pid)
         time.sleep(0.05)
     raise AssertionError("no worker was started")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from curation.core.documents import UntypedJson
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 #: What only a hostile document meets: tests/hostile is about these.
 LIMITS = {
     Reason.TOO_LARGE,

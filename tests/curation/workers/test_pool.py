@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from curation.core.documents import UntypedJson
 
-MINIATURE = Path(__file__).parent.parent / "miniature_worker.py"
+MINIATURE = Path(__file__).parents[2] / "miniature_worker.py"
 PROGRAM = Program(file=MINIATURE)
 #: Seconds after which a process that should be gone counts as one that stays.
 PATIENCE = 30.0

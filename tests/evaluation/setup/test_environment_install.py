@@ -145,7 +145,7 @@ class TestMake:
         for seconds in (1.0, 3.0, 4.5):
             with subprocess.Popen(
                 [sys.executable, "-c", program, str(tmp_path)],
-                cwd=Path(__file__).parents[2],
+                cwd=Path(__file__).parents[3],
                 stdout=subprocess.DEVNULL,
             ) as child:
                 time.sleep(seconds)
@@ -221,7 +221,7 @@ def test_an_engine_in_an_environment_keeps_the_contract(name: str) -> None:
     if not isinstance(python, Path):
         pytest.skip(f"{python.reason}: {python.install}")
     file = find(name)
-    contract = Path(__file__).parent / "engines" / "contract.py"
+    contract = Path(__file__).parents[1] / "engines" / "contract.py"
     options = json.dumps(chosen(file, "faithful", {}))
     said = subprocess.run(
         [str(python), "-P", str(contract), str(file.path), options],

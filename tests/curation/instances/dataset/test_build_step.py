@@ -230,7 +230,7 @@ def test_a_killed_step_goes_on_where_it_was(
         whole = Step(TASKS, run)
         whole.work(jobs=1, progress=lambda _done: None)
         expected = _rows(whole)
-    root = str(Path(__file__).parents[3])
+    root = str(Path(__file__).parents[4])
     killed = subprocess.run(
         [sys.executable, "-c", _KILLED, str(tmp_path / "two")],
         check=False,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Case, Row
     from evaluation.reporting.tables import Table
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 #: The schema that accepts everything.
 ANYTHING = True
 FILES = {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import Run
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 HEAD: Mapping[str, UntypedJson] = {
     "engines": [{"engine": "llguidance==1.9.1 faithful", "name": "llguidance"}]
 }
