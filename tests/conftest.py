@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from curation.workers import process
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # A busy machine is slow at drawing examples too; that says nothing of our code. New
@@ -22,6 +24,22 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("csbdata")
+
+#: What tells a child process to measure its coverage, too.
+_COVERAGE = "COVERAGE_PROCESS_CONFIG"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _workers_count() -> Iterator[None]:
+    """Let worker processes measure their coverage where ours is measured.
+
+    They are given an environment of their own, which has nothing of the caller's.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if _COVERAGE in os.environ:
+            allowed = (*process._ALLOWED, _COVERAGE)
+            patch.setattr(process, "_ALLOWED", allowed)
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

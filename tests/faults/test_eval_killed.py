@@ -105,7 +105,9 @@ def test_a_worker_killed_at_random_is_replaced(tmp_path: Path, whole: Run) -> No
             over.wait(chance.uniform(0.0, 0.3))
             for child in psutil.Process().children():
                 with contextlib.suppress(psutil.NoSuchProcess):
-                    if any(word.endswith("/engine_process.py") for word in child.cmdline()):
+                    if any(
+                        word.endswith("/engine_process.py") for word in child.cmdline()
+                    ):
                         child.kill()
 
     killer = threading.Thread(target=kill)

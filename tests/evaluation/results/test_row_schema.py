@@ -24,7 +24,9 @@ from tests.evaluation.results.test_reader import HOSTILE
 if TYPE_CHECKING:
     from curation.core.documents import UntypedJson
 
-SCHEMA = json.loads(files("evaluation.results").joinpath("row.schema.json").read_bytes())
+SCHEMA = json.loads(
+    files("evaluation.results").joinpath("row.schema.json").read_bytes()
+)
 _VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 

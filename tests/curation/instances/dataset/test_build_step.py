@@ -204,11 +204,11 @@ def test_keys_come_in_the_order_of_properties(tmp_path: Path) -> None:
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from curation.instances import step
+from curation.instances.dataset import build_step
 from curation.workers.run_folder import Run
 from tests.curation.instances.dataset.test_build_step import TASKS
 
-step.BATCH_SCHEMAS = 1
+build_step.BATCH_SCHEMAS = 1
 done = []
 
 def progress(count):
@@ -217,7 +217,7 @@ def progress(count):
         os.kill(os.getpid(), signal.SIGKILL)
 
 with Run.open(Path(sys.argv[1]), "two") as run:
-    step.Step(TASKS, run).work(jobs=1, progress=progress)
+    build_step.Step(TASKS, run).work(jobs=1, progress=progress)
 """
 
 
