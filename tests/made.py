@@ -15,7 +15,7 @@ from curation.dataset.summary import Pin, RuleNote, Summary, summarise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def sha256(text: str) -> str:

@@ -22,7 +22,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.pipeline.build import Built
     from curation.pipeline.inputs import Extra
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.dataset.difference import Pair, Row
     from curation.dataset.editions import Edition
 

@@ -24,7 +24,8 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.core.documents import Change, UntypedJson
+    from curation.core.documents import Change
+    from curation.core.json_types import UntypedJson
     from curation.dataset.story import Story
 
 _BUILD = Path("build/JSONSchemaBench")

@@ -20,7 +20,7 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.download.acquire import Acquired, FetchSettings, Unavailable
     from curation.pipeline.archives import Acquisition
     from curation.sources.schemastore_lock import Lock

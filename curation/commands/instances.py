@@ -25,7 +25,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.dataset.grade_files import Answers, Tally
     from curation.instances.dataset.make_instances import Made
 

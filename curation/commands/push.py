@@ -16,7 +16,7 @@ from curation.system.terminal import Format, FormatOption, print_json, say, show
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.publish.plan import Plan
     from curation.publish.preview import Prospect, Request
     from curation.publish.push import Pushed

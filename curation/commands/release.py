@@ -14,7 +14,7 @@ from curation.system.terminal import Format, FormatOption, print_json, say, show
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.publish.release import Release
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)

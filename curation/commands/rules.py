@@ -18,7 +18,7 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.rules.sets import AnyRule, RuleSet
 
 #: Who gives the reasons that no rule gives.

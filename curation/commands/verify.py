@@ -28,7 +28,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.verification import Finding, Verification
 
 _HUB = re.compile(

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: A JSON value.
-Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-#: A JSON value that the type checker does not look into.
-UntypedJson = Any
+    from curation.core.json_types import UntypedJson
 
 #: Stands for "there was nothing" in a `Change`; distinct from JSON's null.
 ABSENT = "\0absent"

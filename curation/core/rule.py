@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import Document, Reason, Rejected, UntypedJson
+    from curation.core.documents import Document, Reason, Rejected
+    from curation.core.json_types import UntypedJson
 
 
 class Library(Protocol):

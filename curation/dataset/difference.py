@@ -22,7 +22,7 @@ from curation.schema.dialects import ANNOTATIONS, BY_NAME, Shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.dataset.editions import Edition
 
 

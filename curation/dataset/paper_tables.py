@@ -27,7 +27,7 @@ from curation.schema.measures import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Columns of Table 9, oldest draft first.
 DRAFTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12", "unknown")

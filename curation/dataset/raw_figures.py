@@ -9,7 +9,7 @@ from curation.dataset.paper_tables import draft_of
 from curation.schema.measures import nesting, size_bytes
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.core.records import Record
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 #: The forms in which a mirror may hold a repository's archive.

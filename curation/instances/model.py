@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Explained
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 class Kind(StrEnum):

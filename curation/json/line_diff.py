@@ -12,7 +12,7 @@ from curation.json.text import parse, write
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Unchanged lines shown around a change.
 CONTEXT = 2

@@ -13,7 +13,7 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
 
 #: The last step and the trail before it; None at the root. Tuples of whole paths

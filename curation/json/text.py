@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Self
 
 import orjson
 
-from curation.core.documents import Reason, Rejected, UntypedJson
+from curation.core.documents import Reason, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from curation.core.json_types import UntypedJson
 
 #: Objects and arrays nested deeper than this are refused (RFC 8259 section 9
 #: allows an implementation to set limits).

@@ -15,7 +15,7 @@ from curation.validation.backtracking import is_prone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
 
 #: Formats of draft-03 to 2020-12, at least one validator knowing each.

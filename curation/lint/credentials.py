@@ -20,7 +20,7 @@ from curation.json.pointer import Tokens, pointer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Fewer distinct characters than this after the prefix make a placeholder.
 _LEAST_VARIETY = 8

@@ -18,7 +18,7 @@ from curation.schema.dialects import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
 
 #: Keywords whose absence changes what is accepted.

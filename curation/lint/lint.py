@@ -16,7 +16,7 @@ from curation.schema.subschemas import subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.lint.check import Check
     from curation.schema.dialects import Dialect
 

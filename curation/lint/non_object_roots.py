@@ -12,7 +12,7 @@ from curation.schema.roots import TYPES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
 #: Keywords that only objects can fail.

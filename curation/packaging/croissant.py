@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.packaging.card import Contents
     from curation.packaging.hub_info import Announced
     from curation.system.checksums import Sum

@@ -33,7 +33,7 @@ from curation.workers.run_folder import locked, run_folder_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.dataset.summary import Summary
     from curation.packaging.plot_process import Drawing
     from curation.system.checksums import Sum

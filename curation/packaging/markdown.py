@@ -19,7 +19,7 @@ from curation.system.package_data import cards_folder
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+!|~$])")
 # What mail readers, browsers and Markdown make an address of without being asked.

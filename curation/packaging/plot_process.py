@@ -21,7 +21,7 @@ from curation.workers.process import Program
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: The folder of plots in a dataset folder.
 FOLDER = "plots"

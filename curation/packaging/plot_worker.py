@@ -21,7 +21,7 @@ from curation.dataset.paper_views import as_json, draw, texts_of, views_of
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.dataset.editions import Edition
 
 #: Rows from which on a second process measures the later half of them.

@@ -47,7 +47,7 @@ from curation.workers.run_folder import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.dataset.decisions import DecidedDocument
     from curation.system.progress import Progress
 

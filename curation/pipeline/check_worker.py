@@ -29,7 +29,8 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import Document, UntypedJson
+    from curation.core.documents import Document
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Rule
 
 #: What a reference that leads nowhere is rejected for.

@@ -21,7 +21,6 @@ from curation.core.documents import (
     RawDocument,
     Reason,
     Rejected,
-    UntypedJson,
 )
 from curation.core.records import Record
 from curation.core.rule import Context
@@ -35,6 +34,7 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from curation.core.json_types import UntypedJson
     from curation.pipeline.inputs import Input
     from curation.rules.sets import RuleSet
 

@@ -21,7 +21,7 @@ from curation.workers.pool import Ending
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.dataset.decisions import Outcome
     from curation.pipeline.inputs import Input
     from curation.workers.pool import BatchResult, Pool

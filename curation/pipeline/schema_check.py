@@ -19,7 +19,7 @@ from curation.workers.pool import Ending, Program, Worker
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.workers.outcomes import Outcome
 
 _WORKER = Path(__file__).with_name("check_worker.py")

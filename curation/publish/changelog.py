@@ -16,7 +16,7 @@ from curation.publish.versions import PUBLISHED, Level
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.dataset.difference import Pair, Row
     from curation.publish.dataset_diff import Contrast, Side
     from curation.publish.versions import Version

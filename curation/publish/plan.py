@@ -12,7 +12,7 @@ from curation.system.checksums import FILE as SUMS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.publish.file_inventory import LocalFile, RemoteFile
 
 

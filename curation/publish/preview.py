@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.publish.file_inventory import LocalFile
 
 #: Stands in the description of each of our commits: how a pull request of an earlier

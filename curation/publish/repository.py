@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from huggingface_hub import CommitInfo
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.publish.file_inventory import LocalFile
 
 _T = TypeVar("_T")

@@ -22,7 +22,7 @@ from curation.schema.roots import local_reference, unused
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
     from curation.references.closure import Closure, Region, Target
 

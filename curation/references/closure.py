@@ -24,7 +24,7 @@ from curation.validation.metaschemas import is_valid
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Library
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect

@@ -16,7 +16,7 @@ from referencing.jsonschema import specification_with
 from curation.json.pointer import at
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
     from curation.references.closure import Closure, Lead
 

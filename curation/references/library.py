@@ -12,8 +12,8 @@ from curation.json.text import parse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
     from curation.core.files import Files
+    from curation.core.json_types import UntypedJson
 
 #: Parsed documents kept at hand.
 AT_HAND = 256

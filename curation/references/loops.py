@@ -14,7 +14,7 @@ from curation.schema.subschemas import children
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
     from curation.references.closure import Closure
     from curation.schema.dialects import Dialect

@@ -13,7 +13,7 @@ from jsonschema_specifications import REGISTRY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Draft-03's is left out: no dialect of the benchmark can hold it.
 _LEFT_OUT = "http://json-schema.org/draft-03/schema"

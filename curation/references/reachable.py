@@ -16,7 +16,7 @@ from curation.schema.subschemas import places, subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 

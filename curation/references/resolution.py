@@ -20,7 +20,7 @@ from curation.schema.subschemas import children
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.satisfiability.schema_view import Ground, Node
 
 _SIZES: dict[str, type[Any]] = {"Length": str, "Items": list, "Properties": dict}

@@ -11,7 +11,7 @@ from curation.schema.dialects import Shape
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.satisfiability.schema_view import Ground, Node
 
 #: References followed for the form of one branch.

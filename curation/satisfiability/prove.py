@@ -14,7 +14,7 @@ from curation.satisfiability.search import FUEL, RISKY, Search
 from curation.satisfiability.state import Proof
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
 __all__ = ["Answer", "Proof", "answer", "refute", "refuted_places"]

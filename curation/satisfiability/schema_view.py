@@ -15,7 +15,7 @@ from curation.schema.subschemas import children, subschemas
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 

@@ -21,7 +21,7 @@ from curation.satisfiability.values import Judge
 from curation.schema.dialects import ANNOTATIONS, DRAFT_04
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
     from curation.satisfiability.schema_view import Ground, Node
 

@@ -12,7 +12,7 @@ from curation.schema.dialects import DRAFT_04
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.satisfiability.schema_view import Ground
 
 #: Schemas entered one from another.

@@ -22,7 +22,7 @@ from curation.schema.dialects import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Metaschemas of vendors, without a trailing `#`, and the draft each is built on.
 VENDORS = {

@@ -18,7 +18,7 @@ from curation.schema.subschemas import subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})

@@ -22,7 +22,7 @@ from curation.schema.subschemas import edited, subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
 
 #: Formats that have another name since draft-04.

@@ -16,7 +16,7 @@ from curation.schema.dialects import (
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 #: What `contentSchema` describes is text inside a string: no draft applies it.

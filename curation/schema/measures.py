@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.json.text import write
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 #: Characters that `\uXXXX` has more than what it stands for.

@@ -11,7 +11,7 @@ from curation.schema.subschemas import places
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
 #: Keywords whose value leads to another schema.

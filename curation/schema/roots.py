@@ -18,7 +18,7 @@ from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, CONTAINERS, Shape
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: The seven names that `type` knows (draft-04 to 2020-12).
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})

@@ -12,7 +12,7 @@ from curation.json.text import digest
 from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 

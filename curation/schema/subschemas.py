@@ -17,7 +17,7 @@ from curation.schema.dialects import Dialect, Shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: The JSON types of a schema; a boolean only where the dialect allows one.
 _SCHEMA = (dict, bool)

@@ -22,7 +22,7 @@ from curation.schema.dialects import (
 from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
 
 #: Same word, same shape, but 2020-12 counts what `contains` met as evaluated.

@@ -24,7 +24,8 @@ from curation.system.errors import BadData
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import RawDocument, UntypedJson
+    from curation.core.documents import RawDocument
+    from curation.core.json_types import UntypedJson
 
 _NAME = "glaive"
 _CONFIG = "Glaiveai2K"

@@ -24,7 +24,7 @@ from curation.system.escaping import safe_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Columns where the output is a file or a pipe: tables are not folded there.
 PIPE_WIDTH = 400

@@ -12,7 +12,7 @@ from curation.schema.dialects import (
 from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.schema.keyword_usage import Usage
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: The verdict on a schema that compiles.
 COMPILES = "compiles"

@@ -25,7 +25,7 @@ from curation.validation.fast_import import Draft202012Validator, SchemaError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: The formats that the metaschema of 2020-12 uses.
 FORMATS = ("regex", "uri", "uri-reference")

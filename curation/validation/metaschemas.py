@@ -29,7 +29,7 @@ from curation.validation.fast_import import jsonschema
 from curation.validation.metaschema_2020_12 import Complaint, refuse
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
 
 #: jsonschema-rs's validator of each dialect.

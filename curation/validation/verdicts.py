@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from referencing import Specification
     from referencing._core import Resolver
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
 _REFERRING = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})

@@ -12,7 +12,7 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def start(setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:

@@ -15,7 +15,7 @@ from curation.workers.pool import Pool, Program
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.verification.core.check import Check
     from curation.verification.core.folder_contents import Contents
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Reason, Rejected, UntypedJson
+from curation.core.documents import Reason, Rejected
 from curation.json.text import MAX_DEPTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from curation.core.json_types import UntypedJson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.workers.process import Child
 
 #: What runtimes say on standard error when an allocation fails.

@@ -22,7 +22,7 @@ from curation.workers.worker import Worker, WorkerDidNotStart
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.workers.limits import Limits
 
 __all__ = [

@@ -28,7 +28,7 @@ from curation.system.package_data import cards_folder, raw_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 __all__ = [
     "Run",

@@ -16,7 +16,7 @@ from curation.workers.process import Child, Program, exchange
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Seconds between two looks at the child's memory.
 _SAMPLE = 0.1

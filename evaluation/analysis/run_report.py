@@ -15,7 +15,7 @@ from evaluation.results.overview import overview
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import InstanceResult, Row
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell

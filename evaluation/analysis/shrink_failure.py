@@ -21,7 +21,7 @@ from evaluation.setup.environments import install_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Case, InstanceWalk, Row
     from evaluation.results.reader import Run
     from evaluation.setup.selected_engines import EngineUnderTest

@@ -19,7 +19,7 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.setup.environment_install import Planned
     from evaluation.setup.environments import Environment
 

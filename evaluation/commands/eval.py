@@ -12,7 +12,7 @@ from curation.system.errors import BadConfiguration
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Heading of the options that only matter where a model writes.
 _MODELS = "Models"

@@ -15,7 +15,7 @@ from evaluation.reporting.printing import ReportFormat
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.system.progress import Progress
     from evaluation.commands.model_setup import Models
     from evaluation.core.cases import Sample

@@ -17,7 +17,7 @@ from evaluation.tokenizers import get
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
     from evaluation.execution.run_folder import RunFolder

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.workers.pool import Outcome
     from evaluation.core.cases import Sample
 

@@ -22,7 +22,7 @@ from evaluation.execution.row_builder import row_of_answers
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.workers.process import Child
     from evaluation.core.cases import Case, Row
     from evaluation.setup.selected_engines import EngineUnderTest

@@ -15,7 +15,7 @@ from evaluation.setup.machine import governor, machine, timer_ns
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.participant import Participant
     from evaluation.execution.plan import Plan
 

@@ -11,7 +11,7 @@ from evaluation.core.cases import InstanceResult, Result, Row, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.workers.outcomes import Outcome
     from evaluation.core.cases import Case, InstanceWalk
 

@@ -22,7 +22,7 @@ from evaluation.execution.row_builder import RESULTS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.workers.limits import Limits
     from curation.workers.pool import Outcome
 

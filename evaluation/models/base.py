@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.models.base import Message
 
 #: Number types that may be asked for.

@@ -18,7 +18,7 @@ from evaluation.reporting.table_rendering import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.reporting.tables import Table
 
 

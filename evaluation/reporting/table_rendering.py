@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table as Framed
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.reporting.tables import Cell, Table
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")

@@ -17,7 +17,7 @@ from evaluation.reporting.statistics import wilson
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.reporting.statistics import Interval
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))

@@ -24,7 +24,7 @@ from evaluation.results.outcomes import Outcome, apart, compiled, right, standin
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import InstanceResult, Row
 
 

@@ -11,7 +11,7 @@ from evaluation.core.cases import InstanceResult, Result, Row, Verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _LARGEST = (1 << 63) - 1
 

@@ -23,7 +23,7 @@ from evaluation.servers.streams import Answer, BrokenStream, read_stream
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Where servers tell of themselves, beside their list of models.
 _ABOUT: Final = ("/version", "/props", "/get_server_info")

@@ -17,7 +17,7 @@ from evaluation.servers.schema_adaptation import for_gemini, for_openai, unchang
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _NAME: Final = "answer"
 

@@ -15,7 +15,7 @@ from curation.schema.subschemas import places
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: What the endpoint of Gemini does not take (as the paper's own code dropped it).
 _NOT_FOR_GEMINI = ("$schema", "$id", "id", "title")

@@ -15,7 +15,7 @@ from evaluation.servers.dialects import dialect_named
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.generation.model_options import Prices
     from evaluation.generation.requests import Asked
     from evaluation.servers.dialects import Dialect

@@ -21,7 +21,7 @@ from curation.system.errors import BadConfiguration, NoInput
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 GROUP = "csbdata.engines"
 #: The preset closest to the specification.

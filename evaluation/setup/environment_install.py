@@ -39,7 +39,7 @@ from evaluation.setup.environments import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.setup.engine_files import EngineFile
     from evaluation.setup.environments import Row
 

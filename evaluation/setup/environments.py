@@ -31,7 +31,7 @@ from evaluation.setup.engine_files import find, known
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.setup.engine_files import EngineFile
 
 RECORD = "environment.json"

@@ -21,7 +21,7 @@ from evaluation.setup.environments import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _NO_VERSION = "(no version)"
 #: Prints the version of a distribution; run by another environment's interpreter.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tokenizers import Tokenizer
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Stands for a token without bytes: no text has this byte, in UTF-8.
 _NO_TEXT: Final = b"\xff"

@@ -17,7 +17,7 @@ from evaluation.tokenizers.formats.tiktoken import from_tekken, from_tiktoken
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.tokenizers.formats.parts import Parts
 
 #: Files that hold a tokenizer, best first: what `huggingface_hub` is asked for too.

@@ -15,7 +15,7 @@ from curation.validation.metaschema_2020_12 import refuse
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _PYTHON = {
     "draft-04": jsonschema.Draft4Validator,

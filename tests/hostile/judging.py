@@ -13,7 +13,7 @@ from curation.workers.pool import Ending, Outcome, Pool, Program
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 RULES = ("clean", "paper")
 #: Seconds for one schema on a busy machine; a hang takes for ever.

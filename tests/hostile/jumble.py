@@ -10,7 +10,7 @@ from tests.hostile.schemas import DRAFT_04, DRAFT_07, DRAFT_2020_12
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _WORDS = (
     "$schema", "$id", "id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor",

@@ -10,7 +10,7 @@ from tests.hostile.patterns import FORMATS, PATTERNS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"

@@ -11,7 +11,7 @@ from curation.rules.sets import rule_set
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _RULES = rule_set("clean").rules
 _NAMES = [

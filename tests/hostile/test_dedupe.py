@@ -15,7 +15,7 @@ from curation.schema.dialects import DRAFT_07
 from curation.schema.skeleton import skeleton_digest
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 SCHEMA = b'{"type": "number", "minimum": 10, "enum": [1]}'
 values = st.recursive(

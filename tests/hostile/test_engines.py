@@ -17,7 +17,7 @@ from tests.evaluation.measuring import measured, plan_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
 
 _BOUNDS = Bounds(compile_seconds=3.0, run_seconds=3.0, memory_mb=1024)

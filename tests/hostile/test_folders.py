@@ -32,7 +32,7 @@ from tests.curation.verification.spoiling import TABLE, edit_manifest, set_cell
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Those that need no child process.
 QUICK = (DIGESTS, COUNTS, IDENTITY, LEAKAGE, VIEWER, CANARY)

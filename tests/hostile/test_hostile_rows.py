@@ -16,7 +16,7 @@ from tests.evaluation.made_runs import row, write_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 LABELS: list[dict[str, UntypedJson]] = [
     {},

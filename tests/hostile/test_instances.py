@@ -10,7 +10,7 @@ from curation.instances.constraints.compiled_schema import Subject
 from curation.instances.witnesses.search import witnesses
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def _either(index: int) -> UntypedJson:

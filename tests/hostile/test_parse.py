@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.core.documents import Reason, Rejected, UntypedJson
+from curation.core.documents import Reason, Rejected
 from curation.json.text import MAX_DEPTH, canonical, digest, parse, write
 from curation.workers.limits import Limits, too_big, too_many
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 #: Seconds that no text here may take; quadratic reading would take minutes.
 LINEAR = 10.0

@@ -24,7 +24,7 @@ from tests.hostile.judging import LIMITS, RULES, judged, reason_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 @dataclass

@@ -22,7 +22,7 @@ from tests.hostile.patterns import PATTERNS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: What a rule may say of a pattern that is hostile or none.
 PATTERN_REASONS = {None, Reason.BAD_PATTERN, Reason.VALIDATORS_DISAGREE}

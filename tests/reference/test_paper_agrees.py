@@ -33,7 +33,8 @@ from curation.system.package_data import raw_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import RawDocument, UntypedJson
+    from curation.core.documents import RawDocument
+    from curation.core.json_types import UntypedJson
 
 MIRROR = os.environ.get("CSBDATA_MIRROR")
 REFERENCE = os.environ.get("CSBDATA_REFERENCE")

@@ -9,7 +9,7 @@ from curation.instances.scalars.strings import matches
 from curation.json.text import canonical
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.conjunction import Shape
 
 

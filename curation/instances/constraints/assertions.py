@@ -10,7 +10,7 @@ from curation.instances.constraints.merging import is_number
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
     _Test = Callable[[dict[str, UntypedJson], Dialect], bool]

@@ -22,7 +22,7 @@ from curation.schema.dialects import BY_NAME, Dialect
 from curation.validation.metaschema_2020_12 import refuse
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _VALIDATORS = {
     "draft-04": jsonschema_rs.Draft4Validator,

@@ -27,7 +27,7 @@ from curation.instances.scalars.strings import StringShape, matches
 from curation.schema.dialects import DRAFT_2020_12
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _JUMPS = ("$ref", "$dynamicRef", "$recursiveRef")
 #: How deep required properties are looked into for a contradiction.

@@ -10,7 +10,7 @@ from curation.instances.constraints.compiled_schema import Node
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 @dataclass(frozen=True, slots=True)

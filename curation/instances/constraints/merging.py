@@ -15,7 +15,7 @@ from curation.instances.constraints.goals import (
 from curation.schema.dialects import DRAFT_2019_09
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Node
     from curation.instances.constraints.conjunction import Shape
 

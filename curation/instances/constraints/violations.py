@@ -16,7 +16,7 @@ from curation.instances.model import NearMiss
 from curation.json.pointer import pointer, tokens_of
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Error, Node, Subject
     from curation.instances.constraints.goals import Goals
     from curation.json.pointer import Tokens

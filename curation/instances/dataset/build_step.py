@@ -26,7 +26,7 @@ from curation.workers.run_folder import atomic_write_bytes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.dataset.decisions import DecidedDocument
     from curation.workers.pool import BatchResult, Outcome
     from curation.workers.run_folder import Run

@@ -22,7 +22,7 @@ from curation.satisfiability.prove import Answer, answer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
     from curation.instances.model import NearMiss, Witness, Witnesses
 

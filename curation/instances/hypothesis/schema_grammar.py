@@ -20,7 +20,7 @@ from curation.schema.dialects import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _NAMES = ("a", "b", "name", "id", "naïve key", "x-1")
 #: ECMA-262 patterns, the last two beyond what Python's `re` reads the same way.

@@ -30,7 +30,7 @@ from curation.schema.dialects import BY_NAME, Dialect
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
     from curation.instances.model import NearMiss, Witness
 

@@ -15,7 +15,7 @@ from curation.system.escaping import shortened
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
 
 #: Longest text kept of an error; jsonschema-rs repeats whole schemas.

@@ -24,7 +24,7 @@ from curation.validation.fast_import import jsonschema
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
 
 #: From so many items on, comparing each pair takes too long.

@@ -14,7 +14,7 @@ from curation.validation.fast_import import jsonschema
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _TAKING_ALL: Final = ("additionalProperties", "unevaluatedProperties")
 

@@ -9,7 +9,7 @@ from curation.instances.near_misses.edits import ANY, MOST_MEMBERS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.near_misses.edits import Spot
 
 

@@ -20,7 +20,7 @@ from curation.instances.constraints.violations import FALSE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Node, Subject
     from curation.instances.constraints.goals import Goals
 

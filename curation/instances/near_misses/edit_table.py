@@ -15,7 +15,7 @@ from curation.instances.near_misses import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Each yields values to stand in the place of the spot's, the most natural first.
 EDITS: Final[Mapping[str, Callable[[edits.Spot], Iterator[UntypedJson]]]] = {

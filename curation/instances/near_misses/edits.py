@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.builder import Nothing

@@ -10,7 +10,7 @@ from curation.instances.witnesses import builder as making
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.near_misses.edits import Spot
 
 _EXTRA: Final = ("extra", "additional", "other", "unexpected", "Extra", "", "\n", "0")

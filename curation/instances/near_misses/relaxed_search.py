@@ -25,7 +25,7 @@ from curation.json.pointer import replaced
 if TYPE_CHECKING:
     import random
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.reachable_keywords import Pair
 
 #: The word under which the keyword is kept.

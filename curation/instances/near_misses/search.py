@@ -47,7 +47,7 @@ from curation.json.text import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
 
 #: What an engine meets token by token comes first; the rest in the schema's order.

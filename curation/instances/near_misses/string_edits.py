@@ -10,7 +10,7 @@ from curation.validation.fast_import import jsonschema
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.near_misses.edits import Spot
 
 #: Longer strings than this are not made to cross a bound.

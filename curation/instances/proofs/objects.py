@@ -12,7 +12,7 @@ from curation.instances.scalars.strings import StringShape, matches
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Node
     from curation.instances.proofs.question import Question
 

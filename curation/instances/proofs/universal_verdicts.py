@@ -18,7 +18,7 @@ from curation.instances.constraints.violations import JUMPS
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Node, Subject
 
 #: Schemas entered one from another.

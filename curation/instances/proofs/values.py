@@ -15,7 +15,7 @@ from curation.instances.constraints.violations import JUMPS
 from curation.json.text import canonical
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Node
     from curation.instances.proofs.question import Question
 

@@ -27,7 +27,7 @@ from curation.instances.witnesses.negation import denials
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.witnesses.builder import Frame, Maker, Nothing
 
 #: Values made for one place before it is given up, by depth.

@@ -12,7 +12,7 @@ from curation.instances.constraints.merging import ALL_TYPES, is_number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Node, Subject
 
 _NUMBERS = ("integer", "number")

@@ -11,7 +11,7 @@ from curation.instances.scalars import strings
 from curation.instances.witnesses import builder as making
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.builder import Frame, Maker, Nothing

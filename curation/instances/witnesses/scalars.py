@@ -12,7 +12,7 @@ from curation.instances.scalars import numbers, strings
 from curation.instances.witnesses import builder as making
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.witnesses.builder import Frame, Maker, Nothing
 

@@ -23,7 +23,7 @@ from curation.json.text import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
 
 __all__ = ["NOTHING", "Budget", "Maker", "stream", "witnesses"]

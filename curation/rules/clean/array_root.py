@@ -9,7 +9,7 @@ from curation.core.rule import Rule
 from curation.json.text import write
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
 
 _NAME = "array-root"

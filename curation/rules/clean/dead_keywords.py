@@ -12,7 +12,7 @@ from curation.schema.dialects import ANY_DIALECT
 from curation.schema.subschemas import edited, subschemas
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
     from curation.json.pointer import Tokens
 

@@ -36,7 +36,7 @@ from curation.validation.dialect_inference import inferred
 from curation.validation.metaschemas import complaint, is_valid
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect

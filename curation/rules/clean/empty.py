@@ -9,7 +9,8 @@ from curation.core.rule import Rule
 from curation.schema.roots import asks_nothing, looks_like_a_schema
 
 if TYPE_CHECKING:
-    from curation.core.documents import Document, UntypedJson
+    from curation.core.documents import Document
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
 
 NAME = "drop-empty"

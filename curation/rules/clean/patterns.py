@@ -19,7 +19,8 @@ from curation.validation.regex_repair import judged
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import Document, UntypedJson
+    from curation.core.documents import Document
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect

@@ -20,7 +20,7 @@ from curation.schema.subschemas import Place, places
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
 
 _MARK = "${"

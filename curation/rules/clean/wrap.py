@@ -10,7 +10,8 @@ from curation.json.text import write
 from curation.schema.roots import asks_nothing, entries, looks_like_a_schema
 
 if TYPE_CHECKING:
-    from curation.core.documents import Document, UntypedJson
+    from curation.core.documents import Document
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
 
 NAME = "wrap-library"

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.core.documents import ABSENT, Change, UntypedJson
+from curation.core.documents import ABSENT, Change
 from curation.core.rule import Rule
 from curation.json.objects import objects, searchable, tokens
 from curation.json.pointer import at, pointer, replaced
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.documents import Document
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
     from curation.json.pointer import Tokens
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Change, Reason, Rejected, UntypedJson
+from curation.core.documents import Change, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.pointer import pointer
 from curation.json.text import write
@@ -13,6 +13,7 @@ from curation.validation.metaschema_2020_12 import verdict
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
 
 NAME = "paper-promote"

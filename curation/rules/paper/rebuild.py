@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
-from curation.core.documents import ABSENT, Change, Reason, Rejected, UntypedJson
+from curation.core.documents import ABSENT, Change, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.objects import objects
 from curation.json.text import plain, write
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from curation.core.documents import Document
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
 
 NAME = "paper-rebuild"

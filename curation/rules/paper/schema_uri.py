@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import ABSENT, Change, UntypedJson
+from curation.core.documents import ABSENT, Change
 from curation.core.rule import Rule
 from curation.json.objects import Trail, objects, searchable, tokens
 from curation.json.pointer import Tokens, at, pointer, replaced
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from curation.core.documents import Document
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
 
 NAME = "paper-schema-uri"

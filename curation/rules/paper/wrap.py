@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import ABSENT, Change, UntypedJson
+from curation.core.documents import ABSENT, Change
 from curation.core.rule import Rule
 from curation.json.pointer import pointer
 from curation.json.text import write
@@ -12,6 +12,7 @@ from curation.schema.paper_roots import SIGNS, constrains, entries
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
 
 NAME = "paper-wrap"

@@ -22,7 +22,7 @@ from curation.verification.core.folder_contents import LEDGER
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.verification.core.check import Answer
     from curation.verification.core.folder_contents import Contents
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
     from curation.verification.core.check import Answer
     from curation.verification.core.folder_contents import Contents

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.verification.core.findings import Finding
     from curation.verification.core.folder_contents import Contents
     from curation.workers.outcomes import Outcome

@@ -28,7 +28,7 @@ from curation.verification.core.findings import READABLE, Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Where the tables lie that are no config.
 LEDGER = "ledger"

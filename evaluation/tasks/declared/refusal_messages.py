@@ -19,7 +19,7 @@ from curation.schema.dialects import ANNOTATIONS, CONTAINERS, KNOWN_WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _TABLE: Final = Path(__file__).with_name("refusals.toml")
 #: Characters of a message that are read: a schema may be quoted in it whole.

@@ -18,7 +18,7 @@ from evaluation.tasks.declared.report import report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Sample
 
 NAME: Final = "declared"

@@ -22,7 +22,7 @@ from evaluation.tasks.official_suite.report import report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Sample
     from evaluation.tasks.official_suite.suite import Suite, SuiteCase
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: What stands for a version that no document says.

@@ -17,7 +17,7 @@ from evaluation.tasks.scaling.power_law import TAIL, exponent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
     from evaluation.core.task import RunRows
     from evaluation.reporting.report import Plot

@@ -23,7 +23,7 @@ from evaluation.tokenizers.formats.sentencepiece import Piece, PieceType, from_p
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _MAGIC: Final = b"GGUF"
 _VERSIONS: Final = (2, 3)

@@ -21,7 +21,7 @@ from evaluation.tokenizers.formats.sentencepiece import piece_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _SENTENCEPIECE: Final = frozenset({"Metaspace", "ByteFallback"})
 

@@ -11,7 +11,7 @@ from curation.system.errors import BadData
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Bytes that every JSON text of ASCII may hold.
 _PRINTABLE: Final = frozenset(range(0x20, 0x7F))

@@ -26,7 +26,7 @@ from evaluation.tokenizers.formats.parts import Kind, Parts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5

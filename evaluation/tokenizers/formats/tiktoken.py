@@ -22,7 +22,7 @@ from evaluation.tokenizers.formats.pre_tokenizers import split_by
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _TEKKEN_NAMES: Final = ("<unk>", "<s>", "</s>")
 _TEKKEN_END: Final = 2

@@ -25,7 +25,7 @@ from tests.archives_made import FILES, github_pin, github_tarball, save
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 APP = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None)
 APP.command()(fetch)

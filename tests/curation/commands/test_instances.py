@@ -18,7 +18,7 @@ from curation.system.progress import Quiet
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 APP = typer.Typer()
 APP.command()(instances)

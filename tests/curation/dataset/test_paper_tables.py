@@ -23,7 +23,7 @@ from curation.dataset.paper_tables import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 ROWS = [
     ("B", json.dumps({"$schema": "http://json-schema.org/draft-04/schema#"})),

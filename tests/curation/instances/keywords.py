@@ -8,7 +8,7 @@ from curation.schema.dialects import DIALECTS, DRAFT_04
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _OBJECT = {"type": "object"}
 #: Keyword to schemas that can be met, in any draft that knows the keyword.

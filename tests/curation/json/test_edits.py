@@ -11,7 +11,7 @@ from curation.json.edits import Drop, Put, rewritten
 from curation.json.pointer import replaced
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def test_edits_keep_key_order_and_share_the_rest() -> None:

@@ -13,7 +13,7 @@ from curation.json.text import SpelledFloat
 from tests.curation.schema.test_measures import VALUES
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def count(value: UntypedJson) -> int:

@@ -31,7 +31,7 @@ from curation.json.text import (
 if TYPE_CHECKING:
     import random
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Strings that are Unicode text: no half of a surrogate pair.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -15,7 +15,7 @@ from curation.schema.dialects import BY_NAME, KNOWN_WORDS
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def _found(schema: UntypedJson, dialect: str = "draft-07") -> set[tuple[str, str]]:

@@ -23,7 +23,7 @@ from curation.workers.run_folder import locked, run_folder_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sample-card.md"
 

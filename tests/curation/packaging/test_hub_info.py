@@ -14,7 +14,7 @@ from curation.packaging.hub_info import arrow_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 datasets = pytest.importorskip("datasets")
 

@@ -10,7 +10,7 @@ from curation.references.resolution import SchemaDocument, descend, join, legal,
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def _found(schema: UntypedJson, dialect: str, uri: str, fragment: str) -> UntypedJson:

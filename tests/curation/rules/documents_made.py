@@ -9,7 +9,7 @@ from curation.core.documents import Document, Origin, Provenance
 from curation.core.rule import Context
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 class NoLibrary:

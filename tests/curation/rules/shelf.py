@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Document, Reason, Rejected, UntypedJson
+from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Context
 from curation.rules.clean.references import RULE
 from tests.curation.rules.documents_made import document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from curation.core.json_types import UntypedJson
 
 SITE = "https://schemas.example/"
 

@@ -15,7 +15,7 @@ from curation.rules.benchmark.duplicates import judge as judge_copies
 from curation.rules.benchmark.quota import judge as judge_quota
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def candidate(unique_id: str, content: str, **given: UntypedJson) -> Candidate:

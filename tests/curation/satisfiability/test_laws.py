@@ -16,7 +16,7 @@ from curation.schema.dialects import BY_NAME
 from tests.curation.judges import rust_accepts
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def _arrays(words: st.SearchStrategy[str]) -> st.SearchStrategy[UntypedJson]:

@@ -10,7 +10,7 @@ from curation.satisfiability.prove import answer, refute, refuted_places
 from curation.schema.dialects import BY_NAME
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _ENDLESS = {
     "type": "object",

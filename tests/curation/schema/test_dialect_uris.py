@@ -16,7 +16,7 @@ from curation.validation.metaschema_2020_12 import refuse
 from curation.validation.metaschemas import VALIDATORS
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 Unknown = validators.create({})
 SITE = "http://json-schema.org"

@@ -17,7 +17,7 @@ from curation.schema.features import features, formats, used
 from curation.schema.recursion import is_recursive
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 @pytest.mark.parametrize(

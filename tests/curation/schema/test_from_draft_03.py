@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft3Validator, Draft4Validator
 from referencing import Registry
 
-from curation.core.documents import ABSENT, UntypedJson
+from curation.core.documents import ABSENT
 from curation.schema.from_draft_03 import CannotUpgradeError, upgraded
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 
 def upgrade(schema: UntypedJson) -> UntypedJson:

@@ -22,7 +22,7 @@ from curation.schema.measures import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 VALUES = st.recursive(
     st.one_of(

@@ -16,7 +16,7 @@ from curation.schema.roots import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from curation.schema.dialects import BY_NAME, DIALECTS, DRAFT_07, DRAFT_2020_12,
 from curation.schema.skeleton import STRIPPED, skeleton, skeleton_digest
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 words = st.sampled_from(sorted(STRIPPED))
 texts = st.text(max_size=4)

@@ -20,7 +20,7 @@ from curation.schema.dialects import (
 from curation.schema.subschemas import edited, places, subschemas
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 SCHEMA = {
     "properties": {"a": {"items": [{"title": "0"}, True]}, "enum": {"const": {"x": 1}}},

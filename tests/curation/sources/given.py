@@ -13,7 +13,7 @@ from curation.sources.base import Reading
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 EDITED = "artifacts/JSONAlgebra/JsonSchema_To_Algebra/expDataset"
 NOWHERE = Path("/nonexistent")

@@ -22,7 +22,7 @@ from curation.system.package_data import raw_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 pytestmark = pytest.mark.skipif(
     "CSBDATA_MIRROR" not in os.environ, reason="CSBDATA_MIRROR is not set"

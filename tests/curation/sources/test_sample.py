@@ -21,7 +21,7 @@ from curation.system.progress import Quiet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 #: What only a hostile document meets: tests/hostile is about these.

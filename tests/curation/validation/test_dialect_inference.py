@@ -13,7 +13,7 @@ from curation.validation.dialect_inference import inferred
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def test_only_keyword_position_counts() -> None:

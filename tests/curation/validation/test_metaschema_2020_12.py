@@ -15,7 +15,7 @@ from curation.validation import metaschema_2020_12
 from curation.validation.metaschema_2020_12 import Complaint, DisagreementError
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 #: Values, each likely to be right under some words and wrong under others.
 ODDS = st.sampled_from(

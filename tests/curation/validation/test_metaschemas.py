@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.core.documents import Rejected, UntypedJson
+from curation.core.documents import Rejected
 from curation.download.acquire import FetchSettings, Unavailable, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
@@ -30,6 +31,9 @@ from curation.validation.metaschemas import (
     recheck,
     valid_under,
 )
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 #: One real document in so many is checked by both.
 ONE_IN = 100

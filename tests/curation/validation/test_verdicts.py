@@ -10,7 +10,7 @@ from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 NEWEST = BY_NAME["2020-12"]
 

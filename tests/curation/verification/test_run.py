@@ -43,7 +43,7 @@ from tests.curation.verification.spoiling import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def test_a_build_is_sound(sound: Path) -> None:

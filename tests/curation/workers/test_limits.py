@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from curation.core.documents import Reason, UntypedJson
+from curation.core.documents import Reason
 from curation.json.text import MAX_DEPTH
 from curation.workers.limits import Limits, count_nodes, too_big, too_many
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 
 def test_a_text_at_the_limit_is_read_and_one_byte_more_is_not() -> None:

@@ -26,7 +26,7 @@ from curation.workers.pool import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 MINIATURE = Path(__file__).parents[2] / "miniature_worker.py"
 PROGRAM = Program(file=MINIATURE)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.analysis.compare_runs import Answer
     from evaluation.core.cases import Row
     from evaluation.results.reader import Run

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 SCHEMA = (
     '{"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}'

@@ -18,7 +18,7 @@ from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
 
 

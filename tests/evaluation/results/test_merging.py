@@ -14,7 +14,7 @@ from tests.evaluation.made_runs import HEAD, many, row, write_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _ENGINES = [{"engine": "alpha 1.0", "name": "alpha", "version": "1.0", "options": {}}]
 _WHOLE: dict[str, UntypedJson] = {

@@ -22,7 +22,7 @@ from tests.evaluation.made_runs import line, many, row
 from tests.evaluation.results.test_reader import HOSTILE
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 SCHEMA = json.loads(
     files("evaluation.results").joinpath("row.schema.json").read_bytes()

@@ -17,7 +17,7 @@ from curation.schema.dialects import BY_NAME, DIALECTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.tasks.probe.probes.base import _Nothing
 
 _INTEGER: Final = {"type": "integer"}

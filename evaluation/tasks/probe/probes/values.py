@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _NAMES: Final = {
     "string": ("a", 1),

@@ -10,7 +10,7 @@ from curation.instances.constraints.compiled_schema import Node, Subject
 from curation.instances.constraints.conjunction import Shape, conjunction, contradiction
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def _shape(schema: UntypedJson, dialect: str = "draft-07") -> Shape:

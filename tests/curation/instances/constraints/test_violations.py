@@ -10,7 +10,7 @@ from curation.instances.constraints.compiled_schema import Subject
 from curation.instances.constraints.violations import MIXED, labels, near_miss
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _NULL = {"type": "null"}
 #: Dialect, schema, value, and the one label: keyword, schema and instance pointer.

@@ -20,7 +20,7 @@ from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.validation.metaschemas import is_valid
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 NAMES = [each.name for each in DIALECTS]
 PERSON = {

@@ -12,7 +12,7 @@ from curation.instances.judging.two_validators import Verdicts, is_match, verdic
 from curation.schema.dialects import DIALECTS
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _EACH = [each.name for each in DIALECTS]
 

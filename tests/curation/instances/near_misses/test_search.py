@@ -22,7 +22,7 @@ from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.instances.model import NearMiss
 
 _OBJECT = {"type": "object"}

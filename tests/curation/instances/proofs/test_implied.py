@@ -18,7 +18,7 @@ from curation.instances.witnesses.search import witnesses
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _A: UntypedJson = {"properties": {"a": {}}}
 #: Schema, pointer of a keyword at its root, and the proof; "" where it can fail alone.

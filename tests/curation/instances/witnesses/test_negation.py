@@ -16,7 +16,7 @@ from curation.instances.witnesses.negation import denials
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 _CASES = [
     each for each in cases() if "const" not in str(each[2]) or each[0] != "draft-04"

@@ -10,7 +10,7 @@ from curation.rules.clean.dead_keywords import RULE
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def edited_copy(schema: UntypedJson) -> Document:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.core.documents import (
-    ABSENT,
-    Document,
-    Lint,
-    Reason,
-    Rejected,
-    UntypedJson,
-)
+from curation.core.documents import ABSENT, Document, Lint, Reason, Rejected
 from curation.rules.clean.dialect import RULE
 from curation.schema.dialect_uris import Kind, statement
 from curation.schema.dialects import BY_NAME, DIALECTS, DRAFT_04, DRAFT_2020_12
 from curation.validation.metaschemas import is_valid
 from tests.curation.rules.documents_made import CONTEXT, document
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 SITE = "http://json-schema.org"
 

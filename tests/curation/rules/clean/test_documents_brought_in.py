@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from curation.core.documents import Document, Reason, Rejected, UntypedJson
+from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Context
 from curation.rules.clean.references import RULE
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import document
 from tests.curation.rules.shelf import SITE, reason_of, record_of, result_of
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 
 def test_a_document_of_the_source_is_brought_in() -> None:

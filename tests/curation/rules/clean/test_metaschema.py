@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from curation.core.documents import Document, Reason, Rejected, UntypedJson
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Document, Reason, Rejected
 from curation.rules.clean.metaschema import RULE
 from tests.curation.rules.documents_made import CONTEXT, document
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 
 def applied(schema: UntypedJson, dialect: str) -> Document | Rejected:

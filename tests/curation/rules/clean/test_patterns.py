@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from curation.core.documents import Document, Reason, Rejected, UntypedJson
+from curation.core.documents import Document, Reason, Rejected
 from curation.rules.clean.patterns import RULE
 from tests.curation.rules.documents_made import CONTEXT, document
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 
 def _applied(schema: UntypedJson) -> Document | Rejected:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
-from curation.core.documents import Document, Reason, UntypedJson
+from curation.core.documents import Document, Reason
 from curation.rules.clean.references import RULE
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 from tests.curation.rules.shelf import SITE, reason_of, record_of
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 
 @pytest.mark.parametrize(

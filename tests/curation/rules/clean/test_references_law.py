@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from curation.core.documents import Document, UntypedJson
+from curation.core.documents import Document
 from curation.rules.clean.references import RULE
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT
 from tests.curation.rules.shelf import SITE, result_of
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
 
 _NAMES = st.sampled_from(["x", "y", "a b"])
 _FILES = st.sampled_from(["a.json", "b.json", "me.json"])

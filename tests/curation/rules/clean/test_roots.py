@@ -17,7 +17,7 @@ from tests.curation.judges import rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 
 def _wrapped(schema: UntypedJson) -> UntypedJson:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Document, Reason, Rejected, UntypedJson
+from curation.core.documents import Document, Reason, Rejected
 from curation.json.text import canonical
 from curation.rules.clean import validators_agree
 from curation.rules.clean.validators_agree import ONE_IN, RULE, chosen
@@ -12,6 +12,8 @@ from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
     import pytest
+
+    from curation.core.json_types import UntypedJson
 
 
 def applied(schema: UntypedJson, dialect: str = "2020-12") -> Document | Rejected:

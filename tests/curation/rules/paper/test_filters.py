@@ -17,7 +17,7 @@ from curation.rules.paper import (
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"

@@ -15,7 +15,7 @@ from curation.rules.paper import pattern_text, rebuild, schema_uri
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"

@@ -16,7 +16,7 @@ from curation.schema.paper_roots import constrains, entries
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.core.rule import Rule
 
 DRAFT_04 = "http://json-schema.org/draft-04/schema#"

@@ -20,7 +20,7 @@ from tests.evaluation.made_runs import row, write_run
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import Run

@@ -29,7 +29,7 @@ from evaluation.tasks.official_suite.suite import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from curation.download.pins import ArchivePin
 
 

@@ -18,7 +18,7 @@ from evaluation.tasks.probe.probes.registry import PROBES, all_placed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.documents import UntypedJson
+    from curation.core.json_types import UntypedJson
     from evaluation.tasks.probe.probes.base import Placed
 
 DRAFTS = {

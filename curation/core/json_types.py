@@ -1,0 +1,10 @@
+"""The types of a JSON value (RFC 8259, section 3), as `curation.json.text` reads it."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+#: A JSON value.
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+#: A JSON value that the type checker does not look into.
+UntypedJson = Any
