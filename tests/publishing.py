@@ -14,7 +14,7 @@ from huggingface_hub.utils import _http
 
 from curation.huggingface.session import Patience, patient_client
 from curation.publish.file_inventory import inventory
-from curation.publish.preview import Request, look
+from curation.publish.preview import HubPush, plan_push
 from curation.publish.push import push
 from curation.system.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from curation.publish.preview import Prospect
+    from curation.publish.preview import PushPreview
     from curation.publish.push import Pushed
 
 NAME = "tester/data"
@@ -75,25 +75,25 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in inventory(folder)}
 
 
-def request(folder: Path, **options: object) -> Request:
+def request(folder: Path, **options: object) -> HubPush:
     """Return the request to push a folder as it is now."""
     manifest = json.loads((folder / "manifest.json").read_bytes())
     given = {"name": NAME, "patience": HASTY, **options}
-    return Request(folder=folder, files=inventory(folder), manifest=manifest, **given)  # type: ignore[arg-type] # options vary
+    return HubPush(folder=folder, files=inventory(folder), manifest=manifest, **given)  # type: ignore[arg-type] # options vary
 
 
-def looked(folder: Path, **options: object) -> Prospect:
+def looked(folder: Path, **options: object) -> PushPreview:
     """Return what a push would do."""
     asked = request(folder, **options)
     with patient_client(asked.patience):
-        return look(asked)
+        return plan_push(asked)
 
 
 def pushed(folder: Path, **options: object) -> Pushed:
     """Push a folder."""
     asked = request(folder, **options)
     with patient_client(asked.patience):
-        return push(look(asked), Quiet())
+        return push(plan_push(asked), Quiet())
 
 
 @dataclass

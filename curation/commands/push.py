@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.core.json_types import UntypedJson
-    from curation.publish.plan import Plan
-    from curation.publish.preview import Prospect, Request
+    from curation.publish.plan import PushPlan
+    from curation.publish.preview import HubPush, PushPreview
     from curation.publish.push import Pushed
     from curation.publish.record_changes import RecordChanges
-    from curation.publish.verified_folder import Ready
+    from curation.publish.verified_folder import VerifiedFolder
     from curation.system.progress import Progress
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
@@ -88,20 +88,22 @@ def push(  # noqa: PLR0913 (one parameter an option)
       csbdata push --repo OWNER/JSONSchemaBench --create-pr
       csbdata push --to /srv/data/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.publish.verified_folder import prepare
+    from curation.publish.verified_folder import verify_for_push
     from curation.system.progress import Quiet, Shown
 
     _check_usage(repo, to, revision, create_pr=create_pr)
     way = _Way(folder=folder, dry_run=dry_run, yes=yes, as_json=format_ is Format.JSON)
     way.check()
     progress = Quiet() if way.as_json else Shown()
-    ready = prepare(folder, allow_partial=allow_partial, jobs=jobs, progress=progress)
+    ready = verify_for_push(
+        folder, allow_partial=allow_partial, jobs=jobs, progress=progress
+    )
     if to:
         _write_elsewhere(way, ready, to)
         return
-    from curation.publish.preview import Request
+    from curation.publish.preview import HubPush
 
-    request = Request(
+    request = HubPush(
         folder=folder,
         files=ready.files,
         manifest=ready.manifest,
@@ -160,15 +162,15 @@ class _Way:
         return self.yes or typer.confirm(question, err=True)
 
 
-def _push_to_hub(way: _Way, request: Request, progress: Progress) -> None:
+def _push_to_hub(way: _Way, request: HubPush, progress: Progress) -> None:
     from curation.huggingface.session import patient_client
-    from curation.publish.preview import look
+    from curation.publish.preview import plan_push
     from curation.publish.push import push
     from curation.publish.record_changes import SUFFIX
     from curation.publish.repository import HubRepository
 
     with patient_client(request.patience, bars=sys.stderr.isatty() and not way.as_json):
-        prospect = look(request)
+        prospect = plan_push(request)
         state = prospect.state
 
         def fetch(into: Path) -> None:
@@ -191,7 +193,7 @@ def _push_to_hub(way: _Way, request: Request, progress: Progress) -> None:
     _finish(way, {**answer, **_outcome(pushed)}, _sentence(request, pushed))
 
 
-def _headline(prospect: Prospect) -> str:
+def _headline(prospect: PushPreview) -> str:
     request = prospect.request
     name = f"{request.name} ({prospect.visibility})"
     if prospect.state is None:
@@ -211,7 +213,7 @@ def _outcome(pushed: Pushed) -> dict[str, UntypedJson]:
     }
 
 
-def _sentence(request: Request, pushed: Pushed) -> str:
+def _sentence(request: HubPush, pushed: Pushed) -> str:
     did = "There already" if pushed.unchanged else "Pushed"
     parts = [f"{did}, read back and compared: {request.name}@{pushed.commit}."]
     if pushed.pull_request:
@@ -223,11 +225,11 @@ def _sentence(request: Request, pushed: Pushed) -> str:
     return " ".join(parts)
 
 
-def _write_elsewhere(way: _Way, ready: Ready, to: str) -> None:
-    from curation.publish.fsspec_target import look_at, place, records_of, write
+def _write_elsewhere(way: _Way, ready: VerifiedFolder, to: str) -> None:
+    from curation.publish.fsspec_target import place, plan_write, records_of, write
 
     target = place(to)
-    plan = look_at(target, ready.files)
+    plan = plan_write(target, ready.files)
     changes = _changes(way.folder, plan, lambda into: records_of(target, into))
     if not way.as_json:
         say(target.shown)
@@ -241,7 +243,9 @@ def _write_elsewhere(way: _Way, ready: Ready, to: str) -> None:
     _finish(way, {**answer, "done": done}, f"Written and read back: {target.shown}")
 
 
-def _changes(folder: Path, plan: Plan, fetch: Callable[[Path], None]) -> RecordChanges:
+def _changes(
+    folder: Path, plan: PushPlan, fetch: Callable[[Path], None]
+) -> RecordChanges:
     """Compare the records, where a table differs and there are any there."""
     from curation.publish.record_changes import SUFFIX, RecordChanges, record_changes
 
@@ -255,7 +259,9 @@ def _changes(folder: Path, plan: Plan, fetch: Callable[[Path], None]) -> RecordC
         return record_changes(Path(there), folder)
 
 
-def _answer(where: str, plan: Plan, changes: RecordChanges) -> dict[str, UntypedJson]:
+def _answer(
+    where: str, plan: PushPlan, changes: RecordChanges
+) -> dict[str, UntypedJson]:
     return {"where": where, "plan": plan.as_json(), "records": changes.as_json()}
 
 
@@ -266,7 +272,7 @@ def _finish(way: _Way, answer: UntypedJson, sentence: str) -> None:
         show(sentence)
 
 
-def _print_plan(plan: Plan, changes: RecordChanges) -> None:
+def _print_plan(plan: PushPlan, changes: RecordChanges) -> None:
     for sign, word, names in (
         ("+", "added", plan.added),
         ("~", "changed", plan.changed),

@@ -25,7 +25,7 @@ from curation.lint.lint import CODES
 from curation.packaging import licences
 from curation.packaging import plot_process as figures
 from curation.packaging.hub_info import configs
-from curation.packaging.markdown import rendered
+from curation.packaging.markdown import render_template
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.dataset.summary import Summary
-    from curation.packaging.card_figures import Census
-    from curation.packaging.hub_info import Announced
+    from curation.packaging.card_figures import FolderCounts
+    from curation.packaging.hub_info import HubConfig
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"
@@ -54,7 +54,7 @@ _SIZES = (
 _TOP = 15
 
 
-class Column(NamedTuple):
+class CardColumn(NamedTuple):
     """One column of the records, as the card lists it."""
 
     name: str
@@ -62,7 +62,7 @@ class Column(NamedTuple):
     meaning: str
 
 
-class Subset(NamedTuple):
+class PublishedSubset(NamedTuple):
     """One config beside its size in the published edition."""
 
     figures: ConfigSummary
@@ -71,12 +71,12 @@ class Subset(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class CardContents:
     """What a folder holds, as the card and `croissant.json` tell it."""
 
     summary: Summary
-    census: Census
-    listed: Sequence[Announced]
+    counts: FolderCounts
+    listed: Sequence[HubConfig]
     #: The Hub's `dataset_info`.
     info: Sequence[UntypedJson]
     #: The tables of `csbdata stats`; null where there is no record.
@@ -91,7 +91,7 @@ class Contents:
 
 
 @cache
-def columns() -> tuple[Column, ...]:
+def columns() -> tuple[CardColumn, ...]:
     """Return the columns in order; the meanings are the comments in `Record`."""
     source = inspect.getsource(Record)
     notes = {
@@ -99,7 +99,7 @@ def columns() -> tuple[Column, ...]:
         for comment, name in _NOTE.findall(source)
     }
     return tuple(
-        Column(field.name, re.sub(r"\w+: ", "", str(field.type)), notes[field.name])
+        CardColumn(field.name, re.sub(r"\w+: ", "", str(field.type)), notes[field.name])
         for field in COLUMNS
     )
 
@@ -126,7 +126,7 @@ def _source_datasets(summary: Summary) -> list[str]:
     return ["original", *sorted(set(hub))]
 
 
-def metadata(contents: Contents) -> dict[str, UntypedJson]:
+def metadata(contents: CardContents) -> dict[str, UntypedJson]:
     """Return the card's metadata, as `huggingface_hub.DatasetCardData` takes it."""
     summary = contents.summary
     made = bool(summary.instances)
@@ -163,7 +163,7 @@ def _total(summary: Summary) -> ConfigSummary:
     return total_of(summary.configs, "all, sample only")
 
 
-def _example(listed: Sequence[Announced]) -> tuple[str, str]:
+def _example(listed: Sequence[HubConfig]) -> tuple[str, str]:
     """Return a config and a split to load; a build without records has none."""
     named = [each for each in listed if not each.default] or list(listed)
     return (named[0].name, list(named[0].files)[-1]) if named else (DEFAULT, SPLITS[-1])
@@ -173,20 +173,20 @@ def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return list(counts.items())[:_TOP]
 
 
-def _subsets(summary: Summary, records: Mapping[str, int]) -> list[Subset]:
-    return [Subset(each, records.get(each.config)) for each in summary.configs]
+def _subsets(summary: Summary, records: Mapping[str, int]) -> list[PublishedSubset]:
+    return [PublishedSubset(each, records.get(each.config)) for each in summary.configs]
 
 
-def _known(contents: Contents) -> dict[str, UntypedJson]:
+def _known(contents: CardContents) -> dict[str, UntypedJson]:
     """Return everything that the templates may speak of."""
-    summary, census = contents.summary, contents.census
-    terms = licences.terms_of(summary, census.licences)
+    summary, counts = contents.summary, contents.counts
+    terms = licences.terms_of(summary, counts.licences)
     names = licences.named(terms)
     edition = published()
     tables = contents.tables
     return {
         "summary": summary,
-        "census": census,
+        "counts": counts,
         "rows": contents.rows,
         "filled": [each.config for each in summary.configs if each.kept],
         "outside": [
@@ -227,15 +227,15 @@ def _known(contents: Contents) -> dict[str, UntypedJson]:
     }
 
 
-def card(contents: Contents) -> str:
+def card(contents: CardContents) -> str:
     """Return the text of README.md."""
     from huggingface_hub import DatasetCardData  # noqa: PLC0415 - a tenth of a second
 
     head = DatasetCardData(**metadata(contents)).to_yaml(line_break="\n")
-    return f"---\n{head}\n---\n\n{rendered(_TEMPLATE, _known(contents))}"
+    return f"---\n{head}\n---\n\n{render_template(_TEMPLATE, _known(contents))}"
 
 
-def write_card(contents: Contents, folder: Path) -> list[str]:
+def write_card(contents: CardContents, folder: Path) -> list[str]:
     """Write README.md, LICENSE and the licence texts; returns their paths.
 
     Raises:
@@ -244,7 +244,7 @@ def write_card(contents: Contents, folder: Path) -> list[str]:
     known = _known(contents)
     for name, text in (
         (FILE, card(contents)),
-        (licences.FILE, rendered(_LICENCE_TEMPLATE, known)),
+        (licences.FILE, render_template(_LICENCE_TEMPLATE, known)),
     ):
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     return [FILE, licences.FILE, *licences.write_texts(list(known["texts"]), folder)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lot:
+class ArchiveCounts:
     """How one archive's documents of one config fared."""
 
     config: str
@@ -32,7 +32,7 @@ class Lot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class InstanceCounts:
     """What came of making instances."""
 
     #: Answer to the number of records.
@@ -44,10 +44,10 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Census:
+class FolderCounts:
     """Counts of rows."""
 
-    lots: tuple[Lot, ...]
+    archives: tuple[ArchiveCounts, ...]
     #: Config to rule to reason to the number of documents rejected for it; a rule
     #: named "" is reading itself.
     rejected: Mapping[str, Mapping[str, Mapping[str, int]]]
@@ -59,14 +59,14 @@ class Census:
     flagged: int
     #: Dialect to records, oldest first; and how it was found, most first.
     dialects: Mapping[str, int]
-    found: Mapping[str, int]
+    dialects_found: Mapping[str, int]
     #: Characters of the longest schema.
-    longest: int
+    longest_schema: int
     #: None where no instances were made.
-    answers: Answers | None
+    instances: InstanceCounts | None
 
 
-def census(folder: Path, ledger: Ledger, configs: Iterable[str]) -> Census:
+def count_rows(folder: Path, ledger: Ledger, configs: Iterable[str]) -> FolderCounts:
     """Return the counts of a build; `configs` are those of schemas, in order.
 
     Raises:
@@ -76,16 +76,16 @@ def census(folder: Path, ledger: Ledger, configs: Iterable[str]) -> Census:
     records = _records(folder, listed)
     lints = records.select(pl.col("lints").explode()).drop_nulls()
     counted = _counts(lints, "lints")
-    return Census(
-        lots=_lots(ledger, listed),
+    return FolderCounts(
+        archives=_archives(ledger, listed),
         rejected=_rejected(ledger),
         licences=_licences(records),
         lints={code: counted[code] for code in counted if code in CODES},
         flagged=records.filter(pl.col("lints").list.len() > 0).height,
         dialects=dict(sorted(_counts(records, "dialect").items(), key=_by_age)),
-        found=_counts(records, "dialect_found"),
-        longest=int(records.select(pl.col("length").max()).item() or 0),
-        answers=_answers(folder),
+        dialects_found=_counts(records, "dialect_found"),
+        longest_schema=int(records.select(pl.col("length").max()).item() or 0),
+        instances=_instances(folder),
     )
 
 
@@ -125,7 +125,7 @@ def _licences(records: pl.DataFrame) -> dict[str, dict[str, int]]:
     return found
 
 
-def _lots(ledger: Ledger, configs: list[str]) -> tuple[Lot, ...]:
+def _archives(ledger: Ledger, configs: list[str]) -> tuple[ArchiveCounts, ...]:
     rows = (
         ledger.documents()
         .group_by("config", "source", "commit")
@@ -134,9 +134,11 @@ def _lots(ledger: Ledger, configs: list[str]) -> tuple[Lot, ...]:
         .rows(named=True)
     )
     ranks = {name: rank for rank, name in enumerate(configs)}
-    lots = [Lot(**each) for each in rows if each["config"] in ranks]
-    lots.sort(key=lambda lot: (ranks[lot.config], lot.source, lot.commit))
-    return tuple(lots)
+    archives = [ArchiveCounts(**each) for each in rows if each["config"] in ranks]
+    archives.sort(
+        key=lambda counts: (ranks[counts.config], counts.source, counts.commit)
+    )
+    return tuple(archives)
 
 
 def _rejected(ledger: Ledger) -> dict[str, dict[str, dict[str, int]]]:
@@ -148,12 +150,12 @@ def _rejected(ledger: Ledger) -> dict[str, dict[str, dict[str, int]]]:
     return found
 
 
-def _answers(folder: Path) -> Answers | None:
+def _instances(folder: Path) -> InstanceCounts | None:
     if not (folder / STANDINGS).is_file():
         return None
     rows = pl.read_parquet(folder / STANDINGS, glob=False)
     sums = rows.select("witnesses", "near_misses", "judged_by_both").sum().row(0)
-    return Answers(
+    return InstanceCounts(
         records=_counts(rows, "answer"),
         witnesses=sums[0],
         near_misses=sums[1],

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.packaging.card import Contents
-    from curation.packaging.hub_info import Announced
+    from curation.packaging.card import CardContents
+    from curation.packaging.hub_info import HubConfig
     from curation.system.checksums import Sum
 
 #: The file's name in a dataset folder.
@@ -79,12 +79,14 @@ _CONTEXT: UntypedJson = {
 }
 
 
-def croissant(contents: Contents, sums: Mapping[str, Sum], folder: Path) -> UntypedJson:
+def croissant(
+    contents: CardContents, sums: Mapping[str, Sum], folder: Path
+) -> UntypedJson:
     """Return the description; `sums` are of the data's files, which `folder` holds."""
     summary = contents.summary
     edition = published()
     paper = f"https://arxiv.org/abs/{edition['arxiv']}"
-    terms = licences.terms_of(summary, contents.census.licences)
+    terms = licences.terms_of(summary, contents.counts.licences)
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -116,7 +118,7 @@ def croissant(contents: Contents, sums: Mapping[str, Sum], folder: Path) -> Unty
     }
 
 
-def _files(contents: Contents) -> list[str]:
+def _files(contents: CardContents) -> list[str]:
     return sorted({path for each in contents.listed for path in each.paths})
 
 
@@ -132,7 +134,7 @@ def _file_object(name: str, known: Sum) -> UntypedJson:
     }
 
 
-def _file_set(config: Announced) -> UntypedJson:
+def _file_set(config: HubConfig) -> UntypedJson:
     return {
         "@type": "cr:FileSet",
         "@id": f"{config.name}/files",
@@ -143,7 +145,7 @@ def _file_set(config: Announced) -> UntypedJson:
     }
 
 
-def _record_set(config: Announced, folder: Path) -> UntypedJson:
+def _record_set(config: HubConfig, folder: Path) -> UntypedJson:
     found = pq.read_schema(folder / config.paths[0])
     return {
         "@type": "cr:RecordSet",
@@ -154,7 +156,7 @@ def _record_set(config: Announced, folder: Path) -> UntypedJson:
     }
 
 
-def _description(config: Announced) -> str:
+def _description(config: HubConfig) -> str:
     if config.default:
         return "The records of all ten configs."
     if holds_instances(config.name):
@@ -162,7 +164,7 @@ def _description(config: Announced) -> str:
     return "JSON Schemas, one a record."
 
 
-def _split(config: Announced) -> UntypedJson:
+def _split(config: HubConfig) -> UntypedJson:
     source = {
         "fileSet": {"@id": f"{config.name}/files"},
         "extract": {"fileProperty": "fullpath"},
@@ -178,7 +180,7 @@ def _split(config: Announced) -> UntypedJson:
     }
 
 
-def _field(config: Announced, column: pa.Field) -> UntypedJson:
+def _field(config: HubConfig, column: pa.Field) -> UntypedJson:
     is_list = pa.types.is_list(column.type)
     dtype = column.type.value_type if is_list else column.type
     meanings = {each.name: each.meaning for each in columns()}
@@ -198,7 +200,7 @@ def _field(config: Announced, column: pa.Field) -> UntypedJson:
 
 
 def write_croissant(
-    contents: Contents, sums: Mapping[str, Sum], folder: Path, into: Path
+    contents: CardContents, sums: Mapping[str, Sum], folder: Path, into: Path
 ) -> str:
     """Write `croissant.json` of a folder; returns its path.
 

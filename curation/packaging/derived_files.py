@@ -23,9 +23,9 @@ from curation.packaging import (
     manifest,
     plot_process,
 )
-from curation.packaging.card import Contents
-from curation.packaging.card_figures import census
-from curation.packaging.hub_info import announced, dataset_info
+from curation.packaging.card import CardContents
+from curation.packaging.card_figures import count_rows
+from curation.packaging.hub_info import dataset_info, hub_configs
 from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED
 from curation.workers.run_folder import locked, run_folder_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.dataset.summary import Summary
-    from curation.packaging.plot_process import Drawing
+    from curation.packaging.plot_process import PlotProcess
     from curation.system.checksums import Sum
 
 #: What the release of an edition writes (`csbdata release`), and the card links.
@@ -65,10 +65,10 @@ def carry_over(old: Path, folder: Path) -> None:
             copyfile(old / name, folder / name)
 
 
-def dress(
+def write_derived(
     folder: Path,
     into: Path,
-    drawing: Drawing,
+    drawing: PlotProcess,
     *,
     eval_yaml_too: bool = False,
     new: Mapping[str, UntypedJson] = MappingProxyType({}),
@@ -100,12 +100,14 @@ def dress(
     return written
 
 
-def _contents(folder: Path, into: Path, summary: Summary, drawing: Drawing) -> Contents:
+def _contents(
+    folder: Path, into: Path, summary: Summary, drawing: PlotProcess
+) -> CardContents:
     names = [each.config for each in summary.configs]
-    listed = announced(summary)
-    known = Contents(
+    listed = hub_configs(summary)
+    known = CardContents(
         summary=summary,
-        census=census(folder, open_ledger(folder), names),
+        counts=count_rows(folder, open_ledger(folder), names),
         listed=listed,
         info=dataset_info(listed, folder),
         tables=None,
@@ -188,12 +190,14 @@ def _dressed(
     new: Mapping[str, UntypedJson] = MappingProxyType({}),
 ) -> list[str]:
     manifest.read_manifest(folder)
-    with plot_process.Drawing(folder) as drawing:
+    with plot_process.PlotProcess(folder) as drawing:
         drawing.begin()
-        return dress(folder, fresh, drawing, eval_yaml_too=eval_yaml_too, new=new)
+        return write_derived(
+            folder, fresh, drawing, eval_yaml_too=eval_yaml_too, new=new
+        )
 
 
-def restate(folder: Path, *, version: str, released: str = "") -> list[str]:
+def set_version(folder: Path, *, version: str, released: str = "") -> list[str]:
     """Give a folder's data a version, and write what is derived of it anew.
 
     `released` is the day of the release, `YYYY-MM-DD`, where it shall be told.

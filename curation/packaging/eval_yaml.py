@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.packaging.card import Contents
+    from curation.packaging.card import CardContents
 
 #: The file's name in a dataset folder; the Hub looks for it at the root.
 FILE = "eval.yaml"
@@ -26,7 +26,7 @@ _FRAMEWORK = "inspect-ai"
 _SPLIT = "test"
 
 
-def _tasks(contents: Contents) -> Iterator[UntypedJson]:
+def _tasks(contents: CardContents) -> Iterator[UntypedJson]:
     for each in contents.listed:
         if not holds_instances(each.name) and _SPLIT in each.files:
             yield {
@@ -36,7 +36,7 @@ def _tasks(contents: Contents) -> Iterator[UntypedJson]:
             }
 
 
-def write_eval_yaml(contents: Contents, folder: Path) -> str:
+def write_eval_yaml(contents: CardContents, folder: Path) -> str:
     """Write `eval.yaml`; returns its path in the folder.
 
     Raises:

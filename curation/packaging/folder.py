@@ -10,10 +10,10 @@ from curation.core.benchmark import SPLITS, split_of
 from curation.dataset.ledger import write_ledger
 from curation.dataset.parquet import write_config
 from curation.instances.dataset.parquet import write_instances
-from curation.packaging.derived_files import dress
+from curation.packaging.derived_files import write_derived
 from curation.packaging.eval_yaml import FILE as EVAL_YAML
 from curation.packaging.manifest import read_manifest, write_facts
-from curation.packaging.plot_process import Drawing
+from curation.packaging.plot_process import PlotProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ def write_folder(
         OSError: a file cannot be written.
     """
     kept = (each for each in settled if each.kept)
-    with Drawing(folder) as drawing:
+    with PlotProcess(folder) as drawing:
         for config, members in groupby(kept, key=lambda each: each.outcome.config):
             records = (_compiled(each.record(), compiled) for each in members)
             write_config(folder, config, _by_split(records))
@@ -55,7 +55,7 @@ def write_folder(
         if summary.instances:
             write_instances(folder, products)
         wanted = (folder / EVAL_YAML).is_file()
-        dress(folder, folder, drawing, eval_yaml_too=wanted)
+        write_derived(folder, folder, drawing, eval_yaml_too=wanted)
     return read_manifest(folder)
 
 

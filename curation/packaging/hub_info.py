@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Announced:
+class HubConfig:
     """One config as the Hub is told of it."""
 
     name: str
@@ -42,7 +42,7 @@ class Announced:
         return [path for paths in self.files.values() for path in paths]
 
 
-def announced(summary: Summary) -> list[Announced]:
+def hub_configs(summary: Summary) -> list[HubConfig]:
     """Return the configs with rows: `default`, those of schemas, of instances."""
     names = [each.config for each in summary.configs if each.kept]
     schemas = {name: summary.of(name).splits for name in names}
@@ -52,9 +52,9 @@ def announced(summary: Summary) -> list[Announced]:
         for config, splits in summary.instances.items()
         if any(splits.values())
     }
-    listed = [Announced(name=DEFAULT, files=_files(ten), default=True)] if ten else []
+    listed = [HubConfig(name=DEFAULT, files=_files(ten), default=True)] if ten else []
     for name, splits in {**schemas, **instances}.items():
-        listed.append(Announced(name=name, files=_files({name: splits})))
+        listed.append(HubConfig(name=name, files=_files({name: splits})))
     return listed
 
 
@@ -66,7 +66,7 @@ def _files(configs: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
     return {split: paths for split, paths in found.items() if paths}
 
 
-def configs(listed: Iterable[Announced]) -> list[UntypedJson]:
+def configs(listed: Iterable[HubConfig]) -> list[UntypedJson]:
     """Return the metadata's `configs`."""
     return [
         {
@@ -81,7 +81,7 @@ def configs(listed: Iterable[Announced]) -> list[UntypedJson]:
     ]
 
 
-def dataset_info(listed: Sequence[Announced], folder: Path) -> list[UntypedJson]:
+def dataset_info(listed: Sequence[HubConfig], folder: Path) -> list[UntypedJson]:
     """Return the metadata's `dataset_info`.
 
     Raises:
@@ -93,7 +93,7 @@ def dataset_info(listed: Sequence[Announced], folder: Path) -> list[UntypedJson]
     return [_info(each, folder, weights) for each in listed]
 
 
-def _info(config: Announced, folder: Path, weights: Mapping[str, int]) -> UntypedJson:
+def _info(config: HubConfig, folder: Path, weights: Mapping[str, int]) -> UntypedJson:
     first = folder / config.paths[0]
     splits = [
         {

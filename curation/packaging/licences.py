@@ -33,7 +33,7 @@ _OPERATORS = frozenset({"AND", "OR", "WITH"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class ArchiveTerms:
     """Of one archive: the terms of the collection and of the records from it."""
 
     pin: Pin
@@ -43,10 +43,12 @@ class Terms:
 
 def terms_of(
     summary: Summary, licences: Mapping[str, Mapping[str, int]]
-) -> tuple[Terms, ...]:
+) -> tuple[ArchiveTerms, ...]:
     """Return the terms of each archive; `licences` maps source to counts of records."""
     return tuple(
-        Terms(pin=pin, records=dict(sorted(licences.get(pin.source, {}).items())))
+        ArchiveTerms(
+            pin=pin, records=dict(sorted(licences.get(pin.source, {}).items()))
+        )
         for pin in summary.pins
     )
 
@@ -57,7 +59,7 @@ def identifiers(expression: str) -> list[str]:
     return [each for each in words if each not in {*_OPERATORS, UNSTATED}]
 
 
-def named(terms: tuple[Terms, ...]) -> list[str]:
+def named(terms: tuple[ArchiveTerms, ...]) -> list[str]:
     """Return every SPDX identifier that holds somewhere in the folder, sorted."""
     expressions = [
         OWN,

@@ -81,7 +81,7 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
 
-def rendered(template: str, known: Mapping[str, UntypedJson]) -> str:
+def render_template(template: str, known: Mapping[str, UntypedJson]) -> str:
     """Return a template of `cards/`, filled in; it ends with one line end.
 
     Raises:

@@ -30,7 +30,7 @@ NAMES = tuple(f"{FOLDER}/{name}.{kind}" for name in PLOTS for kind in ("png", "s
 _WORKER = Path(__file__).with_name("plot_worker.py")
 
 
-class Drawing:
+class PlotProcess:
     """The plots of one folder, being drawn; a context manager.
 
     The child gets ready at once and starts when it is told that the folder's parquet

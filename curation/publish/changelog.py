@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from curation.dataset.difference import KINDS, config_counts
-from curation.packaging.markdown import code, prose, rendered, text
+from curation.packaging.markdown import code, prose, render_template, text
 from curation.publish.versions import PUBLISHED, Level
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.dataset.difference import Pair, Row
-    from curation.publish.dataset_diff import Contrast, Side
+    from curation.publish.dataset_diff import DatasetDiff, DatasetFolder
     from curation.publish.versions import Version
 
 #: The file's name in a dataset folder.
@@ -39,13 +39,13 @@ def changelog(  # noqa: PLR0913 (what a section says)
     *,
     version: Version,
     previous: Version | None,
-    before: Side | None,
-    after: Side,
-    found: Contrast,
+    before: DatasetFolder | None,
+    after: DatasetFolder,
+    found: DatasetDiff,
     earlier: str,
 ) -> str:
     """Return the whole file: the new section, then those of an earlier file."""
-    made = rendered(
+    made = render_template(
         _TEMPLATE,
         {
             "heading": f"# Changelog of {text(after.manifest.get('name', 'the data'))}",
@@ -64,7 +64,7 @@ def changelog(  # noqa: PLR0913 (what a section says)
     return made + ("\n" + earlier[older.start() :] if older else "")
 
 
-def _sentence(previous: Version | None, found: Contrast) -> str:
+def _sentence(previous: Version | None, found: DatasetDiff) -> str:
     if previous is None:
         count = found.after.rows.height
         return f"The first release: {count:,} records."
@@ -74,7 +74,7 @@ def _sentence(previous: Version | None, found: Contrast) -> str:
     )
 
 
-def _configs(found: Contrast) -> list[dict[str, UntypedJson]]:
+def _configs(found: DatasetDiff) -> list[dict[str, UntypedJson]]:
     if found.before is None:
         return []
     counts = config_counts(found.before, found.after, found.pairs)
@@ -90,13 +90,13 @@ def _configs(found: Contrast) -> list[dict[str, UntypedJson]]:
 
 
 def _facts(
-    side: Side | None, name: str, key: str
+    side: DatasetFolder | None, name: str, key: str
 ) -> dict[str, Mapping[str, UntypedJson]]:
     listed = side.manifest.get(name, []) if side else []
     return {str(each[key]): each for each in listed}
 
 
-def _rules(before: Side | None, after: Side) -> Iterator[str]:
+def _rules(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str]:
     """Yield the rules that came, went or say something else."""
     if before is None or "rule_list" not in before.manifest:
         return
@@ -111,7 +111,7 @@ def _rules(before: Side | None, after: Side) -> Iterator[str]:
             yield f"gone {code(name)}"
 
 
-def _sources(before: Side | None, after: Side) -> Iterator[str]:
+def _sources(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str]:
     """Yield the archives that came, went or are another state."""
     if before is None or "pins" not in before.manifest:
         return
@@ -129,7 +129,7 @@ def _sources(before: Side | None, after: Side) -> Iterator[str]:
             yield f"gone {code(name)}"
 
 
-def _versions(before: Side | None, after: Side) -> Iterator[str]:
+def _versions(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str]:
     old = before.manifest.get("versions", {}) if before else {}
     for name, version in after.manifest.get("versions", {}).items():
         if old.get(name) != version:
@@ -137,7 +137,7 @@ def _versions(before: Side | None, after: Side) -> Iterator[str]:
             yield f"{text(name)} {text(version)}{was}"
 
 
-def _records(found: Contrast) -> Iterator[dict[str, UntypedJson]]:
+def _records(found: DatasetDiff) -> Iterator[dict[str, UntypedJson]]:
     """Yield the records of each kind, the first of them by name."""
     for kind in KINDS:
         pairs = [pair for pair in found.pairs if kind in pair.kinds]

@@ -31,7 +31,7 @@ _TABLES = ".parquet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Instances:
+class InstanceChanges:
     """What changed among the witnesses and near misses of one config."""
 
     config: str
@@ -41,13 +41,13 @@ class Instances:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contrast:
+class DatasetDiff:
     """Two editions, and everything in which they differ."""
 
     before: Edition | None
     after: Edition
     pairs: Sequence[Pair] = ()
-    instances: Sequence[Instances] = ()
+    instances: Sequence[InstanceChanges] = ()
     #: Whether the manifests' facts, or any file's bytes, differ.
     otherwise: bool = True
 
@@ -63,7 +63,7 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class DatasetFolder:
     """One dataset folder and what its manifest says; empty where it has none."""
 
     folder: Path
@@ -85,7 +85,7 @@ class Side:
         return {name: each for name, each in files.items() if name not in but}
 
 
-def contrast(before: Side | None, after: Side) -> Contrast:
+def compare_folders(before: DatasetFolder | None, after: DatasetFolder) -> DatasetDiff:
     """Compare two folders; without the first, everything is new.
 
     Raises:
@@ -93,9 +93,9 @@ def contrast(before: Side | None, after: Side) -> Contrast:
     """
     new = open_edition(str(after.folder))
     if before is None:
-        return Contrast(before=None, after=new)
+        return DatasetDiff(before=None, after=new)
     old = open_edition(str(before.folder))
-    return Contrast(
+    return DatasetDiff(
         before=old,
         after=new,
         pairs=compare(old, new),
@@ -104,13 +104,13 @@ def contrast(before: Side | None, after: Side) -> Contrast:
     )
 
 
-def _differ_otherwise(before: Side, after: Side) -> bool:
+def _differ_otherwise(before: DatasetFolder, after: DatasetFolder) -> bool:
     same_version = before.version == after.version
     but = {CHANGELOG} if same_version else {CHANGELOG, CARD, CROISSANT}
     return (before.facts, before.files(but=but)) != (after.facts, after.files(but=but))
 
 
-def _instances(before: Path, after: Path) -> list[Instances]:
+def _instances(before: Path, after: Path) -> list[InstanceChanges]:
     """Return the configs whose instances differ."""
     names = {
         each.name
@@ -136,7 +136,7 @@ def _rows(folder: Path) -> pl.DataFrame:
     )
 
 
-def _compared(config: str, old: pl.DataFrame, new: pl.DataFrame) -> Instances:
+def _compared(config: str, old: pl.DataFrame, new: pl.DataFrame) -> InstanceChanges:
     added = new.join(old, on=_KEY, how="anti").height
     kept = old.join(new, on=(*_KEY, *_SAID), how="semi").height
-    return Instances(config=config, added=added, changed=old.height - kept)
+    return InstanceChanges(config=config, added=added, changed=old.height - kept)

@@ -55,11 +55,11 @@ def inventory(folder: Path) -> dict[str, LocalFile]:
         path = folder / name
         if not path.resolve().is_relative_to(root):
             raise BadData("a link that leads out of the folder", str(path))
-        found[name] = described(path.read_bytes())
+        found[name] = describe_content(path.read_bytes())
     return found
 
 
-def described(content: bytes) -> LocalFile:
+def describe_content(content: bytes) -> LocalFile:
     """Return what is known of a content."""
     git = hashlib.sha1(b"blob %d\0" % len(content), usedforsecurity=False)
     git.update(content)

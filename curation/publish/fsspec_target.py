@@ -21,8 +21,8 @@ import platformdirs
 from fsspec.implementations.local import LocalFileSystem
 
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.publish.file_inventory import RemoteFile, described, differing
-from curation.publish.plan import Plan, listed, plan_for
+from curation.publish.file_inventory import RemoteFile, describe_content, differing
+from curation.publish.plan import PushPlan, listed, plan_for
 from curation.system.atomic_files import cannot_write
 from curation.system.atomic_folders import atomic_folder, recover
 from curation.system.checksums import FILE as SUMS
@@ -48,7 +48,7 @@ _LAST = (SUMS, "README.md", MANIFEST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class FsspecTarget:
     """A folder, here or behind a URL."""
 
     #: As the user named it, without credentials.
@@ -63,7 +63,7 @@ class Place:
         return f"{self.root}/{name}"
 
 
-def place(url: str) -> Place:
+def place(url: str) -> FsspecTarget:
     """Return the place that a path or a URL names.
 
     Raises:
@@ -73,7 +73,7 @@ def place(url: str) -> Place:
     with _asking(url):
         files, root = fsspec.core.url_to_fs(url)
     local = Path(root) if isinstance(files, LocalFileSystem) else None
-    return Place(
+    return FsspecTarget(
         shown=redacted(url), local=local, files=files, root=str(root).rstrip("/")
     )
 
@@ -100,7 +100,7 @@ def _asking(where: str) -> Iterator[None]:
         raise Unavailable(what, shown, "the same command later writes it") from error
 
 
-def look_at(target: Place, files: Mapping[str, LocalFile]) -> Plan:
+def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan:
     """Return what writing the files there would do; changes nothing.
 
     Raises:
@@ -124,7 +124,7 @@ def _json(content: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _names(target: Place) -> list[str]:
+def _names(target: FsspecTarget) -> list[str]:
     if not target.files.exists(target.root):
         return []
     prefix = f"{target.root}/"
@@ -137,17 +137,17 @@ def _names(target: Place) -> list[str]:
     return sorted(each for each in names if ".." not in each.split("/"))
 
 
-def _contents(target: Place) -> Iterator[tuple[str, bytes]]:
+def _contents(target: FsspecTarget) -> Iterator[tuple[str, bytes]]:
     for name in _names(target):
         yield name, _contents_of(target, name)
 
 
-def _contents_of(target: Place, name: str) -> bytes:
+def _contents_of(target: FsspecTarget, name: str) -> bytes:
     content = target.files.cat_file(target.path(name))
     return content if isinstance(content, bytes) else bytes(content)
 
 
-def records_of(target: Place, folder: Path) -> None:
+def records_of(target: FsspecTarget, folder: Path) -> None:
     """Copy the tables that are there into a folder, to be compared.
 
     Raises:
@@ -162,7 +162,7 @@ def records_of(target: Place, folder: Path) -> None:
 
 
 def write(
-    folder: Path, files: Mapping[str, LocalFile], target: Place, plan: Plan
+    folder: Path, files: Mapping[str, LocalFile], target: FsspecTarget, plan: PushPlan
 ) -> None:
     """Write the files there, then read them back.
 
@@ -194,13 +194,13 @@ def write(
 
 def _verified(folder: Path, name: str, known: LocalFile) -> bytes:
     content = (folder / name).read_bytes()
-    if described(content) != known:
+    if describe_content(content) != known:
         raise BadData("changed since it was verified", name, "push it again")
     return content
 
 
 def _write_folder(
-    folder: Path, files: Mapping[str, LocalFile], target: Path, plan: Plan
+    folder: Path, files: Mapping[str, LocalFile], target: Path, plan: PushPlan
 ) -> None:
     with _alone(target), atomic_folder(target, marker=MANIFEST) as fresh:
         for name in plan.left_alone:
@@ -234,7 +234,7 @@ def _alone(target: Path) -> Iterator[None]:
 
 
 def _write_files(
-    folder: Path, files: Mapping[str, LocalFile], target: Place, plan: Plan
+    folder: Path, files: Mapping[str, LocalFile], target: FsspecTarget, plan: PushPlan
 ) -> None:
     order = [name for name in plan.written if name not in _LAST]
     order += [name for name in _LAST if name in plan.written]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class PushPlan:
     """The difference between a folder and a repository, file by file."""
 
     added: tuple[str, ...]
@@ -56,7 +56,7 @@ def plan_for(
     local: Mapping[str, LocalFile],
     remote: Mapping[str, RemoteFile],
     ours: Iterable[str],
-) -> Plan:
+) -> PushPlan:
     """Compare a folder with a repository.
 
     `ours` are the files that the repository's own manifest lists: only these are
@@ -64,7 +64,7 @@ def plan_for(
     """
     send = set(differing(local, remote))
     gone = {name for name in ours if name in remote and name not in local}
-    return Plan(
+    return PushPlan(
         added=tuple(sorted(send - remote.keys())),
         changed=tuple(sorted(send & remote.keys())),
         unchanged=tuple(sorted(local.keys() - send)),

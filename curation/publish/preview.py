@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from curation.huggingface.session import Patience
 from curation.publish.file_inventory import differing
-from curation.publish.plan import Plan, listed, plan_for
-from curation.publish.repository import MAIN, HubRepository, State
+from curation.publish.plan import PushPlan, listed, plan_for
+from curation.publish.repository import MAIN, HubRepository, RepositoryState
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class HubPush:
     """What to push, and where to."""
 
     folder: Path
@@ -62,22 +62,22 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prospect:
+class PushPreview:
     """A plan, and the state of the repository that it was made for."""
 
-    request: Request
+    request: HubPush
     #: Who sees the repository, or will: `private` or `public`.
     visibility: str
     #: None: there is no repository yet.
-    state: State | None
+    state: RepositoryState | None
     #: Where the commit goes: a branch, or an open pull request of ours.
     revision: str
     #: Whether the branch has to be made first.
     new_branch: bool
-    plan: Plan
+    plan: PushPlan
 
 
-def look(request: Request) -> Prospect:
+def plan_push(request: HubPush) -> PushPreview:
     """Return what a push would do now; changes nothing.
 
     Raises:
@@ -88,7 +88,7 @@ def look(request: Request) -> Prospect:
     visibility = repository.visibility()
     if visibility is None:
         plan = plan_for(request.files, {}, ())
-        return Prospect(
+        return PushPreview(
             request=request,
             visibility="private" if request.private else "public",
             state=None,
@@ -104,7 +104,7 @@ def look(request: Request) -> Prospect:
     state = repository.state(MAIN if new_branch else revision)
     ours = listed(repository.manifest(state))
     plan = plan_for(request.files, state.files, ours)
-    return Prospect(
+    return PushPreview(
         request=request,
         visibility=visibility,
         state=state,
@@ -114,7 +114,7 @@ def look(request: Request) -> Prospect:
     )
 
 
-def _refuse_taken_tag(repository: HubRepository, request: Request) -> None:
+def _refuse_taken_tag(repository: HubRepository, request: HubPush) -> None:
     commit = repository.tags().get(request.tag) if request.tag else None
     if commit and differing(request.files, repository.files(commit)):
         raise BadData(
@@ -124,7 +124,7 @@ def _refuse_taken_tag(repository: HubRepository, request: Request) -> None:
         )
 
 
-def pull_request_of(repository: HubRepository, request: Request) -> str | None:
+def pull_request_of(repository: HubRepository, request: HubPush) -> str | None:
     """Return the open pull request of an earlier push of this dataset.
 
     Raises:

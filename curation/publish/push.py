@@ -15,7 +15,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from curation.huggingface.errors import is_overtaken, may_pass
 from curation.huggingface.session import waits_between
-from curation.publish.file_inventory import described, differing
+from curation.publish.file_inventory import describe_content, differing
 from curation.publish.preview import pull_request_of
 from curation.publish.repository import HubRepository
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.publish.file_inventory import RemoteFile
-    from curation.publish.plan import Plan
-    from curation.publish.preview import Prospect, Request
+    from curation.publish.plan import PushPlan
+    from curation.publish.preview import HubPush, PushPreview
     from curation.system.progress import Progress
 
 
@@ -42,7 +42,7 @@ class Pushed:
     pull_request: str | None
 
 
-def push(prospect: Prospect, progress: Progress) -> Pushed:
+def push(prospect: PushPreview, progress: Progress) -> Pushed:
     """Do what was planned, if the repository is still what it was.
 
     Raises:
@@ -71,7 +71,7 @@ def push(prospect: Prospect, progress: Progress) -> Pushed:
     )
 
 
-def _with_place(prospect: Prospect, repository: HubRepository) -> Prospect:
+def _with_place(prospect: PushPreview, repository: HubRepository) -> PushPreview:
     """Make the repository and the branch, where they are missing."""
     request = prospect.request
     if prospect.state is None:
@@ -91,7 +91,7 @@ def _url(repository: HubRepository, revision: str) -> str | None:
 
 
 def _operations(
-    request: Request, plan: Plan
+    request: HubPush, plan: PushPlan
 ) -> tuple[list[CommitOperationAdd], list[CommitOperationDelete]]:
     """Return what the commit consists of.
 
@@ -104,7 +104,7 @@ def _operations(
             content = (request.folder / name).read_bytes()
         except OSError as error:
             raise NoInput("cannot be read any more", name) from error
-        if described(content) != request.files[name]:
+        if describe_content(content) != request.files[name]:
             raise BadData("changed since it was verified", name, "push it again")
         additions.append(CommitOperationAdd(name, content))
     return additions, [
@@ -113,7 +113,7 @@ def _operations(
 
 
 def _committed(
-    repository: HubRepository, prospect: Prospect, progress: Progress
+    repository: HubRepository, prospect: PushPreview, progress: Progress
 ) -> tuple[str, str | None]:
     """Upload and commit; return the commit, and its pull request's address."""
     request, state = prospect.request, prospect.state
@@ -143,7 +143,7 @@ def _committed(
 
 
 def _landed(
-    repository: HubRepository, prospect: Prospect, error: Exception, *, opens: bool
+    repository: HubRepository, prospect: PushPreview, error: Exception, *, opens: bool
 ) -> tuple[str, str | None] | None:
     """Return our commit if it is there although the Hub did not say so.
 
@@ -172,13 +172,13 @@ def _landed(
     return None
 
 
-def _missing(prospect: Prospect, files: Mapping[str, RemoteFile]) -> bool:
+def _missing(prospect: PushPreview, files: Mapping[str, RemoteFile]) -> bool:
     """Whether a commit is another than the one that was planned."""
     wanted = differing(prospect.request.files, files)
     return bool(wanted) or any(name in files for name in prospect.plan.deleted)
 
 
-def _overtaken(request: Request, revision: str) -> TemporarilyUnavailable:
+def _overtaken(request: HubPush, revision: str) -> TemporarilyUnavailable:
     return TemporarilyUnavailable(
         f"somebody else committed to {revision} in the meantime; nothing was written",
         request.name,
@@ -186,7 +186,7 @@ def _overtaken(request: Request, revision: str) -> TemporarilyUnavailable:
     )
 
 
-def _check(repository: HubRepository, request: Request, commit: str) -> None:
+def _check(repository: HubRepository, request: HubPush, commit: str) -> None:
     """Read back what was sent.
 
     Raises:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from curation.core.canary import MAJOR, canary
 from curation.dataset.story import manifest_of
-from curation.packaging.derived_files import restate
+from curation.packaging.derived_files import set_version
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import read_manifest
 from curation.publish.changelog import FILE, changelog
-from curation.publish.dataset_diff import Contrast, Side, contrast
+from curation.publish.dataset_diff import DatasetDiff, DatasetFolder, compare_folders
 from curation.publish.versions import PUBLISHED, Level, Version
 from curation.system.atomic_files import cannot_write
 from curation.system.atomic_folders import atomic_write_bytes
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Last:
+class LastRelease:
     """What was released last."""
 
-    side: Side
+    side: DatasetFolder
     version: Version
     #: Its changelog; empty where it has none.
     changelog: str
@@ -42,7 +42,7 @@ class Release:
     #: None: nothing was released before.
     previous: Version | None
     version: Version
-    found: Contrast
+    found: DatasetDiff
     changelog: str
 
     @property
@@ -52,7 +52,7 @@ class Release:
 
 
 def next_release(
-    folder: Path, last: Last | None, *, allow_partial: bool = False
+    folder: Path, last: LastRelease | None, *, allow_partial: bool = False
 ) -> Release:
     """Compare a folder with what was released last; changes nothing.
 
@@ -70,8 +70,8 @@ def next_release(
             str(folder),
             "build all of it, or say --allow-partial",
         )
-    after = Side(folder=folder, manifest=manifest)
-    found = contrast(last.side if last else None, after)
+    after = DatasetFolder(folder=folder, manifest=manifest)
+    found = compare_folders(last.side if last else None, after)
     version = _version(last.version if last else None, found.level)
     if version.major != MAJOR or manifest["canary"] != canary(version.major):
         raise BadConfiguration(
@@ -131,7 +131,7 @@ def write_release(release: Release, *, released: str = "") -> list[str]:
     """
     try:
         atomic_write_bytes(release.folder / FILE, release.changelog.encode())
-        written = restate(
+        written = set_version(
             release.folder, version=str(release.version), released=released
         )
     except OSError as error:
@@ -140,7 +140,7 @@ def write_release(release: Release, *, released: str = "") -> list[str]:
 
 
 @contextmanager
-def last_release(where: str) -> Iterator[Last]:
+def last_release(where: str) -> Iterator[LastRelease]:
     """Give the edition that a folder or a Hub dataset holds.
 
     Of a dataset on the Hub without a revision it is the highest tag that is a
@@ -158,7 +158,7 @@ def last_release(where: str) -> Iterator[Last]:
         yield _last(Path(name), where, _fetched(where, Path(name)))
 
 
-def _last(folder: Path, where: str, tagged: Version | None = None) -> Last:
+def _last(folder: Path, where: str, tagged: Version | None = None) -> LastRelease:
     manifest = manifest_of(folder) if (folder / MANIFEST).is_file() else {}
     if "data_version" in manifest:
         version = Version.parse(str(manifest["data_version"]))
@@ -172,8 +172,8 @@ def _last(folder: Path, where: str, tagged: Version | None = None) -> Last:
         )
     log = folder / FILE
     earlier = log.read_text(encoding="utf-8") if log.is_file() else ""
-    side = Side(folder=folder, manifest=manifest)
-    return Last(side=side, version=version, changelog=earlier)
+    side = DatasetFolder(folder=folder, manifest=manifest)
+    return LastRelease(side=side, version=version, changelog=earlier)
 
 
 def _fetched(where: str, folder: Path) -> Version | None:

@@ -15,7 +15,7 @@ from huggingface_hub.hf_api import RepoFile
 
 from curation.huggingface.session import Patience, repeated
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.publish.file_inventory import RemoteFile, described
+from curation.publish.file_inventory import RemoteFile, describe_content
 from curation.system.errors import BadData, Fault, NotPermitted
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _RECENT = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class RepositoryState:
     """One revision of a repository, as it was at one moment."""
 
     #: The commit's oid.
@@ -56,7 +56,7 @@ class HubRepository:
     def _ask(self, ask: Callable[[], _T]) -> _T:
         return repeated(ask, self.name, self.patience)
 
-    def state(self, revision: str = MAIN) -> State:
+    def state(self, revision: str = MAIN) -> RepositoryState:
         """Return the files of a revision.
 
         Raises:
@@ -68,7 +68,7 @@ class HubRepository:
         )
         if head is None:
             raise Fault("the Hub names no commit", f"{self.name}@{revision}")
-        return State(head=head, files=self.files(head))
+        return RepositoryState(head=head, files=self.files(head))
 
     def files(self, commit: str) -> dict[str, RemoteFile]:
         """Return what the Hub says of every file of a commit.
@@ -119,7 +119,7 @@ class HubRepository:
         refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
         return {each.name: each.target_commit for each in refs.tags}
 
-    def manifest(self, state: State) -> Mapping[str, UntypedJson]:
+    def manifest(self, state: RepositoryState) -> Mapping[str, UntypedJson]:
         """Return the manifest in a state; empty where there is none of ours."""
         if MANIFEST not in state.files:
             return {}
@@ -161,7 +161,7 @@ class HubRepository:
                 name
                 for name, each in local.items()
                 if not (path := Path(folder, name)).is_file()
-                or described(path.read_bytes()) != each
+                or describe_content(path.read_bytes()) != each
             )
 
     def create(self, *, private: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import read_manifest
-from curation.publish.file_inventory import described, inventory
+from curation.publish.file_inventory import describe_content, inventory
 from curation.system.errors import BadData
 from curation.verification import verify
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ready:
+class VerifiedFolder:
     """What was verified: these contents and no others may be published."""
 
     files: Mapping[str, LocalFile]
@@ -32,9 +32,9 @@ def _listed(reasons: Sequence[str]) -> str:
     return " ".join(map(str, reasons)).removesuffix(".")
 
 
-def prepare(
+def verify_for_push(
     folder: Path, *, allow_partial: bool, jobs: int, progress: Progress
-) -> Ready:
+) -> VerifiedFolder:
     """Verify a folder.
 
     The digests are taken before: whatever changes from here on is noticed when it is
@@ -52,7 +52,7 @@ def prepare(
             "build all of it, or say --allow-partial",
         )
     files = inventory(folder)
-    if described((folder / MANIFEST).read_bytes()) != files[MANIFEST] or (
+    if describe_content((folder / MANIFEST).read_bytes()) != files[MANIFEST] or (
         read_manifest(folder) != manifest
     ):
         raise BadData("changes while it is looked at", str(folder), "push it again")
@@ -66,4 +66,4 @@ def prepare(
             str(folder),
             f"csbdata verify {folder} lists them",
         )
-    return Ready(files=files, manifest=manifest)
+    return VerifiedFolder(files=files, manifest=manifest)

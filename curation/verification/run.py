@@ -9,7 +9,7 @@ from curation.lint.credentials import covered
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
 from curation.system.redaction import redacted
-from curation.verification.core.check import Found
+from curation.verification.core.check import CheckResult
 from curation.verification.core.findings import READABLE, Finding, Verification
 from curation.verification.core.folder_contents import open_folder
 from curation.verification.registry import CHECKS
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from curation.verification.core.check import Answer, Check
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import FolderCheck, UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 #: Characters of an error's text that are told.
 _SHOWN = 200
@@ -31,7 +31,7 @@ def verify(
     *,
     jobs: int = 2,
     progress: Progress | None = None,
-    checks: Sequence[Check] = CHECKS,
+    checks: Sequence[FolderCheck] = CHECKS,
 ) -> Verification:
     """Return what is to be said about a built folder.
 
@@ -57,14 +57,16 @@ def verify(
     )
 
 
-def _judged(check: Check, contents: Contents, answers: Sequence[Answer]) -> Found:
+def _judged(
+    check: FolderCheck, contents: FolderContents, answers: Sequence[UnitResult]
+) -> CheckResult:
     """Return what a check says; of a folder that nobody expects, that it cannot."""
     try:
         return check.judge(contents, answers)
     except Exception as error:  # noqa: BLE001 - anyone may have made the folder
         text = f"{check.name} cannot be judged: {type(error).__name__}: {error}"
         finding = Finding(check=READABLE, where="", detail=shortened(text, _SHOWN))
-        return Found(findings=(finding,))
+        return CheckResult(findings=(finding,))
 
 
 def _told(finding: Finding) -> Finding:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.verification.core.check import Answer
+from curation.verification.core.check import UnitResult
 from curation.workers.limits import Limits
 from curation.workers.pool import Pool, Program
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import Check
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import FolderCheck
+    from curation.verification.core.folder_contents import FolderContents
 
 _WORKER = Path(__file__).with_name("scan_worker.py")
 #: Seconds for one unit: a schema, a row group, a config that `datasets` opens.
@@ -27,12 +27,12 @@ _FILE_MB = 65_536
 
 
 def scan(
-    contents: Contents,
-    checks: Sequence[Check],
+    contents: FolderContents,
+    checks: Sequence[FolderCheck],
     *,
     jobs: int,
     progress: Callable[[int], None],
-) -> Mapping[str, Sequence[Answer]]:
+) -> Mapping[str, Sequence[UnitResult]]:
     """Return the answers of the children, by the name of the check.
 
     Raises:
@@ -43,7 +43,7 @@ def scan(
     ]
     if not named:
         return {}
-    answers: dict[str, list[list[Answer]]] = defaultdict(list)
+    answers: dict[str, list[list[UnitResult]]] = defaultdict(list)
     limits = replace(Limits(), seconds=DEADLINE, memory_mb=_MEMORY_MB, file_mb=_FILE_MB)
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
         program = Program(
@@ -52,12 +52,12 @@ def scan(
             environment=_offline(cache),
         )
         batches = [[[name, unit] for unit in units] for name, units in named]
-        done: dict[int, list[Answer]] = {}
+        done: dict[int, list[UnitResult]] = {}
         with Pool(program, jobs=jobs, limits=limits) as pool:
             for result in pool.run_batches(batches):
                 _, units = named[result.index]
                 done[result.index] = [
-                    Answer(unit=unit, outcome=outcome)
+                    UnitResult(unit=unit, outcome=outcome)
                     for unit, outcome in zip(units, result.outcomes, strict=True)
                 ]
                 progress(len(units))

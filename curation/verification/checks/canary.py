@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from curation.core.canary import METADATA_KEY
 from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "canary"
 
@@ -24,7 +24,7 @@ def _finding(where: str, detail: str) -> Finding:
     return Finding(check=_NAME, where=where, detail=detail)
 
 
-def _findings(contents: Contents) -> Iterator[Finding]:
+def _findings(contents: FolderContents) -> Iterator[Finding]:
     canary = contents.manifest.get("canary")
     if not isinstance(canary, str) or not canary:
         if contents.manifest:
@@ -43,11 +43,11 @@ def _findings(contents: Contents) -> Iterator[Finding]:
             yield _finding(table.path, "without the canary of the manifest")
 
 
-def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
-    return Found(findings=tuple(_findings(contents)))
+def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
+    return CheckResult(findings=tuple(_findings(contents)))
 
 
-CANARY = Check(
+CANARY = FolderCheck(
     name=_NAME,
     question="do card, manifest and every table bear the canary?",
     judge=_judge,

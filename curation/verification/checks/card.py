@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.system.escaping import shortened
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 
 if TYPE_CHECKING:
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "card"
 _SHOWN = 300
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
+def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
     # What cannot be read has been told; nothing can be computed from it.
     if not contents.findings:
         yield [{"where": ""}]
@@ -33,7 +33,7 @@ def _work(folder: Path, _unit: UntypedJson) -> UntypedJson:
     return list(differing(folder))
 
 
-def _judge(_contents: Contents, answers: Sequence[Answer]) -> Found:
+def _judge(_contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
     findings = []
     for each in answers:
         if not each.answered:
@@ -46,10 +46,10 @@ def _judge(_contents: Contents, answers: Sequence[Answer]) -> Found:
             Finding(check=_NAME, where=name, detail="not what the data gives")
             for name in each.value
         ]
-    return Found(findings=findings)
+    return CheckResult(findings=findings)
 
 
-CARD = Check(
+CARD = FolderCheck(
     name=_NAME,
     question="are card, Croissant, licences and plots what the data gives?",
     judge=_judge,

@@ -11,14 +11,14 @@ from curation.core.benchmark import DEFAULT, holds_instances, instances_config
 from curation.dataset.ledger import DOCUMENTS, KEPT
 from curation.instances.dataset.parquet import STANDINGS
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "counts"
 _CARD = "README.md"
@@ -29,7 +29,7 @@ def _finding(where: str, detail: str) -> Finding:
     return Finding(check=_NAME, where=where, detail=detail)
 
 
-def counts_of(contents: Contents) -> Counts:
+def counts_of(contents: FolderContents) -> Counts:
     """Return the rows of the tables outside the ledger, by config and split."""
     counted: Counts = Counter()
     for each in contents.tables.values():
@@ -50,7 +50,7 @@ def _differences(
             )
 
 
-def _of_manifest(contents: Contents) -> Counts:
+def _of_manifest(contents: FolderContents) -> Counts:
     counted: Counts = Counter()
     for config, figures in contents.manifest.get("configs", {}).items():
         splits = figures.get("splits") if isinstance(figures, dict) else None
@@ -59,7 +59,7 @@ def _of_manifest(contents: Contents) -> Counts:
     return counted
 
 
-def _of_card(contents: Contents) -> Counts:
+def _of_card(contents: FolderContents) -> Counts:
     """Return the rows that the card's `dataset_info` announces, if it does."""
     given = contents.metadata.get("dataset_info") or []
     counted: Counts = Counter()
@@ -71,7 +71,7 @@ def _of_card(contents: Contents) -> Counts:
     return counted
 
 
-def _ledger(contents: Contents) -> Iterator[Finding]:
+def _ledger(contents: FolderContents) -> Iterator[Finding]:
     """Compare the ledger's kept documents, one by one, with the records."""
     if DOCUMENTS not in contents.tables:
         yield _finding(DOCUMENTS, "missing")
@@ -100,11 +100,11 @@ def _ledger(contents: Contents) -> Iterator[Finding]:
 _MOST = 20
 
 
-def _table(contents: Contents, path: str, names: Sequence[str]) -> pl.DataFrame:
+def _table(contents: FolderContents, path: str, names: Sequence[str]) -> pl.DataFrame:
     return pl.read_parquet(contents.files[path], columns=list(names), glob=False)
 
 
-def records_of(contents: Contents, names: tuple[str, ...]) -> pl.DataFrame:
+def records_of(contents: FolderContents, names: tuple[str, ...]) -> pl.DataFrame:
     """Return columns of all records, with `config` and `split` in front."""
     frames = [
         _table(contents, each.path, names).with_columns(
@@ -116,7 +116,7 @@ def records_of(contents: Contents, names: tuple[str, ...]) -> pl.DataFrame:
     return pl.concat([empty, *frames]).select("config", "split", *names)
 
 
-def _standings(contents: Contents) -> Iterator[Finding]:
+def _standings(contents: FolderContents) -> Iterator[Finding]:
     """Compare what the ledger says of instances with their number."""
     if STANDINGS not in contents.tables:
         return
@@ -160,7 +160,7 @@ def _standings(contents: Contents) -> Iterator[Finding]:
         )
 
 
-def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
+def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
     own = counts_of(contents)
     records = {each.config for each in contents.records()}
     announced = _of_card(contents)
@@ -180,10 +180,10 @@ def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
         ),
         "configs": len({config for config, _ in own}),
     }
-    return Found(findings=findings, counted=counted)
+    return CheckResult(findings=findings, counted=counted)
 
 
-COUNTS = Check(
+COUNTS = FolderCheck(
     name=_NAME,
     question="do tables, manifest, card and ledger give the same number of rows?",
     judge=_judge,

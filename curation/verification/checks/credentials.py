@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from curation.lint import credentials
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import read_text
 from curation.verification.core.rows import first_row, group_batches, texts
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "credentials"
 #: How a JSON text begins that may hide something behind an escape.
 _JSON = ("{", "[", '"')
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
+def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
     return group_batches(contents.tables.values())
 
 
@@ -51,7 +51,7 @@ def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
     return found
 
 
-def _of_files(contents: Contents) -> Iterator[Finding]:
+def _of_files(contents: FolderContents) -> Iterator[Finding]:
     for name, path in contents.files.items():
         if name in contents.tables:
             continue
@@ -64,7 +64,7 @@ def _of_files(contents: Contents) -> Iterator[Finding]:
             yield Finding(check=_NAME, where=name, detail=found.format)
 
 
-def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
+def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
     findings = list(_of_files(contents))
     for each in answers:
         path, group = each.unit["where"], each.unit["group"]
@@ -77,10 +77,10 @@ def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
             place = f" at {pointer}" if pointer else ""
             detail = f"{format_} in row {first + row}, column {column}{place}"
             findings.append(Finding(check=_NAME, where=path, detail=detail))
-    return Found(findings=findings)
+    return CheckResult(findings=findings)
 
 
-CREDENTIALS = Check(
+CREDENTIALS = FolderCheck(
     name=_NAME,
     question="is there no credential of a known format in any text?",
     judge=_judge,

@@ -8,14 +8,14 @@ from curation.packaging.manifest import FILE as MANIFEST
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import file_digest, read_sums
 from curation.system.errors import BadData
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "digests"
 
@@ -24,7 +24,7 @@ def _finding(where: str, detail: str) -> Finding:
     return Finding(check=_NAME, where=where, detail=detail)
 
 
-def _of_manifest(contents: Contents) -> dict[str, str]:
+def _of_manifest(contents: FolderContents) -> dict[str, str]:
     listed = contents.manifest.get("files", {})
     return {
         name: str(each.get("sha256")) if isinstance(each, dict) else ""
@@ -32,7 +32,9 @@ def _of_manifest(contents: Contents) -> dict[str, str]:
     }
 
 
-def _of_sums(contents: Contents, findings: list[Finding]) -> dict[str, str] | None:
+def _of_sums(
+    contents: FolderContents, findings: list[Finding]
+) -> dict[str, str] | None:
     if SUMS not in contents.files:
         findings.append(_finding(SUMS, "missing"))
         return None
@@ -58,7 +60,7 @@ def _compared(
             yield path, "changed: not the digest that stands in", name
 
 
-def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
+def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
     findings: list[Finding] = []
     own = {name: file_digest(path) for name, path in contents.files.items()}
     # What cannot be read has been told.
@@ -77,10 +79,10 @@ def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
         _finding(path, f"{fact} {' and '.join(names)}")
         for (path, fact), names in facts.items()
     ]
-    return Found(findings=findings, counted={"files": len(own)})
+    return CheckResult(findings=findings, counted={"files": len(own)})
 
 
-DIGESTS = Check(
+DIGESTS = FolderCheck(
     name=_NAME,
     question="are the files those that manifest.json and SHA256SUMS list?",
     judge=_judge,

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.verification.checks.counts import records_of
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "ids"
 
 
-def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
+def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
     rows = records_of(contents, ("unique_id",))
     nameless = rows.filter(pl.col("unique_id").fill_null("") == "")
     again = (
@@ -40,9 +40,9 @@ def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
         )
         for row in again.iter_rows(named=True)
     ]
-    return Found(findings=findings)
+    return CheckResult(findings=findings)
 
 
-IDENTITY = Check(
+IDENTITY = FolderCheck(
     name=_NAME, question="is every id unique within its config?", judge=_judge
 )

@@ -8,14 +8,14 @@ import polars as pl
 
 from curation.core.benchmark import split_of
 from curation.verification.checks.counts import records_of
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "leakage"
 _CLEAN = "clean"
@@ -43,7 +43,7 @@ def _shared(rows: pl.DataFrame, column: str) -> Iterator[list[dict[str, str]]]:
         yield group.to_dicts()
 
 
-def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
+def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
     rows = records_of(contents, ("unique_id", "sha256", "skeleton_sha256"))
     clean = contents.manifest.get("rules", _CLEAN) == _CLEAN
     findings = list(_misplaced(rows))
@@ -70,10 +70,12 @@ def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
             for each in others
             if each["split"] != first["split"]
         ]
-    return Found(findings=findings, counted={"near-duplicates in one split": near})
+    return CheckResult(
+        findings=findings, counted={"near-duplicates in one split": near}
+    )
 
 
-LEAKAGE = Check(
+LEAKAGE = FolderCheck(
     name=_NAME,
     question="does no schema, and no skeleton, stand in two splits?",
     judge=_judge,

@@ -15,7 +15,7 @@ from curation.dataset.parquet import COLUMNS as RECORDS
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.packaging.card import FILE as CARD
 from curation.system.escaping import shortened
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import LEDGER
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "loading"
 _SHOWN = 300
 
 
-def _announced(contents: Contents) -> dict[str, dict[str, list[str]]]:
+def _announced(contents: FolderContents) -> dict[str, dict[str, list[str]]]:
     """Return the files of each config and split that the card announces."""
     configs: dict[str, dict[str, list[str]]] = {}
     for config in contents.metadata.get("configs") or ():
@@ -42,20 +42,22 @@ def _announced(contents: Contents) -> dict[str, dict[str, list[str]]]:
     return configs
 
 
-def _safely_announced(contents: Contents) -> dict[str, dict[str, list[str]]] | None:
+def _safely_announced(
+    contents: FolderContents,
+) -> dict[str, dict[str, list[str]]] | None:
     try:
         return _announced(contents)
     except (LookupError, TypeError, AttributeError):
         return None
 
 
-def _broken(contents: Contents, files: Mapping[str, Sequence[str]]) -> list[str]:
+def _broken(contents: FolderContents, files: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the files of a config that are not there or do not open."""
     paths = [path for each in files.values() for path in each]
     return [path for path in paths if not contents.is_sound(path)]
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
+def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
     configs = _safely_announced(contents) or {}
     units: list[UntypedJson] = [
         {"where": config}
@@ -90,7 +92,7 @@ def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
     return {split: loaded[split].num_rows for split in loaded}
 
 
-def _rows(contents: Contents, files: Sequence[str]) -> int:
+def _rows(contents: FolderContents, files: Sequence[str]) -> int:
     return sum(contents.tables[path].rows for path in files if path in contents.tables)
 
 
@@ -99,7 +101,7 @@ def _finding(where: str, detail: str) -> Finding:
 
 
 def _unopened(
-    contents: Contents, configs: Mapping[str, Mapping[str, Sequence[str]]]
+    contents: FolderContents, configs: Mapping[str, Mapping[str, Sequence[str]]]
 ) -> Iterator[Finding]:
     """Yield why a config was not even tried."""
     for config, files in configs.items():
@@ -111,7 +113,7 @@ def _unopened(
             yield _finding(config, f"not announced in {CARD}")
 
 
-def _columns(contents: Contents) -> Iterator[Finding]:
+def _columns(contents: FolderContents) -> Iterator[Finding]:
     """Yield the tables whose columns are not those that a build writes."""
     for each in contents.tables.values():
         if each.config == LEDGER:
@@ -131,7 +133,7 @@ def _columns(contents: Contents) -> Iterator[Finding]:
 
 
 def _miscounted(
-    contents: Contents, files: Mapping[str, Sequence[str]], answer: Answer
+    contents: FolderContents, files: Mapping[str, Sequence[str]], answer: UnitResult
 ) -> Iterator[Finding]:
     config = answer.unit["where"]
     for split, paths in files.items():
@@ -140,7 +142,7 @@ def _miscounted(
             yield _finding(f"{config}/{split}", f"opens with {said} rows, not {are:,}")
 
 
-def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
+def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
     findings: list[Finding] = []
     configs = _safely_announced(contents)
     if configs is None:
@@ -163,10 +165,10 @@ def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
             counted["configs opened"] += 1
             counted["splits opened"] += len(each.value)
             findings += _miscounted(contents, configs[config], each)
-    return Found(findings=findings, counted=counted)
+    return CheckResult(findings=findings, counted=counted)
 
 
-LOADING = Check(
+LOADING = FolderCheck(
     name=_NAME,
     question="does every config and split open with `datasets`, without a network?",
     judge=_judge,

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from curation.verification.checks.personal_data import SUSPECT, found_in
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import LEDGER, read_text
 from curation.verification.core.rows import first_row, group_batches, texts
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "personal"
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
+def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
     # Instances are made from schemas: theirs are drawn, or stand in the schema.
     return group_batches(
         each
@@ -51,7 +51,7 @@ def _listed(where: str, counted: Counter[str]) -> Finding:
     return Finding(check=_NAME, where=where, detail=", ".join(parts), failure=False)
 
 
-def _of_files(contents: Contents) -> Iterator[tuple[str, Counter[str]]]:
+def _of_files(contents: FolderContents) -> Iterator[tuple[str, Counter[str]]]:
     for name, path in contents.files.items():
         if name not in contents.tables:
             try:
@@ -61,7 +61,7 @@ def _of_files(contents: Contents) -> Iterator[tuple[str, Counter[str]]]:
 
 
 def _of_rows(
-    contents: Contents, answers: Sequence[Answer]
+    contents: FolderContents, answers: Sequence[UnitResult]
 ) -> Iterator[tuple[str, Counter[str]]]:
     for each in answers:
         path = each.unit["where"]
@@ -76,17 +76,17 @@ def _of_rows(
             yield where, Counter(counted)
 
 
-def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
+def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
     total: Counter[str] = Counter()
     findings = []
     for where, counted in (*_of_files(contents), *_of_rows(contents, answers)):
         if counted:
             findings.append(_listed(where, counted))
             total.update({f"places with {name}": 1 for name in counted})
-    return Found(findings=findings, counted=total)
+    return CheckResult(findings=findings, counted=total)
 
 
-PERSONAL = Check(
+PERSONAL = FolderCheck(
     name=_NAME,
     question="where do e-mail addresses and the like stand? (listed, never a failure)",
     judge=_judge,

@@ -12,7 +12,7 @@ from curation.schema.dialects import BY_NAME
 from curation.schema.skeleton import skeleton_digest
 from curation.validation.metaschemas import complaint, doubtful
 from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs, refers
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.rows import columns, row_batches
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "schemas"
 _COLUMNS = ("unique_id", "json_schema", "dialect", "sha256", "skeleton_sha256")
@@ -31,7 +31,7 @@ _COLUMNS = ("unique_id", "json_schema", "dialect", "sha256", "skeleton_sha256")
 _CLEAN = "clean"
 
 
-def _batches(contents: Contents) -> Iterator[Sequence[UntypedJson]]:
+def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
     for table in contents.records():
         if set(_COLUMNS) <= set(table.metadata.schema.to_arrow_schema().names):
             yield from row_batches(table)
@@ -72,7 +72,7 @@ def _invalid(schema: UntypedJson, dialect: Dialect, text: bytes) -> Iterator[str
     yield from (f"{dialect.name}: {each}" for each in verdicts if not each.accepts)
 
 
-def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
+def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
     findings: list[Finding] = []
     clean = contents.manifest.get("rules", _CLEAN) == _CLEAN
     for table in contents.records():
@@ -98,10 +98,10 @@ def _judge(contents: Contents, answers: Sequence[Answer]) -> Found:
             findings += [
                 Finding(check=_NAME, where=where, detail=detail) for detail in wrong
             ]
-    return Found(findings=findings, counted={"schemas validated": len(answers)})
+    return CheckResult(findings=findings, counted={"schemas validated": len(answers)})
 
 
-SCHEMAS = Check(
+SCHEMAS = FolderCheck(
     name=_NAME,
     question="is every schema valid in its own dialect, as both validators say, and "
     "its digest its own?",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.system.parquet_columns import CHUNKING_KEY
-from curation.verification.core.check import Check, Found
+from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.verification.core.check import Answer
-    from curation.verification.core.folder_contents import Contents, Table
+    from curation.verification.core.check import UnitResult
+    from curation.verification.core.folder_contents import FolderContents, ParquetTable
 
 _NAME = "viewer"
 #: Bytes of one row, and of a row group of several, before compression. The viewer
@@ -22,7 +22,7 @@ MOST_ROW = 2_000_000
 MOST_GROUP = 4_000_000
 
 
-def _of_table(table: Table) -> Iterator[str]:
+def _of_table(table: ParquetTable) -> Iterator[str]:
     metadata = table.metadata
     groups = [metadata.row_group(each) for each in range(metadata.num_row_groups)]
     for number, group in enumerate(groups):
@@ -44,7 +44,7 @@ def _of_table(table: Table) -> Iterator[str]:
         yield "not written with content-defined chunking"
 
 
-def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
+def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
     tables = [each for each in contents.tables.values() if each.config != LEDGER]
     findings = [
         Finding(check=_NAME, where=table.path, detail=detail)
@@ -52,10 +52,10 @@ def _judge(contents: Contents, _answers: Sequence[Answer]) -> Found:
         for detail in _of_table(table)
     ]
     groups = sum(each.metadata.num_row_groups for each in tables)
-    return Found(findings=findings, counted={"row groups": groups})
+    return CheckResult(findings=findings, counted={"row groups": groups})
 
 
-VIEWER = Check(
+VIEWER = FolderCheck(
     name=_NAME,
     question="are rows and row groups small, and pages indexed, as the viewer needs?",
     judge=_judge,

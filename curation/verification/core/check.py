@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.verification.core.findings import Finding
-    from curation.verification.core.folder_contents import Contents
+    from curation.verification.core.folder_contents import FolderContents
     from curation.workers.outcomes import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class UnitResult:
     """What became of one unit."""
 
     unit: UntypedJson
@@ -40,7 +40,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class CheckResult:
     """What a check says of a folder."""
 
     findings: Sequence[Finding] = ()
@@ -48,7 +48,7 @@ class Found:
     counted: Mapping[str, int] = field(default_factory=dict)
 
 
-def _no_batches(_contents: Contents) -> Iterable[Sequence[UntypedJson]]:
+def _no_batches(_contents: FolderContents) -> Iterable[Sequence[UntypedJson]]:
     return ()
 
 
@@ -57,15 +57,15 @@ def _no_work(_folder: Path, _unit: UntypedJson) -> UntypedJson:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class FolderCheck:
     """One check of a folder."""
 
     name: str
     #: What it asks, in one clause.
     question: str
     #: Judges, in the parent, what the children answered.
-    judge: Callable[[Contents, Sequence[Answer]], Found]
+    judge: Callable[[FolderContents, Sequence[UnitResult]], CheckResult]
     #: Gives the units for children, in batches; each has a member `where`.
-    batches: Callable[[Contents], Iterable[Sequence[UntypedJson]]] = _no_batches
+    batches: Callable[[FolderContents], Iterable[Sequence[UntypedJson]]] = _no_batches
     #: Does one unit, in a child, of the folder at a path.
     work: Callable[[Path, UntypedJson], UntypedJson] = _no_work

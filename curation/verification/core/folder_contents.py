@@ -38,7 +38,7 @@ _SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class ParquetTable:
     """One parquet file: where it lies and what it says of itself."""
 
     #: Path in the folder, with `/`.
@@ -67,21 +67,21 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class FolderContents:
     """A folder, as far as it can be read."""
 
     folder: Path
     #: Regular files, by path in the folder, in order.
     files: Mapping[str, Path]
     #: The parquet files that open, by path.
-    tables: Mapping[str, Table]
+    tables: Mapping[str, ParquetTable]
     manifest: Mapping[str, UntypedJson]
     #: The card's YAML; empty where there is none.
     metadata: Mapping[str, UntypedJson]
     #: What could not be read.
     findings: tuple[Finding, ...]
 
-    def records(self) -> Iterator[Table]:
+    def records(self) -> Iterator[ParquetTable]:
         """Yield the tables of schemas."""
         return (each for each in self.tables.values() if each.holds_records)
 
@@ -92,7 +92,7 @@ class Contents:
         )
 
 
-def open_folder(folder: Path) -> Contents:
+def open_folder(folder: Path) -> FolderContents:
     """Return what lies in a folder.
 
     Raises:
@@ -112,7 +112,7 @@ def open_folder(folder: Path) -> Contents:
             table = _table(name, path, findings)
             if table is not None:
                 tables[name] = table
-    return Contents(
+    return FolderContents(
         folder=folder,
         files=files,
         tables=tables,
@@ -158,10 +158,10 @@ def _not_a_file(path: Path, root: Path) -> str:
     return "" if stat.S_ISREG(mode) else "neither a file nor a folder"
 
 
-def _table(name: str, path: Path, findings: list[Finding]) -> Table | None:
+def _table(name: str, path: Path, findings: list[Finding]) -> ParquetTable | None:
     try:
         with pq.ParquetFile(path) as file:
-            return Table(path=name, metadata=file.metadata)
+            return ParquetTable(path=name, metadata=file.metadata)
     except (pa.ArrowException, OSError) as error:
         findings.append(_unreadable(name, f"not readable as parquet ({error})"))
         return None

@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.verification.core.folder_contents import Contents, Table
+    from curation.verification.core.folder_contents import FolderContents, ParquetTable
 
 
-def row_batches(table: Table) -> Iterator[Sequence[UntypedJson]]:
+def row_batches(table: ParquetTable) -> Iterator[Sequence[UntypedJson]]:
     """Yield a batch for each row group, with a unit for each row."""
     for group, rows in _groups(table):
         yield [{"where": table.path, "group": group, "row": row} for row in range(rows)]
 
 
-def group_batches(tables: Iterable[Table]) -> Iterator[Sequence[UntypedJson]]:
+def group_batches(tables: Iterable[ParquetTable]) -> Iterator[Sequence[UntypedJson]]:
     """Yield a batch for each row group, with one unit."""
     for table in tables:
         for group, _ in _groups(table):
             yield [{"where": table.path, "group": group}]
 
 
-def _groups(table: Table) -> Iterator[tuple[int, int]]:
+def _groups(table: ParquetTable) -> Iterator[tuple[int, int]]:
     metadata = table.metadata
     for group in range(metadata.num_row_groups):
         yield group, metadata.row_group(group).num_rows
@@ -75,7 +75,7 @@ def texts(
             yield row, unique_id, name, table[name][row].as_py()
 
 
-def first_row(contents: Contents, path: str, group: int) -> int:
+def first_row(contents: FolderContents, path: str, group: int) -> int:
     """Return the number, in its file, of the first row of a row group."""
     metadata = contents.tables[path].metadata
     return sum(metadata.row_group(each).num_rows for each in range(group))

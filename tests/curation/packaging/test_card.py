@@ -15,9 +15,9 @@ from curation.dataset.ledger import write_ledger
 from curation.dataset.ledger_reader import open_ledger
 from curation.dataset.parquet import COLUMNS, write_config
 from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
-from curation.packaging.card import Contents, card, columns, metadata, write_card
-from curation.packaging.card_figures import census
-from curation.packaging.hub_info import announced, dataset_info
+from curation.packaging.card import CardContents, card, columns, metadata, write_card
+from curation.packaging.card_figures import count_rows
+from curation.packaging.hub_info import dataset_info, hub_configs
 from curation.packaging.licences import FOLDER
 from tests.made import change, entry, in_split, record, rejected, summary
 
@@ -53,7 +53,7 @@ def _entries() -> list[Entry]:
 
 def contents(
     folder: Path, entries: Sequence[Entry] | None = None, **given: UntypedJson
-) -> Contents:
+) -> CardContents:
     """Write rows and ledger of some entries, and return what the folder holds."""
     listed = list(_entries() if entries is None else entries)
     known = summary(listed, **{"extras": EXTRAS, **given})
@@ -64,10 +64,12 @@ def contents(
                 splits[one.split].append(record(one.unique_id, licence=one.licence))
         write_config(folder, each.config, splits)
     write_ledger(listed, folder)
-    told = announced(known)
-    return Contents(
+    told = hub_configs(known)
+    return CardContents(
         summary=known,
-        census=census(folder, open_ledger(folder), [e.config for e in known.configs]),
+        counts=count_rows(
+            folder, open_ledger(folder), [e.config for e in known.configs]
+        ),
         listed=told,
         info=dataset_info(told, folder),
         tables=None,

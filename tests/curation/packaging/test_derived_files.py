@@ -14,7 +14,7 @@ import pytest
 from curation.core.canary import METADATA_KEY, canary
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_views import as_json, draw, views_of
-from curation.packaging.derived_files import derived, differing, rebuild, restate
+from curation.packaging.derived_files import derived, differing, rebuild, set_version
 from curation.packaging.manifest import read_manifest
 from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
@@ -62,7 +62,7 @@ def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             copytree(sample / "plots", into / "plots")
             return tables
 
-    monkeypatch.setattr("curation.packaging.plot_process.Drawing", Drawn)
+    monkeypatch.setattr("curation.packaging.plot_process.PlotProcess", Drawn)
 
 
 def test_the_card_of_the_sample_is_as_it_was(
@@ -164,7 +164,7 @@ def test_others_files_are_listed_and_left_alone(built: Path) -> None:
 def test_a_release_changes_the_version_and_nothing_else(built: Path) -> None:
     """Version and day are told everywhere; rows and plots keep their bytes."""
     before = bytes_of(built)
-    restate(built, version="2.1.0", released="2026-11-22")
+    set_version(built, version="2.1.0", released="2026-11-22")
     after = bytes_of(built)
     changed = {name for name in after if after[name] != before[name]}
     assert changed == {"README.md", "croissant.json", "manifest.json", "SHA256SUMS"}

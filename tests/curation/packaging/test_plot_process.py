@@ -9,7 +9,7 @@ import pytest
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import sights
 from curation.dataset.paper_views import texts_of
-from curation.packaging.plot_process import NAMES, Drawing
+from curation.packaging.plot_process import NAMES, PlotProcess
 from curation.packaging.plot_worker import _sights
 from curation.system.errors import Fault
 from tests.builds import write_build
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
     """Every plot is there when the tables have been asked for."""
     folder = write_build(tmp_path / "build")
-    with Drawing(folder) as drawing:
+    with PlotProcess(folder) as drawing:
         tables = drawing.finish(tmp_path)
     assert tables["table_1"] == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
     assert all((tmp_path / name).stat().st_size for name in NAMES)
@@ -30,7 +30,7 @@ def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
 def test_without_a_record_there_is_nothing_to_draw(tmp_path: Path) -> None:
     """A build that kept nothing has neither tables nor plots."""
     folder = write_build(tmp_path / "build", rows=())
-    with Drawing(folder) as drawing:
+    with PlotProcess(folder) as drawing:
         assert drawing.finish(tmp_path) is None
     assert not (tmp_path / "plots").exists()
 
@@ -40,7 +40,7 @@ def test_a_child_that_fails_is_a_fault_of_ours(tmp_path: Path) -> None:
     folder = write_build(tmp_path / "build")
     (folder / "ledger" / "documents.parquet").write_bytes(b"no parquet")
     with (
-        Drawing(folder) as drawing,
+        PlotProcess(folder) as drawing,
         pytest.raises(Fault, match=r"could not be drawn \(.*parquet") as caught,
     ):
         drawing.finish(tmp_path)
@@ -59,7 +59,7 @@ def test_two_processes_measure_what_one_does(
 def test_nothing_is_left_running(tmp_path: Path) -> None:
     """An error in the block ends the child."""
     folder = write_build(tmp_path / "build")
-    drawing = Drawing(folder)
+    drawing = PlotProcess(folder)
     with pytest.raises(ZeroDivisionError), drawing:
         raise ZeroDivisionError
     assert drawing._child.returncode is not None
@@ -68,5 +68,5 @@ def test_nothing_is_left_running(tmp_path: Path) -> None:
 def test_a_folder_may_be_called_like_a_pattern(tmp_path: Path) -> None:
     """Brackets and stars in a path are letters: its own files are read."""
     folder = write_build(tmp_path / "o[u]t *")
-    with Drawing(folder) as drawing:
+    with PlotProcess(folder) as drawing:
         assert sum(drawing.finish(tmp_path)["table_1"].values()) == 4

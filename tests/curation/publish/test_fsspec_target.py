@@ -11,10 +11,10 @@ import pytest
 
 from curation.publish.file_inventory import inventory
 from curation.publish.fsspec_target import (
-    Place,
+    FsspecTarget,
     _alone,
-    look_at,
     place,
+    plan_write,
     records_of,
     write,
 )
@@ -30,7 +30,7 @@ from tests.publishing import FILES, contents, write_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.publish.plan import Plan
+    from curation.publish.plan import PushPlan
 
 
 @pytest.fixture(autouse=True)
@@ -39,10 +39,10 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def _written(folder: Path, url: str) -> Plan:
+def _written(folder: Path, url: str) -> PushPlan:
     files = inventory(folder)
     target = place(url)
-    plan = look_at(target, files)
+    plan = plan_write(target, files)
     write(folder, files, target, plan)
     return plan
 
@@ -74,7 +74,9 @@ def test_the_same_files_are_there(form: str, tmp_path: Path) -> None:
 
 def test_looking_changes_nothing(tmp_path: Path) -> None:
     """Not even the folder is made."""
-    look_at(place(str(tmp_path / "there")), inventory(write_folder(tmp_path / "one")))
+    plan_write(
+        place(str(tmp_path / "there")), inventory(write_folder(tmp_path / "one"))
+    )
     assert not (tmp_path / "there").exists()
 
 
@@ -113,7 +115,7 @@ def test_a_file_that_changed_since_it_was_verified_is_not_written(
     """The folder there stays as it was."""
     folder = write_folder(tmp_path / "one")
     files, target = inventory(folder), place(str(tmp_path / "there"))
-    plan = look_at(target, files)
+    plan = plan_write(target, files)
     (folder / "README.md").write_bytes(b"other")
     with pytest.raises(BadData, match="changed since"):
         write(folder, files, target, plan)
@@ -171,7 +173,7 @@ class _Store:
 
 def test_keys_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> None:
     """None of them is written outside the folder."""
-    target = Place(shown="store", local=None, files=_Store(), root="r")
+    target = FsspecTarget(shown="store", local=None, files=_Store(), root="r")
     records_of(target, tmp_path / "a" / "b" / "c")
     assert contents(tmp_path) == {"a/b/c/A/x.parquet": b"1"}
 

@@ -8,7 +8,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.publish.file_inventory import RemoteFile, described
+from curation.publish.file_inventory import RemoteFile, describe_content
 from curation.publish.plan import listed, plan_for
 
 NAMES = st.sampled_from(["a", "b/c", "b/d", "README.md", "manifest.json", "e.parquet"])
@@ -17,7 +17,7 @@ TREES = st.dictionaries(NAMES, CONTENTS)
 
 
 def _remote(content: bytes, *, large: bool) -> RemoteFile:
-    known = described(content)
+    known = describe_content(content)
     if large:
         return RemoteFile(bytes=known.bytes, sha256=known.sha256)
     return RemoteFile(bytes=known.bytes, git_oid=known.git_oid)
@@ -32,7 +32,7 @@ def test_done_it_leaves_what_is_here_and_what_is_not_ours(
     large: bool,
 ) -> None:
     """Files here win, files of ours that are not here go, all others stay."""
-    local = {name: described(each) for name, each in here.items()}
+    local = {name: describe_content(each) for name, each in here.items()}
     remote = {name: _remote(each, large=large) for name, each in there.items()}
     plan = plan_for(local, remote, ours)
     after = dict(there)
@@ -51,7 +51,7 @@ def test_done_it_leaves_what_is_here_and_what_is_not_ours(
 @given(content=st.binary(max_size=300))
 def test_a_content_is_described_as_git_and_the_hub_do(content: bytes) -> None:
     """Size, sha256, and the sha1 of git's blob."""
-    known = described(content)
+    known = describe_content(content)
     blob = b"blob " + str(len(content)).encode() + b"\0" + content
     assert known.git_oid == hashlib.sha1(blob).hexdigest()  # noqa: S324 (git's own)
     assert known.sha256 == hashlib.sha256(content).hexdigest()

@@ -13,7 +13,7 @@ import pytest
 from curation.core import canary
 from curation.packaging.manifest import read_manifest
 from curation.publish import release as module
-from curation.publish.dataset_diff import Side, contrast
+from curation.publish.dataset_diff import DatasetFolder, compare_folders
 from curation.publish.release import last_release, next_release, write_release
 from curation.publish.versions import Level
 from curation.system.checksums import file_digest, names_in
@@ -182,8 +182,10 @@ def test_instances_count_as_records_do(
         else shutil.copytree(base, tmp_path / name)
         for name, rows in (("one", before), ("two", after))
     ]
-    sides = [Side(folder=each, manifest=read_manifest(each)) for each in folders]
-    assert contrast(*sides).level is level
+    sides = [
+        DatasetFolder(folder=each, manifest=read_manifest(each)) for each in folders
+    ]
+    assert compare_folders(*sides).level is level
 
 
 def test_a_folder_may_be_called_like_a_pattern(base: Path, tmp_path: Path) -> None:
@@ -192,8 +194,10 @@ def test_a_folder_may_be_called_like_a_pattern(base: Path, tmp_path: Path) -> No
         _with_instances(shutil.copytree(base, tmp_path / name), [("a", 0, "1", True)])
         for name in ("o[u]t", "b[a]ck")
     )
-    sides = [Side(folder=each, manifest=read_manifest(each)) for each in (one, two)]
-    assert contrast(*sides).level is Level.NONE
+    sides = [
+        DatasetFolder(folder=each, manifest=read_manifest(each)) for each in (one, two)
+    ]
+    assert compare_folders(*sides).level is Level.NONE
 
 
 def test_the_published_edition_counts_as_one(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.verification import Verification
-    from curation.verification.core.check import Check
+    from curation.verification.core.check import FolderCheck
 
 TABLE = "Github_easy/train-00000-of-00001.parquet"
 
@@ -56,6 +56,6 @@ def lines(found: Verification) -> list[str]:
     return [str(each) for each in found.failures]
 
 
-def said_by(check: Check, folder: Path) -> list[str]:
+def said_by(check: FolderCheck, folder: Path) -> list[str]:
     """Return the failures that one check finds, as lines."""
     return lines(verify(folder, checks=[check]))
