@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.metadata import entry_points, version
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -29,6 +29,7 @@ from curation.commands.stats import stats
 from curation.commands.verify import verify
 from curation.system.errors import Fault
 from curation.system.redaction import guard, redacted, redacted_traceback
+from curation.system.registry import entry_points_of
 from curation.system.terminal import prepare_streams, say, show
 
 app = typer.Typer(
@@ -86,12 +87,12 @@ def _attach_plugins() -> None:
     An entry point names a `typer.Typer` with commands of its own, or the function of
     one command.
     """
-    for each in sorted(entry_points(group="csbdata.commands"), key=lambda it: it.name):
-        command = each.load()
+    for point in entry_points_of("csbdata.commands"):
+        command = point.load()
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=each.name)
+            app.add_typer(command, name=point.name)
         else:
-            app.command(each.name)(command)
+            app.command(point.name)(command)
 
 
 def main() -> None:

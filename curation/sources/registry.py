@@ -7,23 +7,22 @@ installed distribution names under the entry point group `csbdata.sources` (the
 
 from __future__ import annotations
 
-import difflib
-import pkgutil
+from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import curation.sources
 from curation.sources.base import Source
 from curation.system.errors import BadConfiguration
+from curation.system.registry import Registry, closest_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
+    from importlib.metadata import EntryPoint
+
+    from curation.system.registry import Plugin
 
 GROUP = "csbdata.sources"
-_ATTRIBUTE = "SOURCE"
 
 
 class UnknownSourceError(BadConfiguration):
@@ -32,7 +31,7 @@ class UnknownSourceError(BadConfiguration):
     def __init__(self, name: str, known: Iterable[str]) -> None:
         """Say what was asked for, and what is like it."""
         self.name = name
-        self.nearest = tuple(difflib.get_close_matches(name, list(known), n=3))
+        self.nearest = tuple(closest_names(name, known))
         hint = f"did you mean {' or '.join(self.nearest)}?" if self.nearest else ""
         super().__init__(f"there is no source {name!r}", then=hint)
 
@@ -45,6 +44,37 @@ class NotASourceError(BadConfiguration):
     """What an entry point of the group names is not a `Source`."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Sources(Registry[Source]):
+    """The registry of sources, whose errors have classes of their own."""
+
+    def wrong_class(self, point: EntryPoint, _value: object) -> NotASourceError:
+        """Return the error for an entry point that names no `Source`."""
+        return NotASourceError(
+            f"the entry point {point.name!r} ({point.value}) is not a Source"
+        )
+
+    def duplicate(self, plugin: Plugin[Source]) -> DuplicateSourceError:
+        """Return the error for the second source of a name."""
+        return DuplicateSourceError(
+            f"{plugin.found_in} defines the source {plugin.value.name!r}, "
+            "which there is already"
+        )
+
+    def unknown(self, name: str, known: Iterable[str]) -> UnknownSourceError:
+        """Return the error for a name that no source has."""
+        return UnknownSourceError(name, known)
+
+
+_REGISTRY = _Sources(
+    noun="source",
+    classes=(Source,),
+    attribute="SOURCE",
+    groups=(GROUP,),
+    package="curation.sources",
+)
+
+
 @cache
 def sources() -> Mapping[str, Source]:
     """Return every source by name, the benchmark's own before the extras.
@@ -53,23 +83,18 @@ def sources() -> Mapping[str, Source]:
         DuplicateSourceError: two sources claim one name or one config.
         NotASourceError: an entry point names something else.
     """
-    found: dict[str, Source] = {}
-    configs: dict[str, str] = {}
-    for place, source in (*_built_in(), *_third_party()):
-        if source.name in found:
-            raise DuplicateSourceError(
-                f"{place} defines the source {source.name!r}, which there is already"
-            )
+    found = _REGISTRY.by_name()
+    filled_by: dict[str, str] = {}
+    for source in found.values():
         for config in source.configs:
-            if config in configs:
+            if config in filled_by:
                 raise DuplicateSourceError(
-                    f"the sources {configs[config]!r} and {source.name!r} both fill "
+                    f"the sources {filled_by[config]!r} and {source.name!r} both fill "
                     f"the config {config!r}"
                 )
-            configs[config] = source.name
-        found[source.name] = source
-    ordered = sorted(found.values(), key=lambda each: (each.extra, each.name))
-    return MappingProxyType({each.name: each for each in ordered})
+            filled_by[config] = source.name
+    ordered = sorted(found.values(), key=lambda source: (source.extra, source.name))
+    return MappingProxyType({source.name: source for source in ordered})
 
 
 def source_named(name: str) -> Source:
@@ -80,24 +105,5 @@ def source_named(name: str) -> Source:
     """
     known = sources()
     if name not in known:
-        raise UnknownSourceError(name, known)
+        raise _REGISTRY.unknown(name, known)
     return known[name]
-
-
-def _built_in() -> Iterator[tuple[str, Source]]:
-    for module in pkgutil.iter_modules(curation.sources.__path__):
-        place = f"{curation.sources.__name__}.{module.name}"
-        source = getattr(import_module(place), _ATTRIBUTE, None)
-        if isinstance(source, Source):
-            yield place, source
-
-
-def _third_party() -> Iterator[tuple[str, Source]]:
-    for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
-        loaded = point.load()
-        source = getattr(loaded, _ATTRIBUTE, loaded)
-        if not isinstance(source, Source):
-            raise NotASourceError(
-                f"the entry point {point.name!r} ({point.value}) is not a Source"
-            )
-        yield point.value, source

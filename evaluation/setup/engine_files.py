@@ -8,15 +8,14 @@ package adds one through the entry point group `csbdata.engines`, naming a modul
 from __future__ import annotations
 
 import ast
-import difflib
 import hashlib
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration, NoInput
+from curation.system.registry import closest_names, entry_points_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -97,7 +96,7 @@ def find(spec: str) -> EngineFile:
     name = name.replace("-", "_")
     files = known()
     if name not in files:
-        near = difflib.get_close_matches(name, files, n=3) or sorted(files)
+        near = closest_names(name, files) or sorted(files)
         then = f"choose of {', '.join(near)}, or give the path of a .py file"
         raise BadConfiguration(f"there is no engine {spec!r}", then=then)
     return _read(name, files[name], version)
@@ -119,7 +118,7 @@ def chosen(
     options = dict(file.presets.get(preset, {}))
     for name, text in assignments.items():
         if name not in file.options:
-            near = difflib.get_close_matches(name, file.options, n=3)
+            near = closest_names(name, file.options)
             names = ", ".join(near or file.options) or "it has none"
             raise BadConfiguration(f"{file.name} has no option {name!r}", then=names)
         options[name] = _typed(file, name, text)
@@ -200,7 +199,7 @@ def _literal(name: str, value: ast.expr, path: Path) -> dict[str, UntypedJson]:
 
 
 def _third_party() -> Iterator[tuple[str, Path]]:
-    for point in sorted(entry_points(group=GROUP), key=lambda each: each.name):
+    for point in entry_points_of(GROUP):
         spec = find_spec(point.module)
         if spec is None or spec.origin is None:
             raise BadConfiguration(

@@ -1,0 +1,152 @@
+"""Plug-ins: what stands in a folder of ours, and what other packages add to it.
+
+A plug-in is a value of a known class, such as a `Source`. One of ours is found because
+its file stands in a folder; one of another package is found because that package names
+it under an entry point group.
+
+Example:
+    >>> SOURCES = Registry[Source](
+    ...     noun="source",
+    ...     classes=(Source,),
+    ...     attribute="SOURCE",
+    ...     groups=("csbdata.sources",),
+    ...     package="curation.sources",
+    ... )
+    >>> SOURCES.by_name()["github"].configs
+    ('Github_trivial', 'Github_easy', ...)
+"""
+
+from __future__ import annotations
+
+import difflib
+import pkgutil
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from curation.system.errors import BadConfiguration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from importlib.metadata import EntryPoint
+
+
+class Named(Protocol):
+    """What a registry holds: a value that knows its own name."""
+
+    @property
+    def name(self) -> str:
+        """What users write for it."""
+
+
+P = TypeVar("P", bound=Named)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin(Generic[P]):
+    """A plug-in, and the module or entry point that it was found in."""
+
+    value: P
+    found_in: str
+
+
+def entry_points_of(*groups: str) -> list[EntryPoint]:
+    """Return the entry points of some groups, a group's own in order of their names."""
+    return [
+        point
+        for group in groups
+        for point in sorted(entry_points(group=group), key=lambda found: found.name)
+    ]
+
+
+def closest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """Return the known names that a misspelt one may mean, the likeliest first."""
+    return difflib.get_close_matches(name, list(known), n=most)
+
+
+@dataclass(frozen=True, kw_only=True)  # `Registry[T](...)` needs more than slots
+class Registry(Generic[P]):
+    """All plug-ins of one kind: found, checked, and known by their names."""
+
+    #: What a message calls one of them: `source`, `task`.
+    noun: str
+    #: A plug-in is an instance of one of these.
+    classes: tuple[type[P], ...]
+    #: The name that holds the plug-in in its module: `SOURCE`, `TASK`.
+    attribute: str
+    #: Entry point groups of other packages; former names of a group come last.
+    groups: tuple[str, ...]
+    #: The folder of ours that is looked through; empty where none is.
+    package: str = ""
+    #: Where each plug-in is a folder: the module of that folder that holds it.
+    module: str = ""
+
+    def built_in(self) -> Iterator[Plugin[P]]:
+        """Yield the plug-ins of our folder in order of their files' names.
+
+        A module without the attribute is passed over: it may be shared by others.
+        """
+        if not self.package:
+            return
+        for found in pkgutil.iter_modules(import_module(self.package).__path__):
+            if self.module and not found.ispkg:
+                continue
+            parts = (self.package, found.name, self.module)
+            plugin = self.in_module(".".join(part for part in parts if part))
+            if plugin is not None:
+                yield plugin
+
+    def in_module(self, module: str) -> Plugin[P] | None:
+        """Return the plug-in of one module by its dotted name; None if it has none."""
+        value = getattr(import_module(module), self.attribute, None)
+        if isinstance(value, self.classes):
+            return Plugin(value, module)
+        return None
+
+    def third_party(self) -> Iterator[Plugin[P]]:
+        """Yield the plug-ins of other packages in order of their entry points' names.
+
+        An entry point names the plug-in itself, or a module that holds it.
+
+        Raises:
+            BadConfiguration: it names something else.
+        """
+        for point in entry_points_of(*self.groups):
+            loaded = point.load()
+            value = getattr(loaded, self.attribute, loaded)
+            if not isinstance(value, self.classes):
+                raise self.wrong_class(point, value)
+            yield Plugin(value, point.value)
+
+    def by_name(self) -> dict[str, P]:
+        """Return every plug-in by its name, ours first.
+
+        Raises:
+            BadConfiguration: two have one name, or an entry point names something else.
+        """
+        found: dict[str, P] = {}
+        for plugin in (*self.built_in(), *self.third_party()):
+            if plugin.value.name in found:
+                raise self.duplicate(plugin)
+            found[plugin.value.name] = plugin.value
+        return found
+
+    def wrong_class(self, point: EntryPoint, _value: object) -> Exception:
+        """Return the error for an entry point that names something else."""
+        return BadConfiguration(
+            f"the entry point {point.name!r} is no {self.noun}", point.value
+        )
+
+    def duplicate(self, plugin: Plugin[P]) -> Exception:
+        """Return the error for the second plug-in of a name."""
+        what = f"a second {self.noun} named {plugin.value.name!r}"
+        return BadConfiguration(what, plugin.found_in)
+
+    def unknown(self, name: str, known: Iterable[str]) -> Exception:
+        """Return the error for a name that no plug-in has."""
+        names = list(known)
+        near = closest_names(name, names) or names
+        return BadConfiguration(
+            f"there is no {self.noun} {name!r}", then=f"choose of {', '.join(near)}"
+        )
