@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.dataset.grade_files import Answers, Tally
-    from curation.instances.dataset.make_instances import Made
+    from curation.instances.dataset.grade_files import GradedSchema, GradingFigures
+    from curation.instances.dataset.make_instances import SchemaInstances
 
 _SHOWN = 400
 _MOST_DIFFERENCES = 20
@@ -127,7 +127,7 @@ def _schema_of(target: str, build: Path) -> tuple[str, str]:
     return record.schema, record.dialect
 
 
-def _print_made(target: str, made: Made) -> None:
+def _print_made(target: str, made: SchemaInstances) -> None:
     show(f"{target}: {made.answer}  {made.dialect}".rstrip(), style="bold")
     if made.reason:
         show(f"  {made.reason}: {shortened(made.detail, _SHOWN)}")
@@ -143,10 +143,14 @@ def _print_made(target: str, made: Made) -> None:
 
 def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
     from curation.instances.dataset.build_records import Records
-    from curation.instances.dataset.grade_files import graded, read_questions, tally
+    from curation.instances.dataset.grade_files import (
+        graded,
+        read_schemas_to_grade,
+        tally,
+    )
     from curation.system.progress import Quiet, Shown
 
-    questions = read_questions(file, Records(build))
+    questions = read_schemas_to_grade(file, Records(build))
     progress = Quiet() if format_ is Format.JSON else Shown()
     with progress.bar("Grading") as advance:
         answers = graded(questions, jobs=jobs, progress=advance)
@@ -165,7 +169,7 @@ def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
         raise typer.Exit(1)
 
 
-def _as_json(answers: Answers) -> UntypedJson:
+def _as_json(answers: GradedSchema) -> UntypedJson:
     asked = answers.asked
     return {
         "config": asked.config,
@@ -179,7 +183,7 @@ def _as_json(answers: Answers) -> UntypedJson:
     }
 
 
-def _print_check(answers: Sequence[Answers], figures: Tally) -> None:
+def _print_check(answers: Sequence[GradedSchema], figures: GradingFigures) -> None:
     shown = 0
     for each in answers:
         for given, grade in each.differing():

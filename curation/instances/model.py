@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 
-class Kind(StrEnum):
+class InstanceKind(StrEnum):
     """How an instance was made."""
 
     MINIMAL = "minimal"
@@ -41,7 +41,7 @@ class Obstacle(Explained):
 class Witness:
     """A value that the schema accepts, as jsonschema-rs judges it."""
 
-    kind: Kind
+    kind: InstanceKind
     value: UntypedJson
 
 
@@ -72,7 +72,7 @@ class NearMiss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Instance:
+class InstanceRow:
     """One packaged row. Field order is column order."""
 
     unique_id: str
@@ -81,7 +81,7 @@ class Instance:
     #: JSON text with Python's default separators.
     text: str
     valid: bool
-    #: A value of `Kind`.
+    #: A value of `InstanceKind`.
     kind: str
     #: Empty for witnesses.
     keyword: str

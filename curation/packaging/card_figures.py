@@ -10,7 +10,7 @@ import polars as pl
 from curation.core.benchmark import SPLITS
 from curation.dataset.ledger import KEPT
 from curation.dataset.parquet import file_name
-from curation.instances.dataset.parquet import DISAGREEMENTS, STANDINGS
+from curation.instances.dataset.parquet import DISAGREEMENTS, INSTANCE_LEDGER
 from curation.lint.lint import CODES
 
 if TYPE_CHECKING:
@@ -151,9 +151,9 @@ def _rejected(ledger: Ledger) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def _instances(folder: Path) -> InstanceCounts | None:
-    if not (folder / STANDINGS).is_file():
+    if not (folder / INSTANCE_LEDGER).is_file():
         return None
-    rows = pl.read_parquet(folder / STANDINGS, glob=False)
+    rows = pl.read_parquet(folder / INSTANCE_LEDGER, glob=False)
     sums = rows.select("witnesses", "near_misses", "judged_by_both").sum().row(0)
     return InstanceCounts(
         records=_counts(rows, "answer"),

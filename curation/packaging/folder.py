@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from curation.core.records import Record
     from curation.dataset.decisions import DecidedDocument
     from curation.dataset.summary import Summary
-    from curation.instances.dataset.build_step import Product
+    from curation.instances.dataset.build_step import RecordInstances
 
 
 def write_folder(
@@ -31,7 +31,7 @@ def write_folder(
     summary: Summary,
     settled: Sequence[DecidedDocument],
     compiled: Mapping[str, str],
-    products: Iterable[Product] = (),
+    products: Iterable[RecordInstances] = (),
 ) -> Mapping[str, UntypedJson]:
     """Write a build into a folder that holds at most what was carried over.
 

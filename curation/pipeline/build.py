@@ -20,7 +20,7 @@ from curation.core.benchmark import CONFIGS, in_benchmark_order
 from curation.core.documents import Origin
 from curation.dataset.summary import ConfigSummary, RuleNote, Summary, summarise
 from curation.download.acquire import FetchSettings
-from curation.instances.dataset.build_step import Step, tasks_of
+from curation.instances.dataset.build_step import InstanceStep, tasks_of
 from curation.packaging.derived_files import carry_over
 from curation.packaging.folder import write_folder
 from curation.pipeline.decide_benchmark import settle
@@ -265,9 +265,9 @@ def _compiled(
 
 def _instances(
     request: Request, settled: Sequence[DecidedDocument], run: Run, progress: Progress
-) -> Step:
+) -> InstanceStep:
     """Return the instances of every record; of none where they are not asked for."""
-    step = Step(tasks_of(settled) if request.instances else (), run)
+    step = InstanceStep(tasks_of(settled) if request.instances else (), run)
     if request.instances:
         with progress.bar("Making instances") as advance:
             step.work(jobs=request.jobs, progress=advance)

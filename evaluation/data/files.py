@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from curation.core.benchmark import natural_key
 from curation.core.documents import Rejected
 from curation.instances.dataset.maskbench import name_of
-from curation.instances.model import Kind
+from curation.instances.model import InstanceKind
 from curation.json.text import parse, plain, write
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.features import features
@@ -165,11 +165,11 @@ def _instance(test: dict[str, UntypedJson]) -> Instance:
     kind, keyword, pointer = str(test.get("description", "")), "", ""
     if kind.startswith(_NEAR_MISS):
         keyword, _, pointer = kind.removeprefix(_NEAR_MISS).partition(" at ")
-        kind = Kind.NEAR_MISS
+        kind = InstanceKind.NEAR_MISS
     return Instance(
         text=text if isinstance(text, str) else _text(test["data"]),
         valid=valid,
-        kind=kind if kind in set(Kind) else "test",
+        kind=kind if kind in set(InstanceKind) else "test",
         keyword=keyword,
         schema_pointer=pointer,
     )

@@ -100,7 +100,7 @@ class Subject:
         self.root = self._node("", (), schema, "")
         #: What `shapes`, `denial` and `heights` remember of it.
         self.shapes: dict[Any, Any] = {}
-        self.denials: dict[Node, Any] = {}
+        self.ways_to_fail: dict[Node, Any] = {}
         self.heights: dict[Node, float] = {}
 
     @classmethod

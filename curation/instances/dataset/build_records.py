@@ -12,7 +12,7 @@ from curation.core.benchmark import SPLITS, in_benchmark_order, instances_config
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import file_name
 from curation.dataset.story import nearest
-from curation.instances.dataset.build_step import Task
+from curation.instances.dataset.build_step import InstanceTask
 from curation.instances.dataset.maskbench import MaskFile, MaskTest
 from curation.system.errors import BadConfiguration, NoInput
 
@@ -44,13 +44,13 @@ class Records:
             self._rows = rows
         return self._rows
 
-    def tasks(self) -> Iterator[Task]:
+    def tasks(self) -> Iterator[InstanceTask]:
         """Yield the task of every record, in the order of the build."""
         columns = ("config", "unique_id", "split", "json_schema", "dialect")
         for row in self.rows().select(columns).iter_rows():
             yield _task(row)
 
-    def one(self, wanted: str) -> Task:
+    def one(self, wanted: str) -> InstanceTask:
         """Return the record of an id, or of `config/id`.
 
         Raises:
@@ -72,9 +72,9 @@ class Records:
         return _task(found.select(columns).row(0))
 
 
-def _task(row: tuple[str, ...]) -> Task:
+def _task(row: tuple[str, ...]) -> InstanceTask:
     config, unique_id, split, schema, dialect = row
-    return Task(
+    return InstanceTask(
         config=config,
         unique_id=unique_id,
         split=split or SPLITS[-1],

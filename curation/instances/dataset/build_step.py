@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from curation.core.benchmark import SPLITS, split_of
-from curation.instances.dataset.make_instances import Made
+from curation.instances.dataset.make_instances import SchemaInstances
 from curation.satisfiability.prove import Answer
 from curation.workers.batches import in_batches
 from curation.workers.limits import Limits
@@ -49,7 +49,7 @@ _REASONS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class InstanceTask:
     """One schema whose instances are to be made."""
 
     config: str
@@ -60,11 +60,11 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Product:
+class RecordInstances:
     """What came of one task, and how long it took by the wall clock."""
 
-    task: Task
-    made: Made
+    task: InstanceTask
+    made: SchemaInstances
     seconds: float
 
 
@@ -78,17 +78,17 @@ def limits() -> Limits:
     return replace(Limits(), seconds=DEADLINE, memory_mb=MEMORY_MB)
 
 
-def unit_of(task: Task) -> UntypedJson:
+def unit_of(task: InstanceTask) -> UntypedJson:
     """Return a task as the worker takes it."""
     return {"schema": task.schema, "dialect": task.dialect}
 
 
-def made_of(outcome: Outcome) -> Made:
+def made_of(outcome: Outcome) -> SchemaInstances:
     """Return what came of a schema, be it the end of its process."""
     if outcome.ending is Ending.OK:
-        return Made.from_json(outcome.answer)
+        return SchemaInstances.from_json(outcome.answer)
     reason = reason_of(outcome)
-    return Made(answer=Answer.UNKNOWN, reason=reason, detail=outcome.detail)
+    return SchemaInstances(answer=Answer.UNKNOWN, reason=reason, detail=outcome.detail)
 
 
 def reason_of(outcome: Outcome) -> str:
@@ -96,13 +96,15 @@ def reason_of(outcome: Outcome) -> str:
     return _REASONS.get(outcome.ending, "crashed")
 
 
-class Step:
+class InstanceStep:
     """The instances of all records: made once, then read batch by batch.
 
     They are read from the run folder, so that memory holds one batch at a time.
     """
 
-    def __init__(self, tasks: Sequence[Task], run: Run, *, seed: int = 0) -> None:
+    def __init__(
+        self, tasks: Sequence[InstanceTask], run: Run, *, seed: int = 0
+    ) -> None:
         """Say what is to be made, and where finished batches are kept."""
         self._batches = list(_cut(tasks))
         self._run = run
@@ -172,7 +174,7 @@ class Step:
             self._run.store(_name(number), _stored(outcomes))
             progress(len(outcomes))
 
-    def products(self) -> Iterator[Product]:
+    def products(self) -> Iterator[RecordInstances]:
         """Yield what came of each task, in the order of the tasks.
 
         Raises:
@@ -183,8 +185,8 @@ class Step:
             if stored is None:
                 raise LookupError(_name(number))
             for task, each in zip(batch, orjson.loads(stored), strict=True):
-                made = Made.from_json(each["made"])
-                yield Product(task=task, made=made, seconds=each["seconds"])
+                made = SchemaInstances.from_json(each["made"])
+                yield RecordInstances(task=task, made=made, seconds=each["seconds"])
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many instances each config has in each split.
@@ -218,13 +220,13 @@ class Step:
         }
 
 
-def tasks_of(settled: Iterable[DecidedDocument]) -> list[Task]:
+def tasks_of(settled: Iterable[DecidedDocument]) -> list[InstanceTask]:
     """Return the task of every record, in the order of the build."""
     tasks = []
     for each in settled:
         record = each.outcome.record
         if each.kept and record is not None:
-            task = Task(
+            task = InstanceTask(
                 config=each.outcome.config,
                 unique_id=each.seen.unique_id,
                 split=split_of(record.skeleton_sha256),
@@ -235,7 +237,7 @@ def tasks_of(settled: Iterable[DecidedDocument]) -> list[Task]:
     return tasks
 
 
-def _cut(tasks: Sequence[Task]) -> Iterator[list[Task]]:
+def _cut(tasks: Sequence[InstanceTask]) -> Iterator[list[InstanceTask]]:
     return in_batches(
         tasks,
         lambda each: len(each.schema),

@@ -32,7 +32,7 @@ _BATCH = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenInstance:
     """One instance that somebody made, with what they say of it."""
 
     text: str
@@ -42,7 +42,7 @@ class Given:
 
 
 @dataclass(slots=True, kw_only=True)
-class Questions:
+class SchemaToGrade:
     """One schema and the instances given for it."""
 
     config: str
@@ -50,17 +50,17 @@ class Questions:
     schema: str
     #: Empty: to be decided.
     dialect: str = ""
-    given: list[Given] = field(default_factory=list)
+    given: list[GivenInstance] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class GradedSchema:
     """One schema's instances with their grades."""
 
-    asked: Questions
+    asked: SchemaToGrade
     graded: Graded
 
-    def differing(self) -> Iterator[tuple[Given, Grade]]:
+    def differing(self) -> Iterator[tuple[GivenInstance, Grade]]:
         """Yield the instances that jsonschema-rs judges otherwise than labelled."""
         for given, grade in zip(self.asked.given, self.graded.grades, strict=False):
             known = grade.jsonschema_rs
@@ -68,7 +68,7 @@ class Answers:
                 yield given, grade
 
 
-def read_questions(path: Path, records: Records) -> list[Questions]:
+def read_schemas_to_grade(path: Path, records: Records) -> list[SchemaToGrade]:
     """Return what a file or a folder asks, schema by schema.
 
     Raises:
@@ -91,14 +91,14 @@ def _is_maskbench(path: Path) -> bool:
     return isinstance(found, dict) and "tests" in found
 
 
-def _of_maskbench(path: Path) -> Questions:
+def _of_maskbench(path: Path) -> SchemaToGrade:
     file = read_file(path)
-    return Questions(
+    return SchemaToGrade(
         config=file.split,
         unique_id=file.unique_id,
         schema=json.dumps(file.schema),
         given=[
-            Given(
+            GivenInstance(
                 text=text_of(each.data), valid=each.valid, description=each.description
             )
             for each in file.tests
@@ -106,8 +106,8 @@ def _of_maskbench(path: Path) -> Questions:
     )
 
 
-def _of_lines(path: Path, records: Records) -> Iterator[Questions]:
-    found: dict[tuple[str, str], Questions] = {}
+def _of_lines(path: Path, records: Records) -> Iterator[SchemaToGrade]:
+    found: dict[tuple[str, str], SchemaToGrade] = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
@@ -138,27 +138,27 @@ def _name_of(row: dict[str, UntypedJson], place: str) -> str:
     raise BadData("neither unique_id nor json_schema", place)
 
 
-def _given(row: dict[str, UntypedJson], place: str) -> Given:
+def _given(row: dict[str, UntypedJson], place: str) -> GivenInstance:
     valid = row.get("valid")
     if valid is not None and not isinstance(valid, bool):
         raise BadData("valid is neither true nor false", place)
     if "text" in row:
-        return Given(text=str(row["text"]), valid=valid)
+        return GivenInstance(text=str(row["text"]), valid=valid)
     if "data" in row:
-        return Given(text=json.dumps(row["data"]), valid=valid)
+        return GivenInstance(text=json.dumps(row["data"]), valid=valid)
     raise BadData("neither text nor data", place)
 
 
 def _questions(
     row: dict[str, UntypedJson], config: str, name: str, records: Records
-) -> Questions:
+) -> SchemaToGrade:
     if "json_schema" in row:
         value = row["json_schema"]
         schema = value if isinstance(value, str) else json.dumps(value)
         unique_id = str(row.get("unique_id", ""))
-        return Questions(config=config, unique_id=unique_id, schema=schema)
+        return SchemaToGrade(config=config, unique_id=unique_id, schema=schema)
     record = records.one(f"{config}/{name}" if config else name)
-    return Questions(
+    return SchemaToGrade(
         config=record.config,
         unique_id=record.unique_id,
         schema=record.schema,
@@ -167,19 +167,19 @@ def _questions(
 
 
 def graded(
-    questions: Sequence[Questions],
+    questions: Sequence[SchemaToGrade],
     *,
     jobs: int,
     progress: Callable[[int], None] = lambda _done: None,
-) -> list[Answers]:
+) -> list[GradedSchema]:
     """Return the grades of all instances, schema by schema, in the given order."""
     starts = range(0, len(questions), _BATCH)
     batches = [questions[start : start + _BATCH] for start in starts]
-    answers: dict[int, list[Answers]] = {}
+    answers: dict[int, list[GradedSchema]] = {}
     with Pool(program(), jobs=jobs, limits=limits()) as pool:
         for result in pool.run_batches([_unit(q) for q in each] for each in batches):
             answers[result.index] = [
-                Answers(asked=asked, graded=_graded(outcome))
+                GradedSchema(asked=asked, graded=_graded(outcome))
                 for asked, outcome in zip(
                     batches[result.index], result.outcomes, strict=True
                 )
@@ -188,7 +188,7 @@ def graded(
     return [each for index in sorted(answers) for each in answers[index]]
 
 
-def _unit(asked: Questions) -> UntypedJson:
+def _unit(asked: SchemaToGrade) -> UntypedJson:
     return {
         "schema": asked.schema,
         "dialect": asked.dialect,
@@ -203,7 +203,7 @@ def _graded(outcome: Outcome) -> Graded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class GradingFigures:
     """The figures of a check; each rate has its denominator beside it."""
 
     schemas: int
@@ -228,7 +228,7 @@ class Tally:
         return self.agreeing / self.labelled if self.labelled else None
 
 
-def tally(answers: Sequence[Answers]) -> Tally:
+def tally(answers: Sequence[GradedSchema]) -> GradingFigures:
     """Count what was graded."""
     count: Counter[str] = Counter()
     for each in answers:
@@ -245,7 +245,7 @@ def tally(answers: Sequence[Answers]) -> Tally:
             count["disputed"] += grade.disputed
             count["refused"] += known is False
             count["single"] += known is False and grade.keyword != "mixed"
-    return Tally(
+    return GradingFigures(
         schemas=len(answers),
         unusable=count["unusable"],
         instances=sum(len(each.asked.given) for each in answers),

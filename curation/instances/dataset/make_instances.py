@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from curation.core.documents import Rejected
 from curation.instances.constraints.load_schema import read_schema
 from curation.instances.judging.two_validators import verdicts
-from curation.instances.model import Instance, Kind
+from curation.instances.model import InstanceKind, InstanceRow
 from curation.instances.near_misses.coverage import Coverage, coverage
 from curation.instances.near_misses.search import near_misses
 from curation.instances.witnesses.search import witnesses
@@ -31,7 +31,7 @@ PROOF = "proof"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class SchemaInstances:
     """What came of one schema."""
 
     answer: Answer
@@ -41,7 +41,7 @@ class Made:
     reason: str = ""
     detail: str = ""
     #: Without the record's id, which the packaging knows.
-    instances: tuple[Instance, ...] = ()
+    instances: tuple[InstanceRow, ...] = ()
     #: None where near misses were not asked for, or there is no witness.
     coverage: Coverage | None = None
 
@@ -61,7 +61,7 @@ class Made:
             dialect=given["dialect"],
             reason=given["reason"],
             detail=given["detail"],
-            instances=tuple(Instance(**each) for each in given["instances"]),
+            instances=tuple(InstanceRow(**each) for each in given["instances"]),
             coverage=covered,
         )
 
@@ -84,7 +84,9 @@ def text_of(value: UntypedJson) -> str:
     return text
 
 
-def make(text: str, dialect: str = "", seed: int = 0, *, lean: bool = False) -> Made:
+def make(
+    text: str, dialect: str = "", seed: int = 0, *, lean: bool = False
+) -> SchemaInstances:
     """Return the instances of a schema, or why there are none.
 
     An empty dialect is decided here. With `lean` only witnesses are made, and only
@@ -93,7 +95,9 @@ def make(text: str, dialect: str = "", seed: int = 0, *, lean: bool = False) -> 
     subject = read_schema(text, dialect)
     if isinstance(subject, Rejected):
         reason = str(subject.reason)
-        return Made(answer=Answer.UNKNOWN, reason=reason, detail=subject.detail)
+        return SchemaInstances(
+            answer=Answer.UNKNOWN, reason=reason, detail=subject.detail
+        )
     found = witnesses(subject, seed)
     if not found.found:
         return _without(subject, found)
@@ -103,7 +107,7 @@ def make(text: str, dialect: str = "", seed: int = 0, *, lean: bool = False) -> 
         missed = near_misses(subject, found.found, seed)
         rows += _of_near_misses(subject, missed)
         covered = coverage(subject, missed)
-    return Made(
+    return SchemaInstances(
         answer=Answer.SATISFIABLE,
         dialect=subject.dialect.name,
         instances=tuple(_numbered(rows)),
@@ -111,17 +115,17 @@ def make(text: str, dialect: str = "", seed: int = 0, *, lean: bool = False) -> 
     )
 
 
-def _without(subject: Subject, found: Witnesses) -> Made:
+def _without(subject: Subject, found: Witnesses) -> SchemaInstances:
     dialect = subject.dialect
     said, proof = answer(subject.schema, dialect, has_witness=False)
     if proof is not None:
-        return Made(
+        return SchemaInstances(
             answer=said,
             dialect=dialect.name,
             reason=PROOF,
             detail=str(proof),
         )
-    return Made(
+    return SchemaInstances(
         answer=said,
         dialect=dialect.name,
         reason=found.obstacle or "",
@@ -154,7 +158,7 @@ def _of_near_misses(subject: Subject, missed: Sequence[NearMiss]) -> list[Untype
             {
                 "text": text_of(each.value),
                 "valid": said.jsonschema_rs is True,
-                "kind": Kind.NEAR_MISS.value,
+                "kind": InstanceKind.NEAR_MISS.value,
                 "keyword": each.keyword,
                 "schema_pointer": each.schema_pointer,
                 "instance_pointer": each.instance_pointer,
@@ -164,8 +168,8 @@ def _of_near_misses(subject: Subject, missed: Sequence[NearMiss]) -> list[Untype
     return rows
 
 
-def _numbered(rows: Sequence[UntypedJson]) -> list[Instance]:
+def _numbered(rows: Sequence[UntypedJson]) -> list[InstanceRow]:
     return [
-        Instance(unique_id="", number=number, **each)
+        InstanceRow(unique_id="", number=number, **each)
         for number, each in enumerate(rows)
     ]

@@ -16,28 +16,28 @@ from typing import TYPE_CHECKING, Self
 
 from curation.core.benchmark import SPLITS, instances_config
 from curation.dataset.parquet import file_name
-from curation.instances.model import Instance, Kind
+from curation.instances.model import InstanceKind, InstanceRow
 from curation.system.parquet_columns import columns_of, parquet_writer, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from curation.instances.dataset.build_step import Product
+    from curation.instances.dataset.build_step import RecordInstances
 
 #: Paths inside a build folder.
-STANDINGS = "ledger/instances.parquet"
+INSTANCE_LEDGER = "ledger/instances.parquet"
 DISAGREEMENTS = "ledger/disagreements.parquet"
 MISSING = "ledger/missing_near_misses.parquet"
 #: Characters of instance text, and rows, after which a row group ends.
 ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
 #: The columns of every config of instances.
-COLUMNS = columns_of(Instance)
+COLUMNS = columns_of(InstanceRow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class InstanceLedgerRow:
     """What came of one record. Field order is column order."""
 
     config: str
@@ -100,13 +100,13 @@ class Disagreement:
     verdicts: str
 
 
-def standing(product: Product) -> Standing:
+def standing(product: RecordInstances) -> InstanceLedgerRow:
     """Return the row of a record."""
     task, made = product.task, product.made
-    witnesses = [each for each in made.instances if each.kind != Kind.NEAR_MISS]
+    witnesses = [each for each in made.instances if each.kind != InstanceKind.NEAR_MISS]
     judged = [each for each in made.instances if _other(each) is not None]
     covered = made.coverage
-    return Standing(
+    return InstanceLedgerRow(
         config=task.config,
         unique_id=task.unique_id,
         split=task.split,
@@ -129,13 +129,13 @@ def standing(product: Product) -> Standing:
     )
 
 
-def _other(instance: Instance) -> bool | None:
+def _other(instance: InstanceRow) -> bool | None:
     """Return jsonschema's verdict with formats on; None where it has none."""
     said: bool | None = json.loads(instance.verdicts)["jsonschema"][0]
     return said
 
 
-def disagreements(product: Product) -> Iterator[Disagreement]:
+def disagreements(product: RecordInstances) -> Iterator[Disagreement]:
     """Yield the record's instances on which the two validators differ."""
     task = product.task
     for each in product.made.instances:
@@ -154,7 +154,7 @@ def disagreements(product: Product) -> Iterator[Disagreement]:
             )
 
 
-def missing_pairs(product: Product) -> Iterator[MissingPair]:
+def missing_pairs(product: RecordInstances) -> Iterator[MissingPair]:
     """Yield the record's pairs that have neither a near miss nor a proof."""
     covered = product.made.coverage
     for keyword, where in () if covered is None else covered.missing:
@@ -166,7 +166,7 @@ def missing_pairs(product: Product) -> Iterator[MissingPair]:
         )
 
 
-def write_instances(folder: Path, products: Iterable[Product]) -> None:
+def write_instances(folder: Path, products: Iterable[RecordInstances]) -> None:
     """Write the configs of instances and the reports into a build folder.
 
     The products come config by config, in the order of the build.
@@ -175,7 +175,7 @@ def write_instances(folder: Path, products: Iterable[Product]) -> None:
         OSError: a file cannot be written.
     """
     (folder / "ledger").mkdir(parents=True, exist_ok=True)
-    standings: list[Standing] = []
+    standings: list[InstanceLedgerRow] = []
     differing: list[Disagreement] = []
     missing: list[MissingPair] = []
     for config, members in groupby(products, key=lambda each: each.task.config):
@@ -185,7 +185,7 @@ def write_instances(folder: Path, products: Iterable[Product]) -> None:
                 differing.extend(disagreements(product))
                 missing.extend(missing_pairs(product))
                 files.add(product)
-    _write(folder / STANDINGS, Standing, standings)
+    _write(folder / INSTANCE_LEDGER, InstanceLedgerRow, standings)
     _write(folder / DISAGREEMENTS, Disagreement, differing)
     _write(folder / MISSING, MissingPair, missing)
 
@@ -212,7 +212,7 @@ class _Files:
         for each in self._files.values():
             each.close()
 
-    def add(self, product: Product) -> None:
+    def add(self, product: RecordInstances) -> None:
         self._files[product.task.split].add(
             replace(each, unique_id=product.task.unique_id)
             for each in product.made.instances
@@ -225,10 +225,10 @@ class _File:
     def __init__(self, path: Path) -> None:
         distinct = frozenset({"text"})
         self._writer = parquet_writer(path, COLUMNS, distinct=distinct)
-        self._rows: list[Instance] = []
+        self._rows: list[InstanceRow] = []
         self._length = 0
 
-    def add(self, rows: Iterable[Instance]) -> None:
+    def add(self, rows: Iterable[InstanceRow]) -> None:
         for each in rows:
             full = self._length + len(each.text) > ROW_GROUP_LENGTH
             if full or len(self._rows) >= ROW_GROUP_ROWS:

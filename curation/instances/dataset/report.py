@@ -16,7 +16,7 @@ import polars as pl
 from curation.core.benchmark import in_benchmark_order
 from curation.instances.dataset.build_step import COSTS
 from curation.instances.dataset.make_instances import PROOF
-from curation.instances.dataset.parquet import MISSING, STANDINGS
+from curation.instances.dataset.parquet import INSTANCE_LEDGER, MISSING
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def report_of(build: Path) -> InstanceReport:
         NoInput: it was not, or there is no build.
         BadData: its ledger cannot be read.
     """
-    path = build / STANDINGS
+    path = build / INSTANCE_LEDGER
     if not path.is_file():
         raise NoInput("no such file", str(path), "csbdata build --instances")
     try:

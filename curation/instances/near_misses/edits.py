@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.constraints.goals import Goals
-    from curation.instances.witnesses.builder import Nothing
+    from curation.instances.witnesses.context import Nothing
 
     _Edit = Callable[["Spot"], Iterator[UntypedJson]]
 

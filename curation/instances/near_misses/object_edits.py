@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.near_misses.edits import ANY, MOST_MEMBERS
-from curation.instances.witnesses import builder as making
+from curation.instances.witnesses.context import NOTHING, Nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,16 +85,16 @@ def more(spot: Spot) -> Iterator[UntypedJson]:
             break
         if name not in longer:
             made = _made(spot, name)
-            if made is not making.NOTHING:
+            if made is not NOTHING:
                 longer[name] = made
     yield longer
 
 
-def _made(spot: Spot, name: str) -> UntypedJson | making.Nothing:
+def _made(spot: Spot, name: str) -> UntypedJson | Nothing:
     goals = spot.shape.property_nodes(name)
     accepts = spot.shape.subject.accepts
     if goals is None or not all(accepts(each, name) for each in spot.shape.name_nodes):
-        return making.NOTHING
+        return NOTHING
     return spot.fill(goals)
 
 
@@ -109,8 +109,8 @@ def misnamed(spot: Spot) -> Iterator[UntypedJson]:
     )
     for name in refused:
         goals = spot.shape.property_nodes(name)
-        made = making.NOTHING if goals is None else spot.fill(goals)
-        if made is not making.NOTHING:
+        made = NOTHING if goals is None else spot.fill(goals)
+        if made is not NOTHING:
             yield {**members, name: made}
 
 
@@ -121,7 +121,7 @@ def dependent(spot: Spot) -> Iterator[UntypedJson]:
         whole = members
         if name not in whole:
             made = _made(spot, name)
-            if made is making.NOTHING:
+            if made is NOTHING:
                 continue
             whole = {**members, name: made}
         if isinstance(needs, list):

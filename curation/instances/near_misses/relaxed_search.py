@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.compiled_schema import Node, Subject
 from curation.instances.constraints.goals import Goals, Negation
-from curation.instances.model import Kind
-from curation.instances.witnesses.builder import (
+from curation.instances.model import InstanceKind
+from curation.instances.witnesses.builder import WitnessBuilder
+from curation.instances.witnesses.context import (
     NOTHING,
+    BuildContext,
     ExhaustedError,
-    Frame,
-    Maker,
     Nothing,
 )
 from curation.json.pointer import replaced
@@ -72,9 +72,11 @@ class Loosened:
         self, goals: Goals, rng: random.Random, steps: int
     ) -> UntypedJson | Nothing:
         """Return a value for the goals of a site that fails the keyword alone."""
-        maker = Maker(subject=self.subject, rng=rng, kind=Kind.MINIMAL, steps=steps)
+        builder = WitnessBuilder(
+            subject=self.subject, rng=rng, kind=InstanceKind.MINIMAL, steps=steps
+        )
         try:
-            return maker.value((*self._same(goals), self._denied), Frame())
+            return builder.value((*self._same(goals), self._denied), BuildContext())
         except (ExhaustedError, RecursionError):
             return NOTHING
 

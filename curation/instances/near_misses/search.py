@@ -21,7 +21,7 @@ from curation.instances.constraints.reachable_keywords import (
 )
 from curation.instances.constraints.validation_cost import weight
 from curation.instances.constraints.violations import DECIDING, FALSE, MIXED, near_miss
-from curation.instances.model import Kind, NearMiss, Witness
+from curation.instances.model import InstanceKind, NearMiss, Witness
 from curation.instances.near_misses.coverage import pointers
 from curation.instances.near_misses.edit_sites import (
     Site,
@@ -35,11 +35,11 @@ from curation.instances.near_misses.edit_table import EDITS
 from curation.instances.near_misses.edits import Spot
 from curation.instances.near_misses.relaxed_search import Loosened
 from curation.instances.proofs.implied import implied
-from curation.instances.witnesses.builder import (
+from curation.instances.witnesses.builder import WitnessBuilder
+from curation.instances.witnesses.context import (
     NOTHING,
+    BuildContext,
     ExhaustedError,
-    Frame,
-    Maker,
     Nothing,
 )
 from curation.json.text import canonical
@@ -248,17 +248,17 @@ class _Making:
                 yield new
 
     def _fill(self, goals: Goals) -> UntypedJson | Nothing:
-        return self._make(goals, Frame())
+        return self._make(goals, BuildContext())
 
-    def _make(self, goals: Goals, frame: Frame) -> UntypedJson | Nothing:
-        maker = Maker(
+    def _make(self, goals: Goals, context: BuildContext) -> UntypedJson | Nothing:
+        builder = WitnessBuilder(
             subject=self.subject,
             rng=self.rng,
-            kind=Kind.MINIMAL,
+            kind=InstanceKind.MINIMAL,
             steps=self.effort.steps,
         )
         try:
-            return maker.value(goals, frame)
+            return builder.value(goals, context)
         except (ExhaustedError, RecursionError):
             return NOTHING
 
@@ -293,7 +293,7 @@ class _Making:
     def _reach(self, pair: Pair) -> None:
         """Make a witness in which the keyword applies to some value."""
         for context in self.reach.contexts[pair][:2]:
-            value = self._make((self.subject.root, *_forced(context)), Frame())
+            value = self._make((self.subject.root, *_forced(context)), BuildContext())
             if value is not NOTHING and self.subject.is_valid(value):
                 self._add_witness(value)
                 if pair in self.sites:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.regex import character_sets, parser
 from curation.instances.regex import syntax_tree as trees
 from curation.instances.regex.character_sets import CharSet, minterms
-from curation.instances.regex.derivatives import Place, Term, Terms
+from curation.instances.regex.derivatives import Term, TermFactory, TextBefore
 
 if TYPE_CHECKING:
     import random
@@ -26,7 +26,7 @@ _MOST_STATES: Final = 3_000
 #: Repetitions at will in patterns for which no automaton is built: what is left of
 #: them grows with the cube of their number.
 _MOST_REPETITIONS: Final = 200
-#: Terms likewise.
+#: TermFactory likewise.
 _MOST_TERMS: Final = 40_000
 #: Weights of characters that no pattern names, and of those that one does.
 _OPEN_WEIGHT = 2.0
@@ -34,17 +34,17 @@ _STOP = 0.3
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class State:
+class AutomatonState:
     """What the rest of the text must meet."""
 
     term: Term
-    place: Place
+    place: TextBefore
     monitors: tuple[Term, ...]
     accepting: bool
     #: Classes of characters that lead somewhere, or None if not looked at.
     classes: list[CharSet] | None = None
-    after: dict[int, State] = field(default_factory=dict)
-    characters: dict[str, State] = field(default_factory=dict)
+    after: dict[int, AutomatonState] = field(default_factory=dict)
+    characters: dict[str, AutomatonState] = field(default_factory=dict)
 
 
 class Automaton:
@@ -65,36 +65,40 @@ class Automaton:
             for number, body in enumerate(pattern.groups, 1)
         }
         single = len(self._patterns) + len(self._refused) == 1
-        self._terms = terms = Terms(groups if single else {})
-        self._states: dict[tuple[int, Place, tuple[int, ...]], State] = {}
+        self._terms = terms = TermFactory(groups if single else {})
+        self._states: dict[tuple[int, TextBefore, tuple[int, ...]], AutomatonState] = {}
         wanted = [terms.search(each.root) for each in self._patterns]
         unwanted = [terms.negation(terms.search(each.root)) for each in self._refused]
         self.exact = terms.exact
         monitors = tuple(terms.behind(each) for each in terms.behinds)
         self._start = self._state(terms.both([*wanted, *unwanted]), 0, monitors)
 
-    def _state(self, term: Term, previous: int, monitors: tuple[Term, ...]) -> State:
+    def _state(
+        self, term: Term, previous: int, monitors: tuple[Term, ...]
+    ) -> AutomatonState:
         terms = self._terms
         if not terms.minds_previous and previous:
             previous = 1
         truths: tuple[bool, ...] = ()
         for each in monitors:
-            truths = (*truths, terms.at_end(each, Place(previous, truths)))
-        place = Place(previous, truths)
+            truths = (*truths, terms.at_end(each, TextBefore(previous, truths)))
+        place = TextBefore(previous, truths)
         key = (term.number, place, tuple(each.number for each in monitors))
         found = self._states.get(key)
         if found is None:
             accepting = terms.at_end(term, place)
-            found = State(
+            found = AutomatonState(
                 term=term, place=place, monitors=monitors, accepting=accepting
             )
             self._states[key] = found
         return found
 
-    def _next(self, state: State, code: int) -> State:
+    def _next(self, state: AutomatonState, code: int) -> AutomatonState:
         terms = self._terms
         monitors = tuple(
-            terms.after(each, code, Place(state.place.previous, state.place.truths[:i]))
+            terms.after(
+                each, code, TextBefore(state.place.previous, state.place.truths[:i])
+            )
             for i, each in enumerate(state.monitors)
         )
         previous = 2 if code in character_sets.WORDS else 1
@@ -102,18 +106,22 @@ class Automaton:
             terms.after(state.term, code, state.place), previous, monitors
         )
 
-    def _classes(self, state: State) -> list[CharSet]:
+    def _classes(self, state: AutomatonState) -> list[CharSet]:
         if state.classes is None:
             heads = self._terms.heads(state.term, state.place)
             for index, each in enumerate(state.monitors):
                 truths = state.place.truths[:index]
-                heads |= self._terms.heads(each, Place(state.place.previous, truths))
+                heads |= self._terms.heads(
+                    each, TextBefore(state.place.previous, truths)
+                )
             if self._terms.minds_previous:
                 heads[character_sets.WORDS] = None
             state.classes = minterms(list(heads))
         return state.classes
 
-    def _successors(self, state: State) -> list[tuple[CharSet, State]]:
+    def _successors(
+        self, state: AutomatonState
+    ) -> list[tuple[CharSet, AutomatonState]]:
         found = []
         for chars in self._classes(state):
             code = chars.ranges[0][0]
@@ -210,12 +218,14 @@ class _Walk:
                 return None
         return None
 
-    def _may_stop(self, state: State, length: int, *, stuck: bool) -> bool:
+    def _may_stop(self, state: AutomatonState, length: int, *, stuck: bool) -> bool:
         if not state.accepting or length < self._least:
             return False
         return stuck or length >= self._wanted or self._rng.random() < _STOP
 
-    def _ordered(self, state: State, length: int) -> list[tuple[CharSet, State]]:
+    def _ordered(
+        self, state: AutomatonState, length: int
+    ) -> list[tuple[CharSet, AutomatonState]]:
         """Return where to go, the best last."""
         found = [
             (self._rank(chars, successor, length), index, chars, successor)
@@ -227,7 +237,9 @@ class _Walk:
         found.sort(key=lambda each: each[:2])
         return [(chars, successor) for _, _, chars, successor in found]
 
-    def _rank(self, chars: CharSet, successor: State, length: int) -> tuple[int, float]:
+    def _rank(
+        self, chars: CharSet, successor: AutomatonState, length: int
+    ) -> tuple[int, float]:
         weight = _OPEN_WEIGHT if chars.open else min(len(chars.palette), 40)
         chance = self._rng.random() ** (1 / weight)
         if length + successor.term.low < self._wanted:

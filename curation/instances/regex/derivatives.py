@@ -12,7 +12,7 @@ from curation.instances.regex.character_sets import CharSet
 _MOST = trees.MOST
 
 
-class Place(NamedTuple):
+class TextBefore(NamedTuple):
     """What is known of the text before a position."""
 
     #: 0 at the start, 2 behind a word character, else 1.
@@ -25,7 +25,7 @@ class Place(NamedTuple):
 class Cell:
     """A node to match and what follows it."""
 
-    node: trees.Node | None
+    node: trees.PatternNode | None
     rest: Cell | None
     number: int
     low: int
@@ -59,16 +59,16 @@ _Marks = frozenset[tuple[int, int]]
 _NO_MARKS: Final[_Marks] = frozenset()
 
 
-class Terms:
+class TermFactory:
     """Makes terms and cells, each only once."""
 
-    def __init__(self, groups: dict[int, trees.Node]) -> None:
+    def __init__(self, groups: dict[int, trees.PatternNode]) -> None:
         """Take the bodies of the groups that back-references mean."""
         self._groups = groups
         self._cells: dict[tuple[int, int], Cell] = {}
         self._terms: dict[tuple[object, ...], Term] = {}
-        self._heads: dict[tuple[int, Place, _Marks], Head] = {}
-        self._repeats: dict[tuple[int, int, int | None], trees.Node] = {}
+        self._heads: dict[tuple[int, TextBefore, _Marks], Head] = {}
+        self._repeats: dict[tuple[int, int, int | None], trees.PatternNode] = {}
         self.true = Term(kind="true", number=0, low=0)
         self.false = Term(kind="false", number=1, low=_MOST)
         self._all = Cell(node=None, rest=None, number=0, low=0)
@@ -86,12 +86,12 @@ class Terms:
         """How many terms and heads there are."""
         return len(self._terms) + len(self._heads) + len(self._cells)
 
-    def search(self, node: trees.Node) -> Term:
+    def search(self, node: trees.PatternNode) -> Term:
         """Return the term of all texts in which a pattern matches somewhere."""
         self._survey(node)
         return self._searched(node)
 
-    def _searched(self, node: trees.Node) -> Term:
+    def _searched(self, node: trees.PatternNode) -> Term:
         if isinstance(node, trees.Alternatives):
             return self.either([self._searched(each) for each in node.options])
         cell = self._cell(node, self._all)
@@ -103,7 +103,7 @@ class Terms:
         """Return the term of all texts that end with what a look-behind wants."""
         return self.atom(self._cell(self._anything, self._cell(look.body, self._end)))
 
-    def _survey(self, node: trees.Node, *, behind: bool = False) -> None:
+    def _survey(self, node: trees.PatternNode, *, behind: bool = False) -> None:
         if isinstance(node, trees.Sequence):
             for part in node.parts:
                 self._survey(part, behind=behind)
@@ -121,10 +121,10 @@ class Terms:
         elif isinstance(node, trees.Anchor):
             self.minds_previous |= node.kind in "bB"
             self.exact &= not behind or node.kind == "^"
-        elif isinstance(node, trees.Reference):
+        elif isinstance(node, trees.BackReference):
             self.exact = False
 
-    def _cell(self, node: trees.Node, rest: Cell) -> Cell:
+    def _cell(self, node: trees.PatternNode, rest: Cell) -> Cell:
         key = (id(node), rest.number)
         found = self._cells.get(key)
         if found is None:
@@ -200,15 +200,15 @@ class Terms:
             kind, max(lows) if kind == "and" else min(lows), ordered, None
         )
 
-    def at_end(self, term: Term, place: Place) -> bool:
+    def at_end(self, term: Term, place: TextBefore) -> bool:
         """Tell whether the text may end here."""
         return self._evaluated(term, None, place) is self.true
 
-    def after(self, term: Term, code: int, place: Place) -> Term:
+    def after(self, term: Term, code: int, place: TextBefore) -> Term:
         """Return what one more character leaves of a term."""
         return self._evaluated(term, code, place)
 
-    def _evaluated(self, term: Term, code: int | None, place: Place) -> Term:
+    def _evaluated(self, term: Term, code: int | None, place: TextBefore) -> Term:
         if term.kind in ("true", "false"):
             return term
         if term.cell is not None:
@@ -239,7 +239,7 @@ class Terms:
             return self.negation(parts[0])
         return self.both(parts) if kind == "and" else self.either(parts)
 
-    def heads(self, term: Term, place: Place) -> dict[CharSet, None]:
+    def heads(self, term: Term, place: TextBefore) -> dict[CharSet, None]:
         """Return the sets that what comes next depends on, in order."""
         found: dict[CharSet, None] = {}
         pending: list[Term] = [term]
@@ -250,7 +250,9 @@ class Terms:
                 _collect(self._head(each.cell, place), found)
         return found
 
-    def _head(self, cell: Cell, place: Place, visiting: _Marks = _NO_MARKS) -> Head:
+    def _head(
+        self, cell: Cell, place: TextBefore, visiting: _Marks = _NO_MARKS
+    ) -> Head:
         key = (cell.number, place, visiting)
         found = self._heads.get(key)
         if found is None:
@@ -258,7 +260,7 @@ class Terms:
             self._heads[key] = found
         return found
 
-    def _head_of(self, cell: Cell, place: Place, visiting: _Marks) -> Head:
+    def _head_of(self, cell: Cell, place: TextBefore, visiting: _Marks) -> Head:
         node, rest = cell.node, cell.rest
         if node is None or rest is None:
             return _TRUE if cell is self._all else ("end",)
@@ -285,7 +287,7 @@ class Terms:
         self,
         node: trees.Repeat,
         rest: Cell,
-        place: Place,
+        place: TextBefore,
         visiting: _Marks,
     ) -> Head:
         body, least, most = node.body, node.least, node.most
@@ -302,7 +304,9 @@ class Terms:
             return again
         return _or([again, self._head(rest, place, visiting)])
 
-    def _repeat(self, body: trees.Node, least: int, most: int | None) -> trees.Node:
+    def _repeat(
+        self, body: trees.PatternNode, least: int, most: int | None
+    ) -> trees.PatternNode:
         key = (id(body), least, most)
         found = self._repeats.get(key)
         if found is None:
@@ -312,13 +316,13 @@ class Terms:
 
     def _head_of_assertion(
         self,
-        node: trees.Node,
+        node: trees.PatternNode,
         rest: Cell,
-        place: Place,
+        place: TextBefore,
         visiting: _Marks,
     ) -> Head:
         follows = self._head(rest, place, visiting)
-        if isinstance(node, trees.Reference):
+        if isinstance(node, trees.BackReference):
             again = [
                 self._head(self._cell(self._groups[each], rest), place, visiting)
                 for each in node.numbers
@@ -330,7 +334,7 @@ class Terms:
             return _and([_not(inside) if node.negative else inside, follows])
         return _and([self._here(node, place), follows])
 
-    def _here(self, node: trees.Node, place: Place) -> Head:
+    def _here(self, node: trees.PatternNode, place: TextBefore) -> Head:
         """Return what an assertion wants, given what came before."""
         if isinstance(node, trees.Look):
             index = next(i for i, each in enumerate(self.behinds) if each is node)
@@ -341,11 +345,11 @@ class Terms:
         if kind == "$":
             return ("end",)
         follows: Head = ("word",)
-        changes = _not(follows) if place.previous == 2 else follows  # noqa: PLR2004 - as Place says
+        changes = _not(follows) if place.previous == 2 else follows  # noqa: PLR2004 - as TextBefore says
         return changes if kind == "b" else _not(changes)
 
 
-def _chars(chars: CharSet) -> trees.Node:
+def _chars(chars: CharSet) -> trees.PatternNode:
     return trees.Chars(chars=chars, low=1, high=1)
 
 

@@ -18,12 +18,12 @@ from curation.instances.regex.syntax_tree import (
     EMPTY,
     MOST,
     Anchor,
+    BackReference,
     Chars,
     Group,
     Look,
-    Node,
     Pattern,
-    Reference,
+    PatternNode,
     Sequence,
     alternatives,
     anchored,
@@ -81,7 +81,7 @@ def parse(pattern: str) -> Pattern | None:
     )
 
 
-def _without_behind(root: Node) -> Node:
+def _without_behind(root: PatternNode) -> PatternNode:
     """Return what matches somewhere in the same texts, if it begins looking back."""
     first = root.parts[0] if isinstance(root, Sequence) and root.parts else root
     if not isinstance(first, Look) or first.ahead or first.negative:
@@ -104,11 +104,11 @@ class _Reading:
     text: str
     index: int = 0
     depth: int = 0
-    groups: dict[int, Node] = field(default_factory=dict)
+    groups: dict[int, PatternNode] = field(default_factory=dict)
     opened: int = 0
     names: dict[str, tuple[int, ...]] | None = None
 
-    def disjunction(self) -> Node:
+    def disjunction(self) -> PatternNode:
         self.depth += 1
         if self.depth > _DEEPEST:
             raise _UnreadableError
@@ -124,8 +124,8 @@ class _Reading:
             self.index += len(token)
         return found
 
-    def _alternative(self) -> Node:
-        parts: list[Node] = []
+    def _alternative(self) -> PatternNode:
+        parts: list[PatternNode] = []
         while self.index < len(self.text) and self.text[self.index] not in "|)":
             atom = self._atom()
             quantifier = _QUANTIFIER.match(self.text, self.index)
@@ -135,7 +135,7 @@ class _Reading:
             parts.append(atom)
         return sequence(parts) if parts else EMPTY
 
-    def _atom(self) -> Node:
+    def _atom(self) -> PatternNode:
         character = self.text[self.index]
         if character == "(":
             return self._group()
@@ -150,7 +150,7 @@ class _Reading:
             return self._escape()
         return _chars(character_sets.of(character))
 
-    def _group(self) -> Node:
+    def _group(self) -> PatternNode:
         for opening, ahead, negative in _LOOKS:
             if self._take(opening):
                 return Look(
@@ -172,13 +172,13 @@ class _Reading:
             body=body, number=number, low=body.low, high=body.high, plain=body.plain
         )
 
-    def _closed(self) -> Node:
+    def _closed(self) -> PatternNode:
         body = self.disjunction()
         if not self._take(")"):
             raise _UnreadableError
         return body
 
-    def _escape(self) -> Node:
+    def _escape(self) -> PatternNode:
         letter = self.text[self.index]
         if letter in "bB":
             self.index += 1
@@ -194,8 +194,8 @@ class _Reading:
             return self._reference(self._named(name))
         return _chars(self._set())
 
-    def _reference(self, numbers: tuple[int, ...]) -> Node:
-        return Reference(numbers=numbers, low=0, high=None, plain=False)
+    def _reference(self, numbers: tuple[int, ...]) -> PatternNode:
+        return BackReference(numbers=numbers, low=0, high=None, plain=False)
 
     def _named(self, name: str) -> tuple[int, ...]:
         """Return the numbers of the groups of a name, wherever they stand."""
@@ -302,11 +302,11 @@ _LOOKS = (
 
 
 @lru_cache(maxsize=4096)
-def _chars(chars: CharSet) -> Node:
+def _chars(chars: CharSet) -> PatternNode:
     return Chars(chars=chars, low=1, high=1, plain=bool(chars.ranges))
 
 
-def _repeated(atom: Node, quantifier: re.Match[str]) -> Node:
+def _repeated(atom: PatternNode, quantifier: re.Match[str]) -> PatternNode:
     if quantifier[4]:
         least, most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[quantifier[4]]
     else:

@@ -49,7 +49,7 @@ class _Writing:
     out: list[str] = field(default_factory=list)
     groups: dict[int, str] = field(default_factory=dict)
 
-    def write(self, node: trees.Node, want: int) -> None:
+    def write(self, node: trees.PatternNode, want: int) -> None:
         """Append what matches a node, of about as many characters as wanted."""
         if isinstance(node, trees.Chars):
             # A lone dot is often meant as one.
@@ -68,7 +68,7 @@ class _Writing:
             start = len(self.out)
             self.write(node.body, want)
             self.groups[node.number] = "".join(self.out[start:])
-        elif isinstance(node, trees.Reference):
+        elif isinstance(node, trees.BackReference):
             known = [self.groups[each] for each in node.numbers if each in self.groups]
             self.out.append(known[-1] if known else "")
 
@@ -84,7 +84,7 @@ class _Writing:
         if count > 0:
             self.out.append(chars.draw(self.rng, count))
 
-    def _sequence(self, parts: tuple[trees.Node, ...], want: int) -> None:
+    def _sequence(self, parts: tuple[trees.PatternNode, ...], want: int) -> None:
         spare = want - sum(part.low for part in parts)
         shares = [part.low for part in parts]
         elastic = [i for i, part in enumerate(parts) if part.high != part.low]
@@ -95,7 +95,7 @@ class _Writing:
 
     def _share(
         self,
-        parts: tuple[trees.Node, ...],
+        parts: tuple[trees.PatternNode, ...],
         elastic: list[int],
         shares: list[int],
         spare: int,
@@ -116,7 +116,9 @@ class _Writing:
             shares[index] += room
             spare -= room
 
-    def _picked(self, options: tuple[trees.Node, ...], want: int) -> trees.Node:
+    def _picked(
+        self, options: tuple[trees.PatternNode, ...], want: int
+    ) -> trees.PatternNode:
         if not self.strict:
             return options[int(self.rng.random() * len(options))]
         gaps = [_gap(option, want) for option in options]
@@ -142,7 +144,7 @@ class _Writing:
         self.out.append(block * (times - 1))
         self._repeated(body, rest, 0)
 
-    def _repeated(self, body: trees.Node, count: int, spare: int) -> None:
+    def _repeated(self, body: trees.PatternNode, count: int, spare: int) -> None:
         for left in range(count, 0, -1):
             share = spare
             if left > 1:
@@ -154,7 +156,7 @@ class _Writing:
             spare -= share
 
 
-def _gap(node: trees.Node, want: int) -> int:
+def _gap(node: trees.PatternNode, want: int) -> int:
     if want < node.low:
         return node.low - want
     return 0 if node.high is None or want <= node.high else want - node.high

@@ -16,7 +16,7 @@ _SAFE: Final = ((1, MOST), (2, 2_000), (3, 300), (4, 100), (8, 24))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Node:
+class PatternNode:
     """A part of a pattern; compared by identity.
 
     `low` and `high` are bounds of the length of what it matches, not always reached.
@@ -29,61 +29,61 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Chars(Node):
+class Chars(PatternNode):
     """One character of a set."""
 
     chars: CharSet
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Sequence(Node):
+class Sequence(PatternNode):
     """Parts one after the other."""
 
-    parts: tuple[Node, ...]
+    parts: tuple[PatternNode, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Alternatives(Node):
+class Alternatives(PatternNode):
     """One of several."""
 
-    options: tuple[Node, ...]
+    options: tuple[PatternNode, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Repeat(Node):
+class Repeat(PatternNode):
     """A body again and again; `most` is None without bound."""
 
-    body: Node
+    body: PatternNode
     least: int
     most: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Group(Node):
+class Group(PatternNode):
     """A body whose text is remembered."""
 
-    body: Node
+    body: PatternNode
     number: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Reference(Node):
+class BackReference(PatternNode):
     """The text of a group again; the groups of a name, of which one took part."""
 
     numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Look(Node):
+class Look(PatternNode):
     """An assertion about what follows or precedes."""
 
-    body: Node
+    body: PatternNode
     ahead: bool
     negative: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Anchor(Node):
+class Anchor(PatternNode):
     """One of `^`, `$`, `b` and `B`."""
 
     kind: str
@@ -93,9 +93,9 @@ class Anchor(Node):
 class Pattern:
     """A pattern that was read."""
 
-    root: Node
+    root: PatternNode
     #: Bodies of the groups, by their numbers less one.
-    groups: tuple[Node, ...]
+    groups: tuple[PatternNode, ...]
     #: Whether every way through it begins with `^`, or ends with `$`.
     starts: bool
     ends: bool
@@ -110,7 +110,7 @@ class Pattern:
 EMPTY: Final = Sequence(parts=())
 
 
-def sequence(parts: list[Node]) -> Node:
+def sequence(parts: list[PatternNode]) -> PatternNode:
     """Return parts one after the other as one."""
     if len(parts) == 1:
         return parts[0]
@@ -122,7 +122,7 @@ def sequence(parts: list[Node]) -> Node:
     )
 
 
-def alternatives(options: list[Node]) -> Node:
+def alternatives(options: list[PatternNode]) -> PatternNode:
     """Return a choice."""
     if len(options) == 1:
         return options[0]
@@ -135,7 +135,7 @@ def alternatives(options: list[Node]) -> Node:
     )
 
 
-def repeat(body: Node, least: int, most: int | None) -> Node:
+def repeat(body: PatternNode, least: int, most: int | None) -> PatternNode:
     """Return a body again and again."""
     high = 0 if body.high == 0 or most == 0 else None
     if body.high and most:
@@ -154,7 +154,7 @@ def _sum(highs: list[int | None]) -> int | None:
     return None if None in highs else min(MOST, sum(each or 0 for each in highs))
 
 
-def is_sure(root: Node) -> bool:
+def is_sure(root: PatternNode) -> bool:
     """Tell whether what is made of a tree part by part surely matches."""
     if not isinstance(root, Sequence) or not root.parts:
         return root.plain
@@ -166,7 +166,7 @@ def is_sure(root: Node) -> bool:
     return all(part.plain for part in parts)
 
 
-def anchored(node: Node, kind: str) -> bool:
+def anchored(node: PatternNode, kind: str) -> bool:
     """Tell whether every way through a node begins with `^`, or ends with `$`."""
     if isinstance(node, Anchor):
         return node.kind == kind
@@ -179,7 +179,7 @@ def anchored(node: Node, kind: str) -> bool:
     return False
 
 
-def safe_length(root: Node, *, starts: bool) -> int:
+def safe_length(root: PatternNode, *, starts: bool) -> int:
     """Return the length of texts up to which backtracking surely ends soon."""
     found = _repetitions(root, within=False)
     if found is None:
@@ -189,7 +189,7 @@ def safe_length(root: Node, *, starts: bool) -> int:
     return next((length for count, length in _SAFE if found <= count), 0)
 
 
-def _repetitions(node: Node, *, within: bool) -> int | None:
+def _repetitions(node: PatternNode, *, within: bool) -> int | None:
     """Return how many parts repeat at will; None if they do so within each other."""
     if isinstance(node, Repeat):
         varies = node.most != node.least
@@ -197,7 +197,7 @@ def _repetitions(node: Node, *, within: bool) -> int | None:
             return None
         inner = _repetitions(node.body, within=within or (node.most or 2) > 1)
         return None if inner is None else inner + varies
-    parts: tuple[Node, ...] = ()
+    parts: tuple[PatternNode, ...] = ()
     if isinstance(node, Alternatives):
         if within:
             return None
@@ -215,7 +215,7 @@ def _repetitions(node: Node, *, within: bool) -> int | None:
     return total
 
 
-def repetitions(node: Node) -> int:
+def repetitions(node: PatternNode) -> int:
     """Return how many parts repeat at will, within each other or not."""
     found, pending = 0, [node]
     while pending:

@@ -24,7 +24,7 @@ from curation.instances.words import WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.instances.regex.syntax_tree import Node, Pattern
+    from curation.instances.regex.syntax_tree import Pattern, PatternNode
 
 #: Longer strings are not made.
 LONGEST: Final = 10_000_000
@@ -211,7 +211,7 @@ def _of_pattern(shape: StringShape, pattern: str, rng: Random) -> Iterator[str]:
             yield _around(tree, text, shape, rng)
 
 
-def _wanted(root: Node, least: int, most: int | None, rng: Random) -> int:
+def _wanted(root: PatternNode, least: int, most: int | None, rng: Random) -> int:
     low = max(least, root.low)
     room = 8 if most is None else max(0, most - low)
     return low + int(rng.random() * (min(room, 8) + 1))

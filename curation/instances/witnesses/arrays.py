@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from curation.instances.constraints.admission import identity
 from curation.instances.constraints.goals import Negation
-from curation.instances.model import Kind, Obstacle
-from curation.instances.witnesses import builder as making
+from curation.instances.model import InstanceKind, Obstacle
+from curation.instances.witnesses.context import NOTHING
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.constraints.goals import Goals
-    from curation.instances.witnesses.builder import Frame, Maker, Nothing
+    from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: More elements than this are not made for a `minItems`.
 MOST_ITEMS = 100_000
@@ -21,16 +21,20 @@ MOST_ITEMS = 100_000
 _MADE = 40
 
 
-def build(maker: Maker, shape: Shape, frame: Frame) -> UntypedJson | Nothing:
+def build(
+    builder: ValueBuilder, shape: Shape, context: BuildContext
+) -> UntypedJson | Nothing:
     """Return an array of a shape, or NOTHING."""
     if shape.min_items > MOST_ITEMS:
-        return maker.note(Obstacle.TOO_LARGE, f"{shape.min_items} items are required")
-    return _Building(maker, shape, frame).run()
+        return builder.note(Obstacle.TOO_LARGE, f"{shape.min_items} items are required")
+    return _Building(builder, shape, context).run()
 
 
 class _Building:
-    def __init__(self, maker: Maker, shape: Shape, frame: Frame) -> None:
-        self.maker, self.shape, self.frame = maker, shape, frame
+    def __init__(
+        self, builder: ValueBuilder, shape: Shape, context: BuildContext
+    ) -> None:
+        self.builder, self.shape, self.context = builder, shape, context
         self.items: list[UntypedJson] = []
         self.seen: set[bytes] = set()
         self.needed = [
@@ -42,37 +46,37 @@ class _Building:
         shape = self.shape
         least = max(int(shape.min_items), len(self.needed), 2 * shape.duplicate)
         count = self._count(least)
-        start = self.maker.made
+        start = self.builder.made
         index = 0
         while index < count:
             if index >= _MADE and not shape.unique and index >= self._individual():
                 self._repeat(least)
                 break
-            spent = self.maker.made - start
-            share = (self.frame.allowance - spent) / (count - index) - 1
+            spent = self.builder.made - start
+            share = (self.context.allowance - spent) / (count - index) - 1
             if not self._add(index, max(share, 0)):
                 break
             index += 1
         if len(self.items) < least or self.needed:
-            return making.NOTHING
+            return NOTHING
         return self.items
 
     def _individual(self) -> int:
         return self.shape.prefix_length() + len(self.shape.contains)
 
     def _count(self, least: int) -> int:
-        shape, maker = self.shape, self.maker
+        shape, builder = self.shape, self.builder
         count = least
-        if self.frame.allowance >= 1:
+        if self.context.allowance >= 1:
             wanted = max(least, shape.prefix_length(), 1)
-            if maker.kind is Kind.RANDOM:
-                wanted = least + maker.rng.randint(0, 2)
+            if builder.kind is InstanceKind.RANDOM:
+                wanted = least + builder.rng.randint(0, 2)
             elif not shape.prefix_length():
-                wanted = max(wanted, 2 if self.frame.allowance >= 8 else 1)  # noqa: PLR2004 (room for two)
+                wanted = max(wanted, 2 if self.context.allowance >= 8 else 1)  # noqa: PLR2004 (room for two)
             count = wanted
         if shape.max_items is not None:
             count = min(count, int(shape.max_items))
-        if (*self.frame.path, "*") in maker.trouble:
+        if (*self.context.path, "*") in builder.trouble:
             count = least
         return max(count, least) if shape.max_items is None else count
 
@@ -83,13 +87,13 @@ class _Building:
         if index == 1 and self.shape.duplicate:
             self.items.append(self.items[0])
             return True
-        frame = self.frame.element(index, allowance, self.seen)
-        found: UntypedJson | Nothing = making.NOTHING
+        context = self.context.element(index, allowance, self.seen)
+        found: UntypedJson | Nothing = NOTHING
         for extra in self._extras():
-            found = self.maker.value((*goals, *extra), frame)
-            if found is not making.NOTHING:
+            found = self.builder.value((*goals, *extra), context)
+            if found is not NOTHING:
                 break
-        if found is making.NOTHING:
+        if found is NOTHING:
             return False
         self._count_needs(found)
         self.items.append(found)
@@ -107,7 +111,7 @@ class _Building:
         return [(self.needed[0],), refused]
 
     def _count_needs(self, value: UntypedJson) -> None:
-        accepts = self.maker.subject.accepts
+        accepts = self.builder.subject.accepts
         for node in dict.fromkeys(self.needed):
             if accepts(node, value):
                 self.needed.remove(node)

@@ -21,14 +21,14 @@ from curation.instances.constraints.conjunction import (
 from curation.instances.constraints.goals import Atom, Choice, Goal, Goals, Negation
 from curation.instances.constraints.minimal_depth import height
 from curation.instances.model import Obstacle
-from curation.instances.witnesses import builder as making
-from curation.instances.witnesses.negation import denials
+from curation.instances.witnesses.context import NOTHING
+from curation.instances.witnesses.negation import ways_to_fail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.witnesses.builder import Frame, Maker, Nothing
+    from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: Values made for one place before it is given up, by depth.
 _ATTEMPTS = (60, 40, 24, 16)
@@ -49,33 +49,35 @@ class _Attempts:
         return self.left <= self.least
 
 
-def solve(maker: Maker, goals: Goals, frame: Frame) -> UntypedJson | Nothing:
+def solve(
+    builder: ValueBuilder, goals: Goals, context: BuildContext
+) -> UntypedJson | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
-    shape = conjunction(maker.subject, goals)
+    shape = conjunction(builder.subject, goals)
     if shape.is_settled and not contradiction(shape):
-        return next(maker.candidates(shape, frame), making.NOTHING)
-    depth = len(frame.path)
+        return next(builder.candidates(shape, context), NOTHING)
+    depth = len(context.path)
     left = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
-    return _Search(maker, frame, _Attempts(left)).pick(goals, frozenset())
+    return _Search(builder, context, _Attempts(left)).pick(goals, frozenset())
 
 
 @dataclass(slots=True)
 class _Search:
-    maker: Maker
-    frame: Frame
+    builder: ValueBuilder
+    context: BuildContext
     attempts: _Attempts
 
     def pick(self, goals: Goals, picked: frozenset[Choice]) -> UntypedJson | Nothing:
         """Pick a branch of the first open choice, or finish."""
-        shape = conjunction(self.maker.subject, goals)
-        self.maker.spend(len(shape.parts) * (1 + len(shape.required)) // 64)
+        shape = conjunction(self.builder.subject, goals)
+        self.builder.spend(len(shape.parts) * (1 + len(shape.required)) // 64)
         why = contradiction(shape)
         if why:
-            return self.maker.note(Obstacle.CONTRADICTION, why)
+            return self.builder.note(Obstacle.CONTRADICTION, why)
         choice = next((each for each in shape.choices if each not in picked), None)
         if choice is None:
             return self._finish(shape, goals, picked)
-        self.maker.spend()
+        self.builder.spend()
         ways = [(each,) for each in self._ordered(choice)]
         return self._first(ways, goals, picked | {choice})
 
@@ -94,54 +96,54 @@ class _Search:
             attempts.least = attempts.left - max(_FEWEST, room // 2)
             found = self.pick((*goals, *each), picked)
             attempts.least = least
-            if found is not making.NOTHING:
+            if found is not NOTHING:
                 return found
-        return making.NOTHING
+        return NOTHING
 
     def _ordered(self, choice: Choice) -> list[Node]:
         branches = list(choice.branches)
         if choice.keyword == "oneOf":
             trivial = [each for each in branches if is_trivial(each.schema)]
             branches = trivial or branches
-        maker, frame = self.maker, self.frame
-        if maker.varies(frame):
-            maker.rng.shuffle(branches)
-        if frame.allowance < 1:
-            branches.sort(key=lambda each: height(maker.subject, each))
+        builder, context = self.builder, self.context
+        if builder.varies(context):
+            builder.rng.shuffle(branches)
+        if context.allowance < 1:
+            branches.sort(key=lambda each: height(builder.subject, each))
         return branches
 
     def _finish(
         self, shape: Shape, goals: Goals, picked: frozenset[Choice]
     ) -> UntypedJson | Nothing:
-        frame = self.frame
+        context = self.context
         for _ in range(_REBUILDS):
-            for value in self.maker.candidates(shape, frame):
-                self.maker.spend()
+            for value in self.builder.candidates(shape, context):
+                self.builder.spend()
                 self.attempts.left -= 1
                 amendments = self._amendments(shape, value)
                 if amendments is None:
                     return value
                 found = self._first(amendments, goals, picked)
-                if found is not making.NOTHING or self.attempts.spent:
+                if found is not NOTHING or self.attempts.spent:
                     return found
             if not (shape.risky or shape.negations or shape.excluded):
-                return making.NOTHING
-            frame = frame._replace(vary=True)
-        return self.maker.note(Obstacle.CONTRADICTION, _where(shape))
+                return NOTHING
+            context = context._replace(vary=True)
+        return self.builder.note(Obstacle.CONTRADICTION, _where(shape))
 
     def _amendments(self, shape: Shape, value: UntypedJson) -> list[Goals] | None:
         """Return goals of which one may mend the value; None if nothing is wrong."""
-        subject = self.maker.subject
+        subject = self.builder.subject
         if shape.excluded and not admits(shape, value):
             return []
         met = [each for each in shape.negations if subject.accepts(each.node, value)]
         for each in met:
-            # What is denied by its parts already is a matter of these parts.
-            ways = denials(subject, each.node)
+            # What is negated by its parts already is a matter of these parts.
+            ways = ways_to_fail(subject, each.node)
             if not any({*way} <= {*shape.goals} for way in ways):
                 return ways
         if met:
-            return denials(subject, met[0].node)
+            return ways_to_fail(subject, met[0].node)
         if all(subject.accepts(each, value) for each in shape.risky):
             return None
         together = self._unmet(shape, value)
@@ -152,7 +154,7 @@ class _Search:
 
     def _unmet(self, shape: Shape, value: UntypedJson) -> Goals:
         """Return what the conditions that hold ask for, all at once."""
-        subject, goals = self.maker.subject, list[Goal]()
+        subject, goals = self.builder.subject, list[Goal]()
         for holder in shape.conditionals:
             test = subject.child(holder, ("if",))
             holds = subject.accepts(test, value)
@@ -172,7 +174,7 @@ class _Search:
 
     def _overlaps(self, shape: Shape, value: UntypedJson) -> list[Goals]:
         """Return how to leave the branches of a oneOf that hold besides."""
-        subject = self.maker.subject
+        subject = self.builder.subject
         for choice in shape.choices:
             if choice.keyword != "oneOf":
                 continue
@@ -181,12 +183,12 @@ class _Search:
             ]
             others = [each for each in accepted if each not in shape.goals]
             if len(accepted) > 1 and others:
-                return denials(subject, others[0])
+                return ways_to_fail(subject, others[0])
         return []
 
     def _ways_out(self, shape: Shape, value: UntypedJson) -> list[Goals]:
         """Return how to escape conditions instead of meeting them."""
-        subject = self.maker.subject
+        subject = self.builder.subject
         found: list[Goals] = [
             (Atom(forbidden=(each.name,)),)
             for each in shape.dependencies

@@ -33,16 +33,16 @@ _MOST_PAIRS = 6
 _EXTRA_NAMES = ("extra", "x")
 
 
-def denials(subject: Subject, node: Node) -> list[Goals]:
+def ways_to_fail(subject: Subject, node: Node) -> list[Goals]:
     """Return the ways to fail the schema of a place, the most natural first.
 
     They need not be all: what no way is known for is left to chance.
     """
-    found = subject.denials.get(node)
+    found = subject.ways_to_fail.get(node)
     if found is None:
-        # A schema that refers to itself is denied by its other keywords.
-        subject.denials[node] = []
-        found = subject.denials[node] = list(_ways(subject, node))
+        # A schema that refers to itself is negated by its other keywords.
+        subject.ways_to_fail[node] = []
+        found = subject.ways_to_fail[node] = list(_ways(subject, node))
     return list(found)
 
 

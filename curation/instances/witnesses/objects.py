@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from curation.instances.constraints.conjunction import conjunction
 from curation.instances.constraints.goals import Atom
-from curation.instances.model import Kind, Obstacle
+from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.scalars import strings
-from curation.instances.witnesses import builder as making
+from curation.instances.witnesses.context import NOTHING
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.instances.constraints.conjunction import Shape
     from curation.instances.constraints.goals import Goals
-    from curation.instances.witnesses.builder import Frame, Maker, Nothing
+    from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: More properties than this are not made for a `minProperties`.
 MOST_PROPERTIES = 10_000
@@ -24,51 +24,55 @@ _DRAWS = 12
 _A_STRING = Atom(types=("string",))
 
 
-def build(maker: Maker, shape: Shape, frame: Frame) -> UntypedJson | Nothing:
+def build(
+    builder: ValueBuilder, shape: Shape, context: BuildContext
+) -> UntypedJson | Nothing:
     """Return an object of a shape, or NOTHING."""
     if shape.min_properties > MOST_PROPERTIES:
         detail = f"{shape.min_properties} properties are required"
-        return maker.note(Obstacle.TOO_LARGE, detail)
-    return _Building(maker, shape, frame).run()
+        return builder.note(Obstacle.TOO_LARGE, detail)
+    return _Building(builder, shape, context).run()
 
 
 class _Building:
-    def __init__(self, maker: Maker, shape: Shape, frame: Frame) -> None:
-        self.maker, self.shape, self.frame = maker, shape, frame
+    def __init__(
+        self, builder: ValueBuilder, shape: Shape, context: BuildContext
+    ) -> None:
+        self.builder, self.shape, self.context = builder, shape, context
         self.members: dict[str, UntypedJson] = {}
         self.failed: set[str] = set()
         self.declared = _declared(shape)
 
     def run(self) -> UntypedJson | Nothing:
-        start = self.maker.made
+        start = self.builder.made
         required = list(self.shape.required)
         optional = self._optional()
         count = len(required) + len(optional)
         for index, name in enumerate([*required, *optional]):
-            spent = self.maker.made - start
-            share = (self.frame.allowance - spent) / (count - index) - 1
+            spent = self.builder.made - start
+            share = (self.context.allowance - spent) / (count - index) - 1
             if not self._add(name, max(share, 0)) and name in self.shape.required:
-                return making.NOTHING
+                return NOTHING
         for goals in self.shape.extra_names:
             if not self._add_named(goals):
-                return making.NOTHING
-        if self.frame.allowance >= 1:
+                return NOTHING
+        if self.context.allowance >= 1:
             self._decorate()
         if not self._fill():
-            return making.NOTHING
+            return NOTHING
         return self._ordered()
 
     def _optional(self) -> list[str]:
         """Return the optional names to add, in order."""
-        shape, maker, frame = self.shape, self.maker, self.frame
-        if frame.allowance < 1:
+        shape, builder, context = self.shape, self.builder, self.context
+        if context.allowance < 1:
             return []
         names = [each for each in self.declared if each not in shape.required]
-        if maker.varies(frame):
-            names = [each for each in names if maker.coin()]
-        names = [each for each in names if (*frame.path, each) not in maker.trouble]
-        if frame.path:
-            names = names[: int(frame.allowance)]
+        if builder.varies(context):
+            names = [each for each in names if builder.coin()]
+        names = [each for each in names if (*context.path, each) not in builder.trouble]
+        if context.path:
+            names = names[: int(context.allowance)]
         return names[: self._room(len(shape.required))]
 
     def _room(self, taken: int) -> int:
@@ -79,8 +83,8 @@ class _Building:
         goals = self._allowed(name)
         if goals is None:
             return False
-        found = self.maker.value(goals, self.frame.member(name, allowance))
-        if found is making.NOTHING:
+        found = self.builder.value(goals, self.context.member(name, allowance))
+        if found is NOTHING:
             self.failed.add(name)
             return False
         self.members[name] = found
@@ -92,15 +96,15 @@ class _Building:
         goals = self.shape.property_nodes(name)
         if goals is None:
             return None
-        accepts = self.maker.subject.accepts
+        accepts = self.builder.subject.accepts
         if not all(accepts(each, name) for each in self.shape.name_nodes):
             return None
         return goals
 
     def _decorate(self) -> None:
         """Add a property for what is open: patterns, additional properties."""
-        maker = self.maker
-        if maker.kind is Kind.RANDOM and maker.coin():
+        builder = self.builder
+        if builder.kind is InstanceKind.RANDOM and builder.coin():
             return
         for pattern in _patterns(self.shape):
             if self._room(len(self.members)) > 0:
@@ -129,18 +133,18 @@ class _Building:
             if name is None:
                 return False
             if name not in self.members and name not in self.declared:
-                share = self.frame.allowance / 8
+                share = self.context.allowance / 8
                 if self._add(name, share if share >= 1 else 0):
                     return True
         return False
 
     def _add_named(self, goals: Goals) -> bool:
         """Add a property whose name meets goals."""
-        place = self.frame.member("", 0)
+        place = self.context.member("", 0)
         for _ in range(_DRAWS):
             wanted = (*goals, *self.shape.name_nodes, _A_STRING)
-            name = self.maker.value(wanted, place)
-            if name is making.NOTHING:
+            name = self.builder.value(wanted, place)
+            if name is NOTHING:
                 return False
             if isinstance(name, str) and self._add(name, 0):
                 return True
@@ -153,7 +157,7 @@ class _Building:
             stem = _NAMES[(len(self.members) + draw) % len(_NAMES)]
             return stem if draw == 0 else f"{stem}{len(self.members) + draw}"
         if goals:
-            names = conjunction(self.maker.subject, (*goals, _A_STRING))
+            names = conjunction(self.builder.subject, (*goals, _A_STRING))
             if names.values is not None:
                 left = [
                     each
@@ -172,9 +176,9 @@ class _Building:
             )
         else:
             shape = strings.StringShape(patterns=tuple(patterns))
-        found = strings.choose(shape, self.maker.rng)
+        found = strings.choose(shape, self.builder.rng)
         if found is None:
-            self.maker.note(Obstacle.PATTERN, f"property name {shape}")
+            self.builder.note(Obstacle.PATTERN, f"property name {shape}")
         return found
 
     def _ordered(self) -> dict[str, UntypedJson]:

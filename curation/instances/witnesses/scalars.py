@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from curation.instances.constraints.admission import admits, identity, is_multiple
 from curation.instances.model import Obstacle
 from curation.instances.scalars import numbers, strings
-from curation.instances.witnesses import builder as making
+from curation.instances.witnesses.context import NOTHING, REDRAWS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.instances.constraints.conjunction import Shape
-    from curation.instances.witnesses.builder import Frame, Maker, Nothing
+    from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: Types with enough values that drawing again is worth it.
 _DRAWN = frozenset({"string", "integer", "number"})
@@ -22,39 +22,41 @@ _DRAWN = frozenset({"string", "integer", "number"})
 LONGEST = 1_000_000
 
 
-def build(maker: Maker, shape: Shape, kind: str, frame: Frame) -> UntypedJson | Nothing:
+def build(
+    builder: ValueBuilder, shape: Shape, kind: str, context: BuildContext
+) -> UntypedJson | Nothing:
     """Return a scalar of one type, or NOTHING."""
     watched = shape.excluded or shape.not_multiples or "integer" not in shape.types
-    for redraw in range(making.REDRAWS):
-        found = _draw(maker, shape, kind, frame.name, redraw)
-        if found is making.NOTHING:
+    for redraw in range(REDRAWS):
+        found = _draw(builder, shape, kind, context.name, redraw)
+        if found is NOTHING:
             return found
-        new = not frame.avoid or identity(found) not in frame.avoid
+        new = not context.avoid or identity(found) not in context.avoid
         if new and not (watched and not admits(shape, found)):
-            if not watched and not frame.avoid and kind in _DRAWN:
-                maker.leaves[frame.path] = partial(
-                    _draw, maker, shape, kind, frame.name, 0
+            if not watched and not context.avoid and kind in _DRAWN:
+                builder.leaves[context.path] = partial(
+                    _draw, builder, shape, kind, context.name, 0
                 )
             return found
-    return maker.note(Obstacle.CONTRADICTION, f"no {kind} unlike the others")
+    return builder.note(Obstacle.CONTRADICTION, f"no {kind} unlike the others")
 
 
 def _draw(
-    maker: Maker, shape: Shape, kind: str, name: str, redraw: int
+    builder: ValueBuilder, shape: Shape, kind: str, name: str, redraw: int
 ) -> UntypedJson | Nothing:
     if kind == "string":
-        return _string(maker, shape.string(name=name))
+        return _string(builder, shape.string(name=name))
     if kind == "boolean":
-        return maker.coin()
+        return builder.coin()
     if kind == "null":
         return None
     number = shape.number(integer=kind == "integer", name=name)
-    if redraw >= making.REDRAWS // 2 and number.minimum is None:
+    if redraw >= REDRAWS // 2 and number.minimum is None:
         # The usual numbers are all taken.
-        number = replace(number, minimum=maker.rng.randint(0, 10**redraw))
-    found = numbers.choose(number, maker.rng)
+        number = replace(number, minimum=builder.rng.randint(0, 10**redraw))
+    found = numbers.choose(number, builder.rng)
     if found is None:
-        return maker.note(Obstacle.CONTRADICTION, str(number))
+        return builder.note(Obstacle.CONTRADICTION, str(number))
     if isinstance(found, int) and "integer" not in shape.types:
         return found + 0.5
     for each in shape.not_multiples:
@@ -63,11 +65,11 @@ def _draw(
     return found
 
 
-def _string(maker: Maker, shape: strings.StringShape) -> UntypedJson | Nothing:
+def _string(builder: ValueBuilder, shape: strings.StringShape) -> UntypedJson | Nothing:
     if shape.min_length > LONGEST:
         detail = f"{shape.min_length} characters are required"
-        return maker.note(Obstacle.TOO_LARGE, detail)
-    text = strings.choose(shape, maker.rng)
+        return builder.note(Obstacle.TOO_LARGE, detail)
+    text = strings.choose(shape, builder.rng)
     if text is None:
-        return maker.note(Obstacle.PATTERN, str(shape))
+        return builder.note(Obstacle.PATTERN, str(shape))
     return text

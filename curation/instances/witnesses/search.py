@@ -9,12 +9,12 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.admission import identity
-from curation.instances.model import Kind, Obstacle, Witness, Witnesses
-from curation.instances.witnesses.builder import (
+from curation.instances.model import InstanceKind, Obstacle, Witness, Witnesses
+from curation.instances.witnesses.builder import WitnessBuilder
+from curation.instances.witnesses.context import (
     NOTHING,
+    BuildContext,
     ExhaustedError,
-    Frame,
-    Maker,
     Nothing,
 )
 from curation.json.pointer import at, replaced, tokens_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import Subject
 
-__all__ = ["NOTHING", "Budget", "Maker", "stream", "witnesses"]
+__all__ = ["NOTHING", "Budget", "WitnessBuilder", "stream", "witnesses"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,8 @@ def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witn
     base = _digest(subject, seed)
     found: dict[bytes, Witness] = {}
     obstacles: dict[Obstacle, str] = {}
-    plan = [(Kind.MINIMAL, 0.0), (Kind.FULL, budget.full)]
-    plan += [(Kind.RANDOM, budget.random)] * budget.randoms
+    plan = [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)]
+    plan += [(InstanceKind.RANDOM, budget.random)] * budget.randoms
     steps = budget.steps
     for number, (kind, allowance) in enumerate(plan):
         rng = random.Random(base + bytes([number]))  # noqa: S311 - no secret
@@ -98,36 +98,40 @@ def stream(
     Ends where the search finds nothing several times in a row.
     """
     rng = random.Random(_digest(subject, seed))  # noqa: S311 - no secret
-    plan = chain([(Kind.MINIMAL, 0.0), (Kind.FULL, budget.full)], repeat(None))
+    plan = chain(
+        [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)], repeat(None)
+    )
     failures = 0
     for step in plan:
-        kind, allowance = step or (Kind.RANDOM, rng.random() * budget.random)
-        maker = Maker(subject=subject, rng=rng, kind=kind, steps=budget.steps)
+        kind, allowance = step or (InstanceKind.RANDOM, rng.random() * budget.random)
+        builder = WitnessBuilder(
+            subject=subject, rng=rng, kind=kind, steps=budget.steps
+        )
         try:
-            value = maker.value((subject.root,), Frame(allowance=allowance))
+            value = builder.value((subject.root,), BuildContext(allowance=allowance))
         except (ExhaustedError, RecursionError):
             value = NOTHING
         failures = failures + 1 if value is NOTHING else 0
         if value is not NOTHING:
             yield value
-            yield from _variants(value, maker, subject)
+            yield from _variants(value, builder, subject)
         elif failures >= _FAILURES:
             return
 
 
 def _variants(
-    value: UntypedJson, maker: Maker, subject: Subject
+    value: UntypedJson, builder: WitnessBuilder, subject: Subject
 ) -> Iterator[UntypedJson]:
     """Yield the value with one scalar drawn anew, a few times, where it still holds.
 
     Much cheaper than a new search, and what is wrong elsewhere (a scalar that an
     `if` or a `oneOf` looks at) the validator says.
     """
-    leaves = [each for each in maker.leaves.items() if _stands(value, each[0])]
+    leaves = [each for each in builder.leaves.items() if _stands(value, each[0])]
     if not leaves:
         return
     for _ in range(_VARIANTS):
-        path, draw = maker.rng.choice(leaves)
+        path, draw = builder.rng.choice(leaves)
         drawn = draw()
         if drawn is not NOTHING:
             variant = replaced(value, path, drawn)
@@ -155,12 +159,12 @@ class _Search:
         self,
         subject: Subject,
         rng: random.Random,
-        kind: Kind,
+        kind: InstanceKind,
         allowance: float,
         repairs: int,
     ) -> None:
         self.subject, self.rng, self.kind = subject, rng, kind
-        self.frame, self.repairs = Frame(allowance=allowance), repairs
+        self.context, self.repairs = BuildContext(allowance=allowance), repairs
         self.trouble: dict[tuple[str, ...], int] = {}
         self.obstacles: dict[Obstacle, str] = {}
 
@@ -168,26 +172,26 @@ class _Search:
         """Return a value that the validator accepts, or NOTHING."""
         left = steps
         for _ in range(self.repairs):
-            maker = Maker(
+            builder = WitnessBuilder(
                 subject=self.subject,
                 rng=self.rng,
                 kind=self.kind,
                 steps=left,
                 trouble=self.trouble,
             )
-            value = self._make(maker, steps)
-            self.obstacles = {**maker.obstacles, **self.obstacles}
+            value = self._make(builder, steps)
+            self.obstacles = {**builder.obstacles, **self.obstacles}
             if value is NOTHING or self.subject.is_valid(value):
                 return value
             self._complain(value)
-            left = maker.steps
+            left = builder.steps
         return NOTHING
 
-    def _make(self, maker: Maker, steps: int) -> UntypedJson | Nothing:
+    def _make(self, builder: WitnessBuilder, steps: int) -> UntypedJson | Nothing:
         try:
-            return maker.value((self.subject.root,), self.frame)
+            return builder.value((self.subject.root,), self.context)
         except (ExhaustedError, RecursionError):
-            return maker.note(Obstacle.EXHAUSTED, f"{steps} steps")
+            return builder.note(Obstacle.EXHAUSTED, f"{steps} steps")
 
     def _complain(self, value: UntypedJson) -> None:
         """Remember where the validator found fault."""

@@ -9,7 +9,7 @@ import polars as pl
 
 from curation.core.benchmark import DEFAULT, holds_instances, instances_config
 from curation.dataset.ledger import DOCUMENTS, KEPT
-from curation.instances.dataset.parquet import STANDINGS
+from curation.instances.dataset.parquet import INSTANCE_LEDGER
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
@@ -118,11 +118,11 @@ def records_of(contents: FolderContents, names: tuple[str, ...]) -> pl.DataFrame
 
 def _standings(contents: FolderContents) -> Iterator[Finding]:
     """Compare what the ledger says of instances with their number."""
-    if STANDINGS not in contents.tables:
+    if INSTANCE_LEDGER not in contents.tables:
         return
     said = _table(
         contents,
-        STANDINGS,
+        INSTANCE_LEDGER,
         ["config", "unique_id", "split", "witnesses", "near_misses"],
     )
     frames = [
@@ -156,7 +156,7 @@ def _standings(contents: FolderContents) -> Iterator[Finding]:
         )
     if len(wrong) > _MOST:
         yield _finding(
-            STANDINGS, f"{len(wrong) - _MOST:,} more records of which it is wrong"
+            INSTANCE_LEDGER, f"{len(wrong) - _MOST:,} more records of which it is wrong"
         )
 
 

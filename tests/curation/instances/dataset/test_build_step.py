@@ -16,10 +16,10 @@ import pytest
 from curation.core.benchmark import CONFIGS, SPLITS, instances_config
 from curation.dataset.editions import open_edition
 from curation.download.acquire import FetchSettings
-from curation.instances.dataset.build_step import Step, Task
+from curation.instances.dataset.build_step import InstanceStep, InstanceTask
 from curation.instances.dataset.make_instances import make
-from curation.instances.dataset.parquet import COLUMNS, STANDINGS
-from curation.instances.model import Instance, Kind
+from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
+from curation.instances.model import InstanceKind, InstanceRow
 from curation.pipeline.build import Built, Request, build
 from curation.system.progress import Quiet
 from curation.workers.run_folder import Run
@@ -33,7 +33,7 @@ _SCHEMAS = {
     '"required": ["a"]}',
 }
 TASKS = [
-    Task(
+    InstanceTask(
         config="Github_easy",
         unique_id=name,
         split="train",
@@ -106,7 +106,7 @@ def test_a_config_of_instances_loads(
 
 def test_every_record_has_a_standing(built: Built) -> None:
     """The ledger tells of each record whether it has a witness, or why not."""
-    rows = pl.read_parquet(built.request.out / STANDINGS)
+    rows = pl.read_parquet(built.request.out / INSTANCE_LEDGER)
     kept = sum(each["kept"] for each in built.manifest["configs"].values())
     assert len(rows) == kept
     satisfiable = rows["answer"] == "satisfiable"
@@ -133,20 +133,20 @@ def test_without_the_option_there_are_no_instances(
     assert not any("instances" in name for name in files)
 
 
-def _rows(step: Step) -> dict[str, tuple[Instance, ...]]:
+def _rows(step: InstanceStep) -> dict[str, tuple[InstanceRow, ...]]:
     return {each.task.unique_id: each.made.instances for each in step.products()}
 
 
 def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     """A refuted schema has its proof, an endless one the word for it."""
     with Run.open(tmp_path, "one") as run:
-        step = Step(TASKS, run)
+        step = InstanceStep(TASKS, run)
         step.work(jobs=1, progress=lambda _done: None)
         made = {each.task.unique_id: each.made for each in step.products()}
     assert made["none"].answer == "unsatisfiable"
     assert made["none"].reason == "proof"
     assert made["endless"].answer in {"unknown", "unsatisfiable"}
-    assert made["easy"].instances[0].kind == Kind.MINIMAL
+    assert made["easy"].instances[0].kind == InstanceKind.MINIMAL
     assert json.loads(made["easy"].instances[0].text).keys() == {"a"}
 
 
@@ -159,7 +159,7 @@ def test_what_costs_too_much_has_that_as_its_reason(
     monkeypatch.setattr("curation.instances.dataset.build_step._WORKER", worker)
     monkeypatch.setattr("curation.instances.dataset.build_step.DEADLINE", 0.3)
     with Run.open(tmp_path / "run", "one") as run:
-        step = Step([replace(TASKS[0], schema='{"title": "slow"}')], run)
+        step = InstanceStep([replace(TASKS[0], schema='{"title": "slow"}')], run)
         step.work(jobs=1, progress=lambda _done: None)
         (product,) = step.products()
     assert (product.made.answer, product.made.reason) == ("unknown", "timed_out")
@@ -174,7 +174,7 @@ def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
     monkeypatch.setattr("curation.instances.dataset.build_step._WORKER", worker)
     deadly = replace(TASKS[0], unique_id="deadly", schema='{"title": "deadly"}')
     with Run.open(tmp_path / "run", "one") as run:
-        step = Step([TASKS[0], deadly, TASKS[1]], run)
+        step = InstanceStep([TASKS[0], deadly, TASKS[1]], run)
         step.work(jobs=1, progress=lambda _done: None)
         made = {each.task.unique_id: each.made for each in step.products()}
     assert made["deadly"].reason == "crashed"
@@ -192,7 +192,7 @@ def test_a_bound_crossed_into_infinity_is_no_near_miss() -> None:
 def test_keys_come_in_the_order_of_properties(tmp_path: Path) -> None:
     """`b` stands before `a` in the schema, and so in every instance."""
     with Run.open(tmp_path, "one") as run:
-        step = Step(TASKS, run)
+        step = InstanceStep(TASKS, run)
         step.work(jobs=1, progress=lambda _done: None)
         rows = _rows(step)["easy"]
     texts = [each.text for each in rows if "b" in json.loads(each.text) and each.valid]
@@ -217,7 +217,7 @@ def progress(count):
         os.kill(os.getpid(), signal.SIGKILL)
 
 with Run.open(Path(sys.argv[1]), "two") as run:
-    build_step.Step(TASKS, run).work(jobs=1, progress=progress)
+    build_step.InstanceStep(TASKS, run).work(jobs=1, progress=progress)
 """
 
 
@@ -227,7 +227,7 @@ def test_a_killed_step_goes_on_where_it_was(
     """Batches that are done are not made again, and the result is the same."""
     monkeypatch.setattr("curation.instances.dataset.build_step.BATCH_SCHEMAS", 1)
     with Run.open(tmp_path / "one", "one") as run:
-        whole = Step(TASKS, run)
+        whole = InstanceStep(TASKS, run)
         whole.work(jobs=1, progress=lambda _done: None)
         expected = _rows(whole)
     root = str(Path(__file__).parents[4])
@@ -240,7 +240,7 @@ def test_a_killed_step_goes_on_where_it_was(
     assert killed.returncode == -signal.SIGKILL
     told: list[int] = []
     with Run.open(tmp_path / "two", "two") as run:
-        again = Step(TASKS, run)
+        again = InstanceStep(TASKS, run)
         again.work(jobs=1, progress=told.append)
         assert told[0] == 2
         assert _rows(again) == expected

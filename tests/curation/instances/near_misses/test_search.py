@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from curation.instances.constraints.assertions import formats
 from curation.instances.constraints.compiled_schema import Subject
 from curation.instances.constraints.violations import MIXED, labels, near_miss
-from curation.instances.model import Kind, Witness
+from curation.instances.model import InstanceKind, Witness
 from curation.instances.near_misses.coverage import coverage
 from curation.instances.near_misses.edit_sites import member
 from curation.instances.near_misses.search import Effort, near_misses
@@ -147,7 +147,7 @@ def test_reaches_what_no_witness_shows() -> None:
     deep = {"type": "array", "items": {"type": "object", **_A}}
     schema = {**_OBJECT, "properties": {"list": deep}, "patternProperties": {"^x": _A}}
     subject = Subject.of(schema, "draft-07")
-    found = near_misses(subject, [Witness(kind=Kind.MINIMAL, value={})])
+    found = near_misses(subject, [Witness(kind=InstanceKind.MINIMAL, value={})])
     pointers = {each.schema_pointer for each in found}
     assert "/properties/list/items/properties/a/type" in pointers
     assert "/patternProperties/^x/properties/a/type" in pointers
@@ -218,7 +218,7 @@ def test_goes_inside_of_branches() -> None:
     deep = {"type": "object", "required": ["x"], "properties": {"x": {"type": "null"}}}
     schema = {"properties": {"a": {"anyOf": [{"const": 1}, {"items": deep}]}}}
     subject = Subject.of(schema, "draft-07")
-    one = [Witness(kind=Kind.FULL, value={"a": [{"x": None}]})]
+    one = [Witness(kind=InstanceKind.FULL, value={"a": [{"x": None}]})]
     found = near_misses(subject, one)
     assert {each.keyword for each in found} == {"anyOf"}
     values = [each.value["a"] for each in found]
@@ -271,7 +271,7 @@ def test_references_that_double_at_every_step() -> None:
     chain["d30"] = {"type": "integer"}
     schema = {"$ref": "#/definitions/d0", "definitions": chain}
     subject = Subject.of(schema, "draft-07")
-    one = [Witness(kind=Kind.MINIMAL, value=1)]
+    one = [Witness(kind=InstanceKind.MINIMAL, value=1)]
     assert near_misses(subject, one) == []
 
 

@@ -10,9 +10,10 @@ import pytest
 from curation.instances.constraints.compiled_schema import Subject
 from curation.instances.constraints.goals import Negation
 from curation.instances.constraints.minimal_depth import height
-from curation.instances.model import Kind
-from curation.instances.witnesses.builder import NOTHING, Maker
-from curation.instances.witnesses.negation import denials
+from curation.instances.model import InstanceKind
+from curation.instances.witnesses.builder import WitnessBuilder
+from curation.instances.witnesses.context import NOTHING
+from curation.instances.witnesses.negation import ways_to_fail
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ def test_every_keyword_can_be_failed(
     """A value is found that the schema refuses."""
     subject = Subject.of(schema, dialect)
     rng = random.Random(1)
-    maker = Maker(subject=subject, rng=rng, kind=Kind.MINIMAL, steps=2_000)
-    value = maker.value((Negation(subject.root),))
+    builder = WitnessBuilder(
+        subject=subject, rng=rng, kind=InstanceKind.MINIMAL, steps=2_000
+    )
+    value = builder.value((Negation(subject.root),))
     assert value is not NOTHING
     assert not subject.is_valid(value)
 
@@ -40,7 +43,7 @@ def test_every_keyword_can_be_failed(
 def test_what_accepts_everything_cannot_be_failed(schema: UntypedJson) -> None:
     """There is no way to fail a schema that asserts nothing."""
     subject = Subject.of(schema, "draft-07")
-    assert denials(subject, subject.root) == []
+    assert ways_to_fail(subject, subject.root) == []
 
 
 def test_heights_count_what_is_required() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import Subject
-from curation.instances.model import Kind, Obstacle
+from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.witnesses.search import Budget, stream, witnesses
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _CASES = cases()
 
 
-def _of_kind(found: tuple[Witness, ...], kind: Kind) -> UntypedJson:
+def _of_kind(found: tuple[Witness, ...], kind: InstanceKind) -> UntypedJson:
     return next(each.value for each in found if each.kind is kind)
 
 
@@ -43,7 +43,7 @@ def test_meets_every_keyword(dialect: str, keyword: str, schema: UntypedJson) ->
     subject = Subject.of(schema, dialect)
     found = witnesses(subject).found
     assert found
-    assert found[0].kind is Kind.MINIMAL
+    assert found[0].kind is InstanceKind.MINIMAL
     assert all(subject.is_valid(each.value) for each in found)
 
 
@@ -67,7 +67,7 @@ _PERSON = {
 def test_minimal_has_only_what_is_required() -> None:
     """`minimal` holds the required properties and no others."""
     found = witnesses(Subject.of(_PERSON, "draft-07")).found
-    value = _of_kind(found, Kind.MINIMAL)
+    value = _of_kind(found, InstanceKind.MINIMAL)
     assert list(value) == ["name", "address"]
     assert list(value["address"]) == ["city"]
 
@@ -75,7 +75,7 @@ def test_minimal_has_only_what_is_required() -> None:
 def test_full_has_every_property_in_order() -> None:
     """`full` holds every optional property, in the order of `properties`."""
     found = witnesses(Subject.of(_PERSON, "draft-07")).found
-    value = _of_kind(found, Kind.FULL)
+    value = _of_kind(found, InstanceKind.FULL)
     assert list(value) == list(_PERSON["properties"])
     assert list(value["address"]) == ["street", "city"]
 
@@ -83,7 +83,7 @@ def test_full_has_every_property_in_order() -> None:
 def test_recursion_ends() -> None:
     """What recurs is made a few times, not to the bottom of the budget."""
     schema = {"type": "object", "properties": {"next": {"$ref": "#"}}}
-    value = _of_kind(witnesses(Subject.of(schema, "2020-12")).found, Kind.FULL)
+    value = _of_kind(witnesses(Subject.of(schema, "2020-12")).found, InstanceKind.FULL)
     depth = 0
     while value:
         value, depth = value["next"], depth + 1
@@ -99,7 +99,7 @@ def test_takes_the_values_that_the_schema_gives() -> None:
             "bad": {"type": "integer", "default": "none"},
         },
     }
-    value = _of_kind(witnesses(Subject.of(schema, "draft-07")).found, Kind.FULL)
+    value = _of_kind(witnesses(Subject.of(schema, "draft-07")).found, InstanceKind.FULL)
     assert value["port"] == 8042
     assert isinstance(value["bad"], int)
 
@@ -121,7 +121,7 @@ def test_leaves_out_an_optional_property_that_cannot_be() -> None:
             "a": {},
         },
     }
-    value = _of_kind(witnesses(Subject.of(schema, "draft-07")).found, Kind.FULL)
+    value = _of_kind(witnesses(Subject.of(schema, "draft-07")).found, InstanceKind.FULL)
     assert list(value) == ["a"]
 
 
@@ -136,7 +136,7 @@ _BRANCH = {
 def test_takes_the_branch_that_ends() -> None:
     """In `minimal` the branch of least nesting is taken, wherever it stands."""
     found = witnesses(Subject.of(_BRANCH, "draft-04")).found
-    assert _of_kind(found, Kind.MINIMAL) is None
+    assert _of_kind(found, InstanceKind.MINIMAL) is None
 
 
 @pytest.mark.parametrize(
@@ -274,4 +274,4 @@ def _check_minimal(schema: UntypedJson, value: UntypedJson) -> None:
 def test_minimal_has_required_names_only(schema: UntypedJson) -> None:
     """Where nothing forces more, `minimal` has the required names and items."""
     found = witnesses(Subject.of(schema, "2019-09")).found
-    _check_minimal(schema, _of_kind(found, Kind.MINIMAL))
+    _check_minimal(schema, _of_kind(found, InstanceKind.MINIMAL))
