@@ -52,7 +52,7 @@ _PATIENCE = 5.0
 _SERVICE = "the package index"
 _SECRETS = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"})
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "install")
-_TRIAL_FILE = Path(__file__).with_name("environment_trial.py")
+_TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

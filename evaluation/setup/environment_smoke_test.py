@@ -1,6 +1,6 @@
 """Does an engine run in this environment? Run by its path, with the engine's Python.
 
-    environment_trial.py PATH-OF-THE-ENGINE'S-FILE OPTIONS-AS-JSON
+    environment_smoke_test.py PATH-OF-THE-ENGINE'S-FILE OPTIONS-AS-JSON
 
 Only the standard library is imported. The vocabulary is the 256 bytes and an end.
 """
