@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bench.builds import clean_build
 from evaluation.core.cases import Result
-from evaluation.data import Choice, open_data
+from evaluation.data import SampleSelection, open_data
 from evaluation.results.reader import open_run
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def _masks(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     work = folder / "work.json"
-    choice = Choice(limit=options.walked)
+    choice = SampleSelection(limit=options.walked)
     subjects = open_data(str(build), choice=choice).subjects()
     listed = [
         [f"{each.config}/{each.id}", each.schema, [i.text for i in each.instances]]

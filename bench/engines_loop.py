@@ -17,13 +17,13 @@ from typing import Any
 
 from llguidance import LLMatcher, LLTokenizer
 
-from evaluation.tokenizers import get
+from evaluation.tokenizers import get_tokenizer
 
 
 def main() -> None:
     """InstanceWalk everything; write every time that was taken."""
     work, name, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-    files = get(name, say=lambda _line: None)
+    files = get_tokenizer(name, say=lambda _line: None)
     encode = files.encoder()
     tokens = LLTokenizer(
         str(files.tokenizer_json),

@@ -29,16 +29,16 @@ from typing import TYPE_CHECKING, Any
 
 from bench.builds import clean_build
 from evaluation.core.cases import Sample
-from evaluation.data import Choice, open_data
+from evaluation.data import SampleSelection, open_data
 from evaluation.generation.local_writer import LocalWriter
-from evaluation.generation.model import Ending, Generation, Options
-from evaluation.generation.requests import Questions
+from evaluation.generation.model import Generation, LoopOptions, TextEnding
+from evaluation.generation.requests import RequestBuilder
 from evaluation.models.prefixes import shared_length
-from evaluation.prompts import shots, template
+from evaluation.prompts import read_template, worked_examples
 from evaluation.reporting.statistics import geometric_ratio
 from evaluation.setup.environments import install_line
-from evaluation.setup.selected_engines import lineup
-from evaluation.tokenizers import get
+from evaluation.setup.selected_engines import select_engines
+from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import torch
 
     from bench.builds import Build
-    from evaluation.generation.requests import Asked
+    from evaluation.generation.requests import GenerationRequest
     from evaluation.models.transformers import TransformersModel
 
 #: What the figures are to reach.
@@ -99,7 +99,7 @@ class _Bench:
         self.options = options
         data = open_data(
             str(build.folder),
-            choice=Choice(configs=("Github_easy",), limit=options.texts),
+            choice=SampleSelection(configs=("Github_easy",), limit=options.texts),
         )
         self.subjects = list(data.subjects())
         self.told: dict[str, int | str] = {
@@ -115,14 +115,14 @@ class _Bench:
 
     def model(self, dtype: str = "bf16") -> TransformersModel:
         from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
-        from evaluation.models.transformers import Loading  # noqa: PLC0415 - heavy
+        from evaluation.models.transformers import LoadOptions  # noqa: PLC0415 - heavy
 
-        return get_model("smollm2", Loading(device="cpu", dtype=dtype))
+        return get_model("smollm2", LoadOptions(device="cpu", dtype=dtype))
 
-    def asked(self) -> list[Asked]:
-        questions = Questions(
-            template=template("sections"),
-            shots=shots(2),
+    def asked(self) -> list[GenerationRequest]:
+        questions = RequestBuilder(
+            template=read_template("sections"),
+            shots=worked_examples(2),
             count=len,
             budget=self.options.tokens,
         )
@@ -132,7 +132,7 @@ class _Bench:
         import torch  # noqa: PLC0415 - heavy
 
         model = self.model()
-        writer = _writer(model, "none", Options())
+        writer = _writer(model, "none", LoopOptions())
         ours, theirs, same = [], [], 0
         for asked in self.asked():
             made = writer.write([asked])[0]
@@ -154,8 +154,8 @@ class _Bench:
 
     def constrained(self) -> dict[str, Any]:
         model = self.model()
-        free = _writer(model, "none", Options())
-        engine = _writer(model, "llguidance", Options())
+        free = _writer(model, "none", LoopOptions())
+        engine = _writer(model, "llguidance", LoopOptions())
         pairs = _in_turn(free, engine, self.asked())
         engine.close()
         masks = [step.mask_ns for _, made in pairs for step in made.steps[1:]]
@@ -179,8 +179,8 @@ class _Bench:
         return {**_speed(timed), "text_fp32": _sameness(exact, self._forced(exact))}
 
     def _forced(self, model: TransformersModel) -> list[tuple[Generation, Generation]]:
-        one = _writer(model, "llguidance", Options(), _COMPACT)
-        many = _writer(model, "llguidance", Options(forced=True), _COMPACT)
+        one = _writer(model, "llguidance", LoopOptions(), _COMPACT)
+        many = _writer(model, "llguidance", LoopOptions(forced=True), _COMPACT)
         pairs = _in_turn(one, many, self.asked())
         one.close()
         many.close()
@@ -188,14 +188,16 @@ class _Bench:
 
     def overlap(self) -> dict[str, Any]:
         name = self.options.slow_engine
-        entrant = lineup([name], "faithful", [])[0]
+        entrant = select_engines([name], "faithful", [])[0]
         if entrant.unavailable:
             return {
                 "not_measured": f"{entrant.unavailable}; {install_line(entrant.file)}"
             }
         model = self.model()
-        beside = _writer(model, name, Options())
-        apart = _writer(model, name, Options(overlap_compile=False, overlap_mask=False))
+        beside = _writer(model, name, LoopOptions())
+        apart = _writer(
+            model, name, LoopOptions(overlap_compile=False, overlap_mask=False)
+        )
         rows = []
         for alone, made in _in_turn(apart, beside, self.asked()):
             longest = max(alone.compile_wait_ns or 0, alone.prefill_ns or 0)
@@ -215,20 +217,20 @@ class _Bench:
 def _writer(
     model: TransformersModel,
     engine: str,
-    options: Options,
+    options: LoopOptions,
     assignments: Sequence[str] = (),
 ) -> LocalWriter:
-    entrant = lineup([engine], "faithful", list(assignments))[0]
+    entrant = select_engines([engine], "faithful", list(assignments))[0]
     if entrant.unavailable:
         raise SystemExit(f"{engine}: {entrant.unavailable}")
-    files = get(str(model.tokenizer_folder))
+    files = get_tokenizer(str(model.tokenizer_folder))
     return LocalWriter(
         model, entrant, replace(files, vocab_size=model.vocab_size), options
     )
 
 
 def _in_turn(
-    first: LocalWriter, second: LocalWriter, asked: Sequence[Asked]
+    first: LocalWriter, second: LocalWriter, asked: Sequence[GenerationRequest]
 ) -> list[tuple[Generation, Generation]]:
     """Write every text twice, the order changing; keep what both wrote."""
     pairs = []
@@ -263,7 +265,7 @@ def _generated(
 
 def _speed(pairs: Sequence[tuple[Generation, Generation]]) -> dict[str, Any]:
     passes = [len(made.steps) for _, made in pairs]
-    tokens = [len(made.tokens) + (made.ending is Ending.END) for _, made in pairs]
+    tokens = [len(made.tokens) + (made.ending is TextEnding.END) for _, made in pairs]
     per_pass = sum(tokens) / sum(passes)
     before = [(a.total_ns or 0) - (a.ttft_ns or 0) for a, _ in pairs]
     after = [(b.total_ns or 0) - (b.ttft_ns or 0) for _, b in pairs]

@@ -173,7 +173,7 @@ def entrant_of(run: Run, label: str | None, name: str, task: str) -> EngineUnder
         BadConfiguration: there are several, and none is named.
         NoInput: the run has no such row.
     """
-    from evaluation.setup.selected_engines import lineup  # noqa: PLC0415 (reads every engine's file)
+    from evaluation.setup.selected_engines import select_engines  # noqa: PLC0415 (reads every engine's file)
 
     labels = [
         row.engine
@@ -187,4 +187,4 @@ def entrant_of(run: Run, label: str | None, name: str, task: str) -> EngineUnder
         raise BadConfiguration("which engine?", "--engine", f"one of {labels}")
     given = next(e for e in run.header["engines"] if e["engine"] == labels[0])
     options = [f"{name}={text}" for name, text in (given.get("assigned") or {}).items()]
-    return lineup([given["spec"]], given["preset"], options)[0]
+    return select_engines([given["spec"]], given["preset"], options)[0]

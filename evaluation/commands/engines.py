@@ -20,7 +20,7 @@ from curation.system.terminal import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from evaluation.setup.environment_install import Planned
+    from evaluation.setup.environment_install import InstallPlan
     from evaluation.setup.environments import Environment
 
 app = typer.Typer(
@@ -87,14 +87,14 @@ def add(
       csbdata engines add xgrammar==0.1.8
       csbdata engines add llama_cpp -y
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.setup.engine_files import find
-    from evaluation.setup.environment_install import made, make
+    from evaluation.setup.engine_files import find_engine
+    from evaluation.setup.environment_install import make_environment, ready_environment
 
-    file = find(spec)
-    ready = made(file)
+    file = find_engine(spec)
+    ready = ready_environment(file)
     if ready is None:
         say(f"{file.name}: asking pip what there is to download")
-        ready = make(file, lambda plan: _agreed(plan, yes=yes), say)
+        ready = make_environment(file, lambda plan: _agreed(plan, yes=yes), say)
         if ready is None:
             say("nothing was installed")
             raise typer.Exit(1)
@@ -112,7 +112,7 @@ def remove(spec: _SpecArgument, format_: FormatOption = Format.AUTO) -> None:
 
     Example: csbdata engines remove xgrammar==0.1.8
     """
-    from evaluation.setup.environments import remove as remove_environments
+    from evaluation.setup.environments import remove_environments
 
     gone = remove_environments(spec)
     if format_ is Format.JSON:
@@ -122,7 +122,7 @@ def remove(spec: _SpecArgument, format_: FormatOption = Format.AUTO) -> None:
         show(f"removed {each.engine}=={each.version}")
 
 
-def _agreed(plan: Planned, *, yes: bool) -> bool:
+def _agreed(plan: InstallPlan, *, yes: bool) -> bool:
     """Say what would be done, and ask for leave.
 
     Raises:
@@ -141,7 +141,7 @@ def _agreed(plan: Planned, *, yes: bool) -> bool:
     return typer.confirm("Download and install?", err=True)
 
 
-def _download(plan: Planned) -> str:
+def _download(plan: InstallPlan) -> str:
     if plan.download_bytes is None:
         return "a download whose size pip does not tell"
     about = "about " if plan.estimated else ""
@@ -150,31 +150,33 @@ def _download(plan: Planned) -> str:
 
 def _described() -> list[dict[str, UntypedJson]]:
     """Return what is to be said of every engine."""
-    from evaluation.setup.engine_files import find, known
+    from evaluation.setup.engine_files import engine_paths, find_engine
     from evaluation.setup.environments import (
-        Unavailable,
-        complete_here,
-        found,
+        NotInstalled,
+        existing_environments,
+        find_interpreter,
         install_line,
-        interpreter,
-        version_here,
+        installed_version,
+        is_complete_here,
     )
 
     described = []
-    for name in known():
-        file = find(name)
-        used = interpreter(file)
-        here = version_here(file.distribution)
+    for name in engine_paths():
+        file = find_engine(name)
+        used = find_interpreter(file)
+        here = installed_version(file.distribution)
         described.append(
             {
                 "name": name,
                 "summary": file.about.get("summary", ""),
                 "licence": file.about.get("licence", ""),
                 "distribution": file.distribution,
-                "usable": not isinstance(used, Unavailable),
-                "reason": used.reason if isinstance(used, Unavailable) else None,
-                "installed": here if here and complete_here(file) else None,
-                "environments": [_environment(each) for each in found(name)],
+                "usable": not isinstance(used, NotInstalled),
+                "reason": used.reason if isinstance(used, NotInstalled) else None,
+                "installed": here if here and is_complete_here(file) else None,
+                "environments": [
+                    _environment(each) for each in existing_environments(name)
+                ],
                 "install": install_line(file),
                 "options": dict(file.options),
                 "presets": {each: dict(it) for each, it in file.presets.items()},
@@ -202,6 +204,6 @@ def _versions(described: dict[str, UntypedJson]) -> str:
 
 
 def _tried() -> list[tuple[str, str]]:
-    from evaluation.setup.environments import table as rows
+    from evaluation.setup.environments import tested_versions as rows
 
     return [(each.engine, each.version) for each in rows()]

@@ -238,10 +238,14 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
     from evaluation.commands.evaluating import Asked, default_tasks, execute, for_paper
     from evaluation.core.task import Settings
     from evaluation.execution.engine_worker import Bounds
-    from evaluation.generation.model_options import Asked as AskedOfModels
-    from evaluation.generation.model_options import options_of, prices_of, revision_of
+    from evaluation.generation.model_options import ModelOptions as AskedOfModels
+    from evaluation.generation.model_options import (
+        loop_options,
+        parse_prices,
+        split_revision,
+    )
 
-    name, revision = revision_of(model)
+    name, revision = split_revision(model)
     asked = Asked(
         engines=engine or ["llguidance"],
         tasks=task or default_tasks(over_http="://" in model),
@@ -275,14 +279,14 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
             batch=batch,
             budget=budget,
             seed=seed,
-            options=options_of(
+            options=loop_options(
                 overlap,
                 forced=forced,
                 compile_seconds=compile_seconds,
                 run_seconds=run_seconds,
             ),
             memory_mb=memory,
-            prices=prices_of(price),
+            prices=parse_prices(price),
         ),
     )
     execute(for_paper(asked) if _is_paper(compat) else asked, format_)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evaluation.execution.engine_worker import Bounds
     from evaluation.execution.plan import Plan, RunTotals
     from evaluation.execution.run_folder import RunFolder
-    from evaluation.generation.model_options import Asked as AskedOfModels
+    from evaluation.generation.model_options import ModelOptions as AskedOfModels
     from evaluation.servers.server_writer import ModelServer
     from evaluation.setup.selected_engines import EngineUnderTest
 
@@ -55,12 +55,12 @@ class Asked:
 
 def default_tasks(*, over_http: bool) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
-    from evaluation.models.store import INSTALL, missing
+    from evaluation.models.store import INSTALL, missing_libraries
 
     without, writing = ["declared", "masks"], ["coverage", "efficiency"]
     if over_http:
         return writing
-    if not missing():
+    if not missing_libraries():
         return [*without, *writing]
     say(f"coverage and efficiency have a model write; for them: {INSTALL}")
     return without
@@ -96,19 +96,21 @@ def execute(asked: Asked, format_: ReportFormat) -> None:
 def _run(asked: Asked, progress: Progress) -> tuple[Path, RunTotals]:
     from evaluation.execution.header import header
     from evaluation.execution.run_folder import open_run_folder
-    from evaluation.setup.selected_engines import lineup
+    from evaluation.setup.selected_engines import select_engines
 
-    entrants: Sequence[EngineUnderTest | ModelServer]
+    participants: Sequence[EngineUnderTest | ModelServer]
     if asked.models.over_http:
-        entrants = _servers(asked)
+        participants = _servers(asked)
     else:
-        entrants = lineup(asked.engines, asked.preset, asked.options)
+        participants = select_engines(asked.engines, asked.preset, asked.options)
     plan, data, count = _plan(asked, progress)
     models = _models(asked, plan, progress)
-    head = header(entrants, plan, data, asked.limit, models.header() if models else {})
+    head = header(
+        participants, plan, data, asked.limit, models.header() if models else {}
+    )
     folder = asked.run_dir or RUNS / _name(head)
     with open_run_folder(folder, head) as out:
-        return folder, _measure(entrants, plan, models, count, out, progress)
+        return folder, _measure(participants, plan, models, count, out, progress)
 
 
 def _servers(asked: Asked) -> Sequence[ModelServer]:
@@ -118,8 +120,8 @@ def _servers(asked: Asked) -> Sequence[ModelServer]:
         BadConfiguration: a task that asks an engine for masks, or no such dialect.
         Unavailable: the server does not answer (exit 69).
     """
-    from evaluation.servers.client import Asking, Client, split_address
-    from evaluation.servers.server_writer import entrants
+    from evaluation.servers.client import ServerClient, ServerConnection, split_address
+    from evaluation.servers.server_writer import server_participants
     from evaluation.tasks.registry import task_named
 
     asking = [each for each in asked.tasks if not task_named(each).needs_model]
@@ -129,15 +131,19 @@ def _servers(asked: Asked) -> Sequence[ModelServer]:
             then="say --task coverage --task efficiency",
         )
     base, model = split_address(asked.models.model)
-    found = entrants(base, model, asked.engines, asked.bounds.run_seconds)
-    client = Client(Asking(base=base, model=model, keys=found[0].dialect.keys))
+    found = server_participants(base, model, asked.engines, asked.bounds.run_seconds)
+    client = ServerClient(
+        ServerConnection(base=base, model=model, keys=found[0].dialect.keys)
+    )
     try:
         about = client.about()
     finally:
         client.close()
     served = [str(each) for each in about["models"]]
     if not model and len(served) == 1:
-        found = entrants(base, served[0], asked.engines, asked.bounds.run_seconds)
+        found = server_participants(
+            base, served[0], asked.engines, asked.bounds.run_seconds
+        )
     elif not model:
         raise BadConfiguration(
             "this server has several models, or does not name them",
@@ -156,7 +162,7 @@ def _models(asked: Asked, plan: Plan, progress: Progress) -> Models | None:
 
 
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
-    entrants: Sequence[EngineUnderTest | ModelServer],
+    participants: Sequence[EngineUnderTest | ModelServer],
     plan: Plan,
     models: Models | None,
     count: int | None,
@@ -164,17 +170,17 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     progress: Progress,
 ) -> RunTotals:
     """Have the engines asked, then the models write."""
-    from evaluation.data.sampling import sharded
+    from evaluation.data.sampling import take_shard
     from evaluation.execution.plan import RunTotals
     from evaluation.execution.runner import run
     from evaluation.setup.selected_engines import EngineUnderTest
 
-    usable = sum(not each.unavailable for each in entrants)
+    usable = sum(not each.unavailable for each in participants)
     asking = [each for each in plan.tasks if not each.needs_model]
     total = None if count is None else _count(plan, count) * usable
     tally = RunTotals()
     if asking:
-        engines = [each for each in entrants if isinstance(each, EngineUnderTest)]
+        engines = [each for each in participants if isinstance(each, EngineUnderTest)]
         with progress.bar("Measuring", total) as advance:
             tally = run(engines, replace(plan, tasks=asking), out, advance)
     if models is None:
@@ -183,9 +189,9 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     texts = None
     if count is not None:
         texts = ((count - shard) // shards + 1) * usable * models.questions.samples
-    subjects = sharded(plan.subjects(), *plan.shard)
+    subjects = take_shard(plan.subjects(), *plan.shard)
     with progress.bar("Writing", texts) as advance:
-        written = models.run(entrants, subjects, out, advance)
+        written = models.run(participants, subjects, out, advance)
     tally.found += written.found
     tally.ran += written.ran
     tally.unavailable.update(written.unavailable)
@@ -202,17 +208,17 @@ def _plan(
     asked: Asked, progress: Progress
 ) -> tuple[Plan, dict[str, UntypedJson], int | None]:
     """Return the plan, what the header says of the data, and the number of units."""
-    from evaluation.data import Choice, open_data
+    from evaluation.data import SampleSelection, open_data
     from evaluation.execution.plan import Plan
     from evaluation.tasks.registry import task_named
-    from evaluation.tokenizers import get
+    from evaluation.tokenizers import get_tokenizer
 
     tasks = [task_named(each) for each in dict.fromkeys(asked.tasks)]
     about: dict[str, UntypedJson] = {}
     subjects: Callable[[], Iterable[Sample]] = tuple
     count: int | None = None if asked.only else 0
     if any(each.needs_data for each in tasks):
-        choice = Choice(
+        choice = SampleSelection(
             configs=tuple(asked.configs),
             splits=tuple(asked.splits),
             ids=frozenset(asked.only),
@@ -230,7 +236,7 @@ def _plan(
     plan = Plan(
         tasks=tasks,
         subjects=subjects,
-        tokenizer=get(asked.tokenizer, say=progress.say),
+        tokenizer=get_tokenizer(asked.tokenizer, say=progress.say),
         settings=asked.settings,
         bounds=asked.bounds,
         jobs=asked.jobs or (1 if timed else os.cpu_count() or 1),

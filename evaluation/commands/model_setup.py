@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration
 from evaluation import prompts
-from evaluation.generation.requests import Questions
+from evaluation.generation.requests import RequestBuilder
 from evaluation.generation.runner import run_writers
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.server_writer import ModelServer, ServerWriter
-from evaluation.tokenizers import get
+from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
     from evaluation.execution.run_folder import RunFolder
-    from evaluation.generation.model_options import Asked
-    from evaluation.generation.requests import Writer
+    from evaluation.generation.model_options import ModelOptions
+    from evaluation.generation.requests import TextWriter
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Models:
     """A model that is loaded, and everything else that decides its texts."""
 
-    def __init__(self, asked: Asked, say: Callable[[str], None]) -> None:
+    def __init__(self, asked: ModelOptions, say: Callable[[str], None]) -> None:
         """Load the model.
 
         Raises:
@@ -43,16 +43,16 @@ class Models:
                 then="add --temperature, such as --temperature 0.7",
             )
         self._asked = asked
-        template = prompts.template(asked.prompt)
-        shots = prompts.shots(asked.shots)
+        template = prompts.read_template(asked.prompt)
+        shots = prompts.worked_examples(asked.shots)
         self._model: LanguageModel | None = None
         if asked.over_http:
             # A server's own tokenizer is not known: budgets are counted by ours.
-            self.tokenizer = get(DEFAULT, say=say)
+            self.tokenizer = get_tokenizer(DEFAULT, say=say)
         else:
             self._model = _loaded(asked, say)
             self.tokenizer = _vocabulary(self._model, say)
-        self.questions = Questions(
+        self.questions = RequestBuilder(
             template=template,
             shots=shots,
             count=_counter(self.tokenizer),
@@ -78,13 +78,13 @@ class Models:
         return {"model": self._model.name, **self._model.facts(), **about}
 
     def writers(
-        self, entrants: Sequence[EngineUnderTest | ModelServer]
-    ) -> list[Writer]:
-        """Return who writes: one for each entrant that is usable."""
+        self, participants: Sequence[EngineUnderTest | ModelServer]
+    ) -> list[TextWriter]:
+        """Return who writes: one for each participant that is usable."""
         from evaluation.generation.local_writer import LocalWriter
 
-        found: list[Writer] = []
-        for each in entrants:
+        found: list[TextWriter] = []
+        for each in participants:
             if isinstance(each, ModelServer):
                 found.append(ServerWriter(each, prices=self._asked.prices))
             elif not each.unavailable and self._model is not None:
@@ -101,14 +101,14 @@ class Models:
 
     def run(
         self,
-        entrants: Sequence[EngineUnderTest | ModelServer],
+        participants: Sequence[EngineUnderTest | ModelServer],
         subjects: Iterable[Sample],
         out: RunFolder,
         advance: Callable[[int], None],
     ) -> RunTotals:
         """Have everything written that is not yet in the folder."""
         with ExitStack() as stack:
-            writers = self.writers(entrants)
+            writers = self.writers(participants)
             for writer in writers:
                 stack.callback(writer.close)
             dialect = self._asked.dialect
@@ -125,17 +125,17 @@ class Models:
                 batch=self._asked.batch,
                 advance=advance,
             )
-        for each in entrants:
+        for each in participants:
             if each.unavailable:
                 tally.unavailable[each.label] = each.unavailable
         return tally
 
 
-def _loaded(asked: Asked, say: Callable[[str], None]) -> LanguageModel:
+def _loaded(asked: ModelOptions, say: Callable[[str], None]) -> LanguageModel:
     check_installed()
-    from evaluation.models.transformers import Loading
+    from evaluation.models.transformers import LoadOptions
 
-    loading = Loading(
+    loading = LoadOptions(
         revision=asked.revision,
         device=asked.device,
         dtype=asked.dtype,
@@ -146,7 +146,7 @@ def _loaded(asked: Asked, say: Callable[[str], None]) -> LanguageModel:
 
 def _vocabulary(model: LanguageModel, say: Callable[[str], None]) -> TokenizerFiles:
     """Return the model's tokenizer for engines, as wide as the model's logits."""
-    found = get(str(model.tokenizer_folder), say=say)
+    found = get_tokenizer(str(model.tokenizer_folder), say=say)
     size = max(found.vocab_size, model.vocab_size)
     end = found.eos_id if found.eos_id in model.end_tokens else min(model.end_tokens)
     return replace(found, vocab_size=size, eos_id=end)

@@ -284,12 +284,12 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """
     from evaluation.analysis.shrink_failure import asking, entrant_of, shrunk, unit_of
     from evaluation.execution.engine_worker import Bounds
-    from evaluation.tokenizers import get
+    from evaluation.tokenizers import get_tokenizer
 
     opened_run = opened(run)
     entrant = entrant_of(opened_run, engine, unit, task)
     wanted = unit_of(opened_run, task, unit)
-    tokenizer = get(str(opened_run.header["tokenizer"]["name"]))
+    tokenizer = get_tokenizer(str(opened_run.header["tokenizer"]["name"]))
     bounds = Bounds(compile_seconds=seconds, run_seconds=seconds)
     with asking(entrant, tokenizer, bounds) as ask:
         found = shrunk(wanted, ask, most)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class SampleSelection:
     """Which subjects of all; without anything, all of them."""
 
     configs: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Choice:
     #: Decides who is drawn if there is a limit.
     seed: int = 0
 
-    def allows(self, name: Name) -> bool:
+    def allows(self, name: SampleName) -> bool:
         """Tell whether a subject may be drawn."""
         own = {name.id, f"{name.config}/{name.id}"}
         return (
@@ -36,7 +36,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Name:
+class SampleName:
     """One subject before it is read."""
 
     config: str
@@ -47,7 +47,7 @@ class Name:
     complete: bool
 
 
-class Reader(Protocol):
+class SampleReader(Protocol):
     """Data in one layout. Both walks are in the same order, which never changes."""
 
     @property
@@ -57,7 +57,7 @@ class Reader(Protocol):
     def sha256(self) -> str:
         """Return the digest of everything that is read."""
 
-    def names(self) -> Iterator[Name]:
+    def names(self) -> Iterator[SampleName]:
         """Yield the name of every subject."""
 
     def subjects(self, places: Collection[int]) -> Iterator[Sample]:
@@ -81,7 +81,7 @@ class Dataset:
     count: int
     #: Where instances come from: `given`, `made`, `given and made` or `none`.
     instances: str
-    choice: Choice
+    choice: SampleSelection
     #: What is no schema, and why.
     left_out: tuple[str, ...]
     #: Reads the subjects anew at each call, in the same order.

@@ -22,7 +22,7 @@ from curation.schema.features import features
 from curation.system.errors import BadData, NoInput
 from curation.workers.limits import Limits, too_big
 from evaluation.core.cases import Instance, Sample
-from evaluation.data.dataset import Name
+from evaluation.data.dataset import SampleName
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -37,7 +37,7 @@ _NEAR_MISS: Final = "near_miss: "
 
 
 @dataclass(slots=True)
-class Files:
+class SchemaFiles:
     """Schemas of a folder, in natural order of their paths, or of one file."""
 
     root: Path
@@ -46,7 +46,7 @@ class Files:
     _bad: dict[Path, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, root: Path) -> Files | None:
+    def of(cls, root: Path) -> SchemaFiles | None:
         """Look at a path; None where there is no `*.json`."""
         if root.is_file():
             return cls(root.parent, (root,))
@@ -63,7 +63,7 @@ class Files:
             total.update(f"{content}  {path.relative_to(self.root)}\n".encode())
         return total.hexdigest()
 
-    def names(self) -> Iterator[Name]:
+    def names(self) -> Iterator[SampleName]:
         """Yield the name of every schema.
 
         Raises:
@@ -74,7 +74,7 @@ class Files:
             read = self._read(path)
             if isinstance(read, Sample):
                 complete = bool(read.instances)
-                yield Name(config=read.config, id=read.id, complete=complete)
+                yield SampleName(config=read.config, id=read.id, complete=complete)
             elif len(self.paths) == 1:
                 raise BadData(read, str(path))
             else:

@@ -50,7 +50,7 @@ _PATIENCE: Final = 60.0
 
 
 @dataclass(slots=True)
-class Maker:
+class InstanceStore:
     """Makes instances and keeps them in a folder of the cache."""
 
     folder: Path

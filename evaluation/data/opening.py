@@ -11,18 +11,18 @@ from curation.dataset.editions import DEFAULT_BUILD, HUB_NAME
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
-from evaluation.data.dataset import Choice, Dataset
-from evaluation.data.files import Files
-from evaluation.data.sampling import drawn
-from evaluation.data.tables import Tables
+from evaluation.data.dataset import Dataset, SampleSelection
+from evaluation.data.files import SchemaFiles
+from evaluation.data.sampling import draw
+from evaluation.data.tables import ParquetTables
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from curation.system.progress import Progress
     from evaluation.core.cases import Sample
-    from evaluation.data.dataset import Reader
-    from evaluation.data.making import Maker
+    from evaluation.data.dataset import SampleReader
+    from evaluation.data.making import InstanceStore
 
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
@@ -32,7 +32,7 @@ _MOST_SAID: Final = 5
 def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     where: str | None = None,
     *,
-    choice: Choice | None = None,
+    choice: SampleSelection | None = None,
     instances: bool = True,
     settings: FetchSettings | None = None,
     jobs: int | None = None,
@@ -51,7 +51,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         BadData: a file in it cannot be read.
         Fault: the Hub cannot be reached, or the cache cannot be written.
     """
-    choice, progress = choice or Choice(), progress or Quiet()
+    choice, progress = choice or SampleSelection(), progress or Quiet()
     settings = settings or FetchSettings()
     name, reader = _reader(where, settings, progress)
     chosen = _chosen(reader, choice, name)
@@ -84,7 +84,7 @@ def _say_left_out(lines: Sequence[str], progress: Progress) -> None:
 
 def _reader(
     where: str | None, settings: FetchSettings, progress: Progress
-) -> tuple[str, Reader]:
+) -> tuple[str, SampleReader]:
     if where is None:
         return _default(settings, progress)
     path = Path(where).expanduser()
@@ -97,7 +97,7 @@ def _reader(
     return where, _from_hub(found["name"], found["revision"])
 
 
-def _default(settings: FetchSettings, progress: Progress) -> tuple[str, Reader]:
+def _default(settings: FetchSettings, progress: Progress) -> tuple[str, SampleReader]:
     if DEFAULT_BUILD.is_dir():
         return str(DEFAULT_BUILD), _local(DEFAULT_BUILD)
     try:
@@ -112,32 +112,32 @@ def _default(settings: FetchSettings, progress: Progress) -> tuple[str, Reader]:
     return PUBLISHED, reader
 
 
-def _local(path: Path) -> Reader:
+def _local(path: Path) -> SampleReader:
     """Return the reader of what is there: tables come before files.
 
     Raises:
         NoInput: there is neither.
     """
-    reader: Reader | None = None
+    reader: SampleReader | None = None
     if path.is_dir():
-        reader = Tables.of(path, "build")
-    reader = reader or Files.of(path)
+        reader = ParquetTables.of(path, "build")
+    reader = reader or SchemaFiles.of(path)
     if reader is None:
         raise NoInput("neither <config>/*.parquet nor a *.json in it", str(path))
     return reader
 
 
-def _from_hub(name: str, revision: str | None) -> Reader:
+def _from_hub(name: str, revision: str | None) -> SampleReader:
     from curation.huggingface.snapshot import hub_snapshot  # noqa: PLC0415 - heavy, rarely asked
 
     folder = hub_snapshot(name, revision)
-    reader = Tables.of(folder, "hub")
+    reader = ParquetTables.of(folder, "hub")
     if reader is None:
         raise NoInput("no <config>/*.parquet in it", f"{name}@{revision or 'main'}")
     return reader
 
 
-def _sample(settings: FetchSettings, progress: Progress) -> Reader:
+def _sample(settings: FetchSettings, progress: Progress) -> SampleReader:
     """Build the embedded sample into the cache, where it is not yet; open it."""
     from curation.pipeline.build import Request, build  # noqa: PLC0415 - heavy, rarely asked
 
@@ -145,13 +145,15 @@ def _sample(settings: FetchSettings, progress: Progress) -> Reader:
     request = Request(out=out, sample=True, instances=True, fetch=settings)
     with progress.bar("Building the embedded sample"):
         build(request, Quiet())
-    reader = Tables.of(out, "sample")
+    reader = ParquetTables.of(out, "sample")
     if reader is None:
         raise NoInput("the embedded sample has no tables", str(out))
     return reader
 
 
-def _chosen(reader: Reader, choice: Choice, name: str) -> dict[int, bool]:
+def _chosen(
+    reader: SampleReader, choice: SampleSelection, name: str
+) -> dict[int, bool]:
     """Return the places that are chosen, and whether instances are there already.
 
     Raises:
@@ -180,12 +182,12 @@ def _chosen(reader: Reader, choice: Choice, name: str) -> dict[int, bool]:
     if not allowed:
         raise NoInput(f"no schema in it is {_said(choice)}", name)
     if choice.limit is not None and choice.limit < len(allowed):
-        places = drawn(allowed, choice.limit, choice.seed)
+        places = draw(allowed, choice.limit, choice.seed)
         return {place: complete[place] for place in places}
     return complete
 
 
-def _said(choice: Choice) -> str:
+def _said(choice: SampleSelection) -> str:
     ids = sorted(choice.ids)
     return ", ".join(ids[:3]) if ids else "of that config and split"
 
@@ -197,14 +199,17 @@ def _origin(chosen: Mapping[int, bool], lacking: set[int], *, made: bool) -> str
     return " and ".join(filter(None, (given, new))) or "none"
 
 
-def _maker(settings: FetchSettings, seed: int, jobs: int) -> Maker:
-    from evaluation.data.making import Maker  # noqa: PLC0415 - heavy, rarely asked
+def _maker(settings: FetchSettings, seed: int, jobs: int) -> InstanceStore:
+    from evaluation.data.making import InstanceStore  # noqa: PLC0415 - heavy, rarely asked
 
-    return Maker(settings.cache, seed, jobs)
+    return InstanceStore(settings.cache, seed, jobs)
 
 
 def _subjects(
-    reader: Reader, places: Collection[int], lacking: set[int], maker: Maker | None
+    reader: SampleReader,
+    places: Collection[int],
+    lacking: set[int],
+    maker: InstanceStore | None,
 ) -> Iterator[Sample]:
     """Yield subjects in order, those that lack instances with what was made."""
     subjects = reader.subjects(places)

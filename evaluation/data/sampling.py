@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def drawn(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[int]:
+def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[int]:
     """Draw so many of the given, each config by its share of all.
 
     Takes a place, a config and an id for each; returns places in ascending order.
@@ -63,7 +63,7 @@ def _shares(counts: Mapping[str, int], limit: int) -> dict[str, int]:
     return shares
 
 
-def sharded(items: Iterable[T], shard: int, shards: int) -> Iterator[T]:
+def take_shard(items: Iterable[T], shard: int, shards: int) -> Iterator[T]:
     """Yield every `shards`-th item, from the `shard`-th on (counted from 1)."""
     for position, item in enumerate(items):
         if position % shards == shard - 1:

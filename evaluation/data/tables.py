@@ -25,7 +25,7 @@ from curation.schema.features import features
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadData
 from evaluation.core.cases import Instance, Sample
-from evaluation.data.dataset import Name
+from evaluation.data.dataset import SampleName
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -59,7 +59,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tables:
+class ParquetTables:
     """A folder of parquet files."""
 
     folder: Path
@@ -67,7 +67,7 @@ class Tables:
     origin: str
 
     @classmethod
-    def of(cls, folder: Path, origin: str) -> Tables | None:
+    def of(cls, folder: Path, origin: str) -> ParquetTables | None:
         """Look at a folder; None where it holds no `<config>/*.parquet`."""
         parts = tuple(_parts(folder))
         return cls(folder=folder, parts=parts, origin=origin) if parts else None
@@ -81,13 +81,13 @@ class Tables:
                 total.update(f"{file_digest(path)}  {name}\n".encode())
         return total.hexdigest()
 
-    def names(self) -> Iterator[Name]:
+    def names(self) -> Iterator[SampleName]:
         """Yield the name of every record."""
         for part in self.parts:
             complete = part.instances is not None
             for batch in _batches(part.schemas, ("unique_id",)):
                 for each in batch.column("unique_id").to_pylist():
-                    yield Name(
+                    yield SampleName(
                         config=part.config, id=each, split=part.split, complete=complete
                     )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from curation.workers.run_folder import fingerprint
 from evaluation.execution.code_digest import measuring_digest
-from evaluation.setup.machine import governor, machine, timer_ns
+from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ def header(
         "only": asked["only"],
         "models": asked["models"],
         "machine": machine(),
-        "governor": governor(),
-        "timer_ns": timer_ns(),
+        "governor": cpu_governor(),
+        "timer_ns": clock_cost_ns(),
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }

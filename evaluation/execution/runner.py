@@ -19,12 +19,12 @@ import orjson
 from curation.workers.pool import WorkerDidNotStart
 from curation.workers.process import exchange
 from evaluation.core.cases import Result
-from evaluation.data.sampling import sharded
+from evaluation.data.sampling import take_shard
 from evaluation.execution.code_digest import measuring_digest
 from evaluation.execution.engine_worker import EngineWorker, PendingCase
 from evaluation.execution.plan import Plan, RunTotals
 from evaluation.execution.reproducers import worth_one, write_reproducer
-from evaluation.setup.machine import cores
+from evaluation.setup.machine import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,7 +53,7 @@ def run(
     """
     tally = RunTotals()
     encode = _encoder(plan.tokenizer)
-    own = cores()
+    own = usable_cores()
     with _elsewhere(own, plan):
         for entrant in entrants:
             if entrant.unavailable:
@@ -87,7 +87,7 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
             _warm(lanes)
         for task in plan.tasks:
             subjects = plan.subjects() if task.needs_data else ()
-            units = sharded(_wanted(task, subjects, plan), *plan.shard)
+            units = take_shard(_wanted(task, subjects, plan), *plan.shard)
             mark = _mark(entrant, plan, task)
             late = _Late(task)
             left = _unfinished(units, mark, out, tally, advance)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import in_benchmark_order
-from evaluation.generation.record import TASK, Text, text_of_row
+from evaluation.generation.record import TASK, GeneratedText, text_from_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 ALL = "all"
 
 
-def texts(run: RunRows) -> dict[str, list[Text]]:
+def texts(run: RunRows) -> dict[str, list[GeneratedText]]:
     """Return every engine's texts, engines in the order of the header."""
-    found: dict[str, list[Text]] = {
+    found: dict[str, list[GeneratedText]] = {
         str(each["engine"]): [] for each in run.header.get("engines") or ()
     }
     for row in run.rows():
         if row.task == TASK:
-            found.setdefault(row.engine, []).append(text_of_row(row))
+            found.setdefault(row.engine, []).append(text_from_row(row))
     return {engine: listed for engine, listed in found.items() if listed}
 
 
-def configs_of(sides: Mapping[str, Sequence[Text]]) -> list[str]:
+def configs_of(sides: Mapping[str, Sequence[GeneratedText]]) -> list[str]:
     """Return the configs of all engines, in the benchmark's order, and `all`."""
     names = {each.config for side in sides.values() for each in side}
     ordered = list(in_benchmark_order(names))
@@ -35,8 +35,8 @@ def configs_of(sides: Mapping[str, Sequence[Text]]) -> list[str]:
 
 
 def on_the_same(
-    sides: Mapping[str, Sequence[Text]],
-) -> dict[str, dict[tuple[str, str, int], Text]]:
+    sides: Mapping[str, Sequence[GeneratedText]],
+) -> dict[str, dict[tuple[str, str, int], GeneratedText]]:
     """Return each engine's texts on what all of them wrote to an end.
 
     The paper compares times on the intersection of covered instances (its section
@@ -53,10 +53,10 @@ def on_the_same(
     }
 
 
-def _key(text: Text) -> tuple[str, str, int]:
+def _key(text: GeneratedText) -> tuple[str, str, int]:
     return text.config, text.subject, text.sample
 
 
-def of_config(listed: Iterable[Text], config: str) -> Iterator[Text]:
+def of_config(listed: Iterable[GeneratedText], config: str) -> Iterator[GeneratedText]:
     """Yield the texts of one config, or of all."""
     return (each for each in listed if config in (ALL, each.config))

@@ -21,7 +21,7 @@ from curation.workers.limits import Limits
 from curation.workers.pool import Ending as WorkerEnding
 from curation.workers.pool import Program, Worker
 from evaluation.core.cases import Result
-from evaluation.generation.model import Ending, Generation
+from evaluation.generation.model import Generation, TextEnding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ PAPER_DIALECT = "2020-12"
 _RUNAWAY = 40
 
 
-class Verdict(StrEnum):
+class TextVerdict(StrEnum):
     """What one reading of the schema says of a text."""
 
     VALID = "valid"
@@ -49,20 +49,20 @@ class Judgement:
 
     is_json: bool
     #: Under the record's own dialect, formats asserted.
-    own: Verdict = Verdict.INVALID
+    own: TextVerdict = TextVerdict.INVALID
     #: Under 2020-12, formats asserted.
-    paper: Verdict = Verdict.INVALID
+    paper: TextVerdict = TextVerdict.INVALID
     #: The keyword that fails under the own dialect; `mixed` for several.
     keyword: str = ""
     #: Why nothing could be said.
     detail: str = ""
     #: Under the adapted schema, where a provider wanted another one.
-    adapted: Verdict | None = None
+    adapted: TextVerdict | None = None
     #: Whether it is `{}`, or holds nothing but required members at its root.
     trivial: bool = False
 
 
-class Class(Explained):
+class TextClass(Explained):
     """What became of one text: each is in exactly one class."""
 
     COMPLIANT = ("compliant", "valid under the record's own dialect, formats asserted")
@@ -83,44 +83,48 @@ class Class(Explained):
 
 
 _OF_RESULT = {
-    Result.COMPILE_ERROR: Class.COMPILE_ERROR,
-    Result.TIMEOUT: Class.TIMEOUT,
-    Result.CRASH: Class.CRASH,
-    Result.OUT_OF_MEMORY: Class.OUT_OF_MEMORY,
-    Result.ERROR: Class.ENGINE_ERROR,
-    Result.PROTOCOL_ERROR: Class.ENGINE_ERROR,
+    Result.COMPILE_ERROR: TextClass.COMPILE_ERROR,
+    Result.TIMEOUT: TextClass.TIMEOUT,
+    Result.CRASH: TextClass.CRASH,
+    Result.OUT_OF_MEMORY: TextClass.OUT_OF_MEMORY,
+    Result.ERROR: TextClass.ENGINE_ERROR,
+    Result.PROTOCOL_ERROR: TextClass.ENGINE_ERROR,
 }
 _OF_ENDING = {
-    Ending.MODEL: Class.MODEL_ERROR,
-    Ending.PROMPT: Class.PROMPT_TOO_LONG,
-    Ending.DEAD_END: Class.DEAD_END,
+    TextEnding.MODEL: TextClass.MODEL_ERROR,
+    TextEnding.PROMPT: TextClass.PROMPT_TOO_LONG,
+    TextEnding.DEAD_END: TextClass.DEAD_END,
 }
 
 
-def classify(generation: Generation, judgement: Judgement | None) -> Class:
+def classify(generation: Generation, judgement: Judgement | None) -> TextClass:
     """Return the one class of a text.
 
     A text that is valid is compliant even where the budget ended it.
     """
-    if judgement is not None and judgement.own is Verdict.VALID:
-        return Class.COMPLIANT
+    if judgement is not None and judgement.own is TextVerdict.VALID:
+        return TextClass.COMPLIANT
     if generation.ending in _OF_ENDING:
         return _OF_ENDING[generation.ending]
     if generation.result is not Result.OK:
-        compiling = generation.compile_ns is None and generation.ending is Ending.ENGINE
+        compiling = (
+            generation.compile_ns is None and generation.ending is TextEnding.ENGINE
+        )
         if generation.result is Result.TIMEOUT and compiling:
-            return Class.COMPILE_TIMEOUT
+            return TextClass.COMPILE_TIMEOUT
         return _OF_RESULT[generation.result]
-    if generation.ending is Ending.TRUNCATED:
+    if generation.ending is TextEnding.TRUNCATED:
         blank = len(generation.text) - len(generation.text.rstrip())
-        return Class.RUNAWAY_WHITESPACE if blank >= _RUNAWAY else Class.TRUNCATED
+        return (
+            TextClass.RUNAWAY_WHITESPACE if blank >= _RUNAWAY else TextClass.TRUNCATED
+        )
     if judgement is None or not judgement.is_json:
-        return Class.NOT_JSON
-    undecided = judgement.own is Verdict.UNDECIDED
-    return Class.UNDECIDED if undecided else Class.VIOLATES
+        return TextClass.NOT_JSON
+    undecided = judgement.own is TextVerdict.UNDECIDED
+    return TextClass.UNDECIDED if undecided else TextClass.VIOLATES
 
 
-class Judge:
+class TextJudge:
     """Validates texts in a child process with a deadline for each."""
 
     def __init__(self, seconds: float = 40.0) -> None:
@@ -165,26 +169,28 @@ class Judge:
             trivial=_is_trivial(value, schema),
         )
 
-    def _said(self, text: str, schema: str, dialect: str) -> tuple[Verdict, str, str]:
+    def _said(
+        self, text: str, schema: str, dialect: str
+    ) -> tuple[TextVerdict, str, str]:
         unit = {"schema": schema, "dialect": dialect, "instances": [text]}
         outcome = self._worker.ask(unit)
         if outcome.ending is not WorkerEnding.OK:
-            return Verdict.UNDECIDED, "", f"{outcome.ending}: {outcome.detail}"
+            return TextVerdict.UNDECIDED, "", f"{outcome.ending}: {outcome.detail}"
         graded = Graded.from_json(outcome.answer)
         if graded.error:
-            return Verdict.INVALID, "", graded.error
+            return TextVerdict.INVALID, "", graded.error
         return _of_grade(graded.grades)
 
 
-def _of_grade(grades: Sequence[Grade]) -> tuple[Verdict, str, str]:
+def _of_grade(grades: Sequence[Grade]) -> tuple[TextVerdict, str, str]:
     """Two validators, of which one may not answer; a text passes if none refuses."""
     grade = grades[0]
     said = {grade.jsonschema_rs, grade.jsonschema} - {None}
     if not said:
-        return Verdict.UNDECIDED, "", grade.error
+        return TextVerdict.UNDECIDED, "", grade.error
     if False in said:
-        return Verdict.INVALID, grade.keyword, grade.error
-    return Verdict.VALID, "", ""
+        return TextVerdict.INVALID, grade.keyword, grade.error
+    return TextVerdict.VALID, "", ""
 
 
 def _refuse(name: str) -> Any:  # noqa: ANN401 (never returns)

@@ -10,18 +10,23 @@ from curation.workers.run_folder import fingerprint
 from evaluation.core.cases import Result
 from evaluation.execution.engine_worker import ONE_THREAD, for_worker
 from evaluation.generation.loop import generate
-from evaluation.generation.model import Ending, Generation, Options, Request
-from evaluation.generation.session import Session
+from evaluation.generation.model import (
+    Generation,
+    LoopOptions,
+    TextEnding,
+    TokenizedRequest,
+)
+from evaluation.generation.session import EngineSession
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evaluation.generation.requests import Asked
+    from evaluation.generation.requests import GenerationRequest
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
-#: The entrant that constrains nothing.
+#: The name of the engine that constrains nothing.
 UNCONSTRAINED = "none"
 _NEVER = 1 << 40
 #: Tokens of a text for which a prompt must leave room.
@@ -29,27 +34,27 @@ _LEAST_ROOM = 16
 
 
 class LocalWriter:
-    """One entrant over one model; as many engine processes as a batch is large."""
+    """One engine over one model; as many engine processes as a batch is large."""
 
     def __init__(
         self,
         model: LanguageModel,
-        entrant: EngineUnderTest,
+        engine: EngineUnderTest,
         tokenizer: TokenizerFiles,
-        options: Options,
+        options: LoopOptions,
         *,
         memory_mb: int = 4096,
     ) -> None:
         """Prepare; engines are started when first needed."""
         self._model = model
-        self._entrant = entrant
+        self._engine = engine
         self._tokenizer = tokenizer
         self._options = options
         self._memory_mb = memory_mb
-        self._sessions: list[Session] = []
-        self.label = entrant.label
+        self._sessions: list[EngineSession] = []
+        self.label = engine.label
         self.identity = fingerprint(
-            engine=entrant.identity,
+            engine=engine.identity,
             model=model.name,
             facts=dict(model.facts()),
             tokenizer=tokenizer.digest,
@@ -61,9 +66,9 @@ class LocalWriter:
     @property
     def constrains(self) -> bool:
         """Whether there is an engine at all."""
-        return self._entrant.file.name != UNCONSTRAINED
+        return self._engine.file.name != UNCONSTRAINED
 
-    def write(self, asked: Sequence[Asked]) -> list[Generation]:
+    def write(self, asked: Sequence[GenerationRequest]) -> list[Generation]:
         """Write a batch of texts, but for those whose prompt leaves no room.
 
         Raises:
@@ -87,10 +92,10 @@ class LocalWriter:
             for each in requests
         ]
 
-    def _request(self, asked: Asked) -> Request:
+    def _request(self, asked: GenerationRequest) -> TokenizedRequest:
         prompt = self._model.prompt(asked.messages)
         room = self._model.context_length - len(prompt)
-        return Request(
+        return TokenizedRequest(
             id=asked.subject.id,
             schema=asked.subject.schema,
             prompt=prompt,
@@ -99,7 +104,7 @@ class LocalWriter:
             seed=asked.seed,
         )
 
-    def _no_room(self, request: Request) -> Generation:
+    def _no_room(self, request: TokenizedRequest) -> Generation:
         detail = (
             f"a prompt of {len(request.prompt):,} tokens in a context of "
             f"{self._model.context_length:,}"
@@ -107,16 +112,16 @@ class LocalWriter:
         return Generation(
             id=request.id,
             result=Result.ERROR,
-            ending=Ending.PROMPT,
+            ending=TextEnding.PROMPT,
             detail=detail,
             prompt_tokens=len(request.prompt),
         )
 
-    def _sessions_for(self, count: int) -> list[Session | None]:
+    def _sessions_for(self, count: int) -> list[EngineSession | None]:
         if not self.constrains:
             return [None] * count
         while len(self._sessions) < count:
-            session = Session(
+            session = EngineSession(
                 self._program(),
                 tokenizer=for_worker(self._tokenizer),
                 limits=Limits(
@@ -130,15 +135,15 @@ class LocalWriter:
         return list(self._sessions[:count])
 
     def _program(self) -> Program:
-        entrant = self._entrant
+        engine = self._engine
         return Program(
-            file=entrant.file.path,
+            file=engine.file.path,
             setup={
-                "engine": str(entrant.file.path),
-                "options": dict(entrant.options),
+                "engine": str(engine.file.path),
+                "options": dict(engine.options),
                 "tokenizer": for_worker(self._tokenizer),
             },
-            interpreter=entrant.interpreter,
+            interpreter=engine.interpreter,
             environment=ONE_THREAD,
         )
 

@@ -13,17 +13,22 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Result
-from evaluation.generation.model import Ending, Generation, Options, Step
+from evaluation.generation.model import (
+    DecodingStep,
+    Generation,
+    LoopOptions,
+    TextEnding,
+)
 from evaluation.generation.session import EngineEnded
-from evaluation.generation.token_choice import Picker
+from evaluation.generation.token_choice import TokenPicker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import torch
 
-    from evaluation.generation.model import Request
-    from evaluation.generation.session import Mask, Session
+    from evaluation.generation.model import TokenizedRequest
+    from evaluation.generation.session import EngineSession, TokenMask
     from evaluation.models.base import Decoding, LanguageModel
 
 #: Seconds for which one of several texts that all wait for a grammar looks for it.
@@ -34,16 +39,16 @@ _LOOK = 0.002
 class _Text:
     """One text under way."""
 
-    request: Request
-    session: Session | None
-    picker: Picker
+    request: TokenizedRequest
+    session: EngineSession | None
+    picker: TokenPicker
     #: Logits for the next token; None while there are none to choose from.
     logits: torch.Tensor | None = None
     tokens: list[int] = field(default_factory=list)
     forced: int = 0
     #: What the next pass is to be fed.
     ahead: list[int] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
+    steps: list[DecodingStep] = field(default_factory=list)
     fed: int = 0
     forward_ns: int = 0
     compile_ns: int | None = None
@@ -63,7 +68,11 @@ class _Batch:
     _decoding: Decoding
 
     def __init__(
-        self, model: LanguageModel, texts: Sequence[_Text], options: Options, line: str
+        self,
+        model: LanguageModel,
+        texts: Sequence[_Text],
+        options: LoopOptions,
+        line: str,
     ) -> None:
         self._model = model
         self._line = line
@@ -125,7 +134,7 @@ class _Batch:
         try:
             self._choose(text, text.logits)
         except EngineEnded as ended:
-            self._end(text, Ending.ENGINE, ended.detail, ended.result)
+            self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
 
     def _wait_later(self, text: _Text) -> bool:
         """Tell whether to let the others go on while a grammar is being compiled."""
@@ -150,7 +159,7 @@ class _Batch:
             if text.compile_wait_ns is None:
                 own = 0 if self._options.overlap_compile else text.compile_ns or 0
                 text.compile_wait_ns = wait + own
-        step = Step(
+        step = DecodingStep(
             fed=text.fed,
             forward_ns=text.forward_ns,
             mask_ns=None if mask is None else mask.ns,
@@ -161,7 +170,7 @@ class _Batch:
         if not begun:
             self._pick(text, logits, mask)
 
-    def _begin(self, text: _Text, session: Session) -> bool:
+    def _begin(self, text: _Text, session: EngineSession) -> bool:
         """Wait for the grammar; tell whether it says how every text begins."""
         compiled = session.compiled()
         text.compile_ns = compiled.ns
@@ -171,15 +180,15 @@ class _Batch:
         self._add_forced(text, compiled.forced)
         return True
 
-    def _pick(self, text: _Text, logits: torch.Tensor, mask: Mask | None) -> None:
+    def _pick(self, text: _Text, logits: torch.Tensor, mask: TokenMask | None) -> None:
         token = text.picker.pick(logits, mask)
         now = perf_counter_ns() - self._start
         if token is None:
-            self._end(text, Ending.DEAD_END, "the mask allows no token and no end")
+            self._end(text, TextEnding.DEAD_END, "the mask allows no token and no end")
         elif token in self._model.end_tokens:
             text.first_ns = text.first_ns or now
             text.last_ns = now
-            self._end(text, Ending.END)
+            self._end(text, TextEnding.END)
         else:
             self._take(text, token, now)
 
@@ -193,7 +202,7 @@ class _Batch:
             return
         if now > self._options.run_seconds * 1e9 + (text.compile_wait_ns or 0):
             detail = f"not written within {self._options.run_seconds:g} s"
-            self._end(text, Ending.TIMEOUT, detail, Result.TIMEOUT)
+            self._end(text, TextEnding.TIMEOUT, detail, Result.TIMEOUT)
             return
         if text.session is None:
             return
@@ -215,13 +224,13 @@ class _Batch:
         """End a text that has used its budget; tell whether it has."""
         if len(text.tokens) < text.request.budget:
             return False
-        self._end(text, Ending.TRUNCATED, f"{text.request.budget} tokens")
+        self._end(text, TextEnding.TRUNCATED, f"{text.request.budget} tokens")
         return True
 
     def _end(
         self,
         text: _Text,
-        ending: Ending,
+        ending: TextEnding,
         detail: str = "",
         result: Result = Result.OK,
     ) -> None:
@@ -246,9 +255,9 @@ class _Batch:
 
 def generate(
     model: LanguageModel,
-    requests: Sequence[Request],
-    sessions: Sequence[Session | None],
-    options: Options,
+    requests: Sequence[TokenizedRequest],
+    sessions: Sequence[EngineSession | None],
+    options: LoopOptions,
     line: str = "",
 ) -> list[Generation]:
     """Generate one batch of texts, each under its session's constraint.
@@ -264,7 +273,7 @@ def generate(
         _Text(
             request=request,
             session=session,
-            picker=Picker(
+            picker=TokenPicker(
                 model.end_tokens,
                 temperature=request.temperature,
                 seed=request.seed,

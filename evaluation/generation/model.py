@@ -9,7 +9,7 @@ from evaluation.core.cases import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class TokenizedRequest:
     """One text to generate."""
 
     id: str
@@ -25,7 +25,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class LoopOptions:
     """How the loop works; all of it is part of a run's header."""
 
     #: Compile while the prompt is prefilled.
@@ -39,7 +39,7 @@ class Options:
     run_seconds: float = 40.0
 
 
-class Ending(StrEnum):
+class TextEnding(StrEnum):
     """Why a text ended."""
 
     END = "end"
@@ -59,7 +59,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class DecodingStep:
     """One forward pass of one text, and what led to it; nanoseconds.
 
     The figures are those of the pass after which the next token was chosen.
@@ -80,7 +80,7 @@ class Generation:
 
     id: str
     result: Result
-    ending: Ending
+    ending: TextEnding
     detail: str = ""
     warnings: tuple[str, ...] = ()
     text: str = ""
@@ -100,7 +100,7 @@ class Generation:
     ttft_ns: int | None = None
     #: From the request to its last token.
     total_ns: int | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DecodingStep, ...] = ()
     #: Tokens as a server counted them; None for a model here, whose `tokens` say it.
     counted: int | None = None
     #: The schema that was sent where it is not the record's, and what was changed.
@@ -126,7 +126,7 @@ class Generation:
         """Mean time of each token after the first, the end token among them."""
         if self.ttft_ns is None or self.total_ns is None:
             return None
-        later = self.length - 1 + (self.ending is Ending.END)
+        later = self.length - 1 + (self.ending is TextEnding.END)
         return (self.total_ns - self.ttft_ns) / later if later > 0 else None
 
     @property

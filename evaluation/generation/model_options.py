@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from curation.system.errors import BadConfiguration
-from evaluation.generation.model import Options
+from evaluation.generation.model import LoopOptions
 from evaluation.models.store import DEFAULT
 
 _MILLION: Final = 1_000_000
@@ -27,7 +27,7 @@ _OVERLAPS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
+class TokenPrices:
     """What a million tokens cost; in whatever money the prices are given."""
 
     prompt: float
@@ -41,7 +41,7 @@ class Prices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ModelOptions:
     """What the command line says of models; recorded in the run's header."""
 
     model: str = DEFAULT
@@ -56,10 +56,10 @@ class Asked:
     batch: int = 1
     budget: int | None = None
     seed: int = 0
-    options: Options = field(default_factory=Options)
+    options: LoopOptions = field(default_factory=LoopOptions)
     memory_mb: int = 4096
     #: What a server's tokens cost.
-    prices: Prices | None = None
+    prices: TokenPrices | None = None
     #: Empty, or `paper`.
     compat: str = ""
     #: The dialect for every schema; empty: its own.
@@ -71,7 +71,7 @@ class Asked:
         return self.model.startswith(("http://", "https://"))
 
 
-def as_paper(asked: Asked) -> Asked:
+def as_paper(asked: ModelOptions) -> ModelOptions:
     """Return what the paper did: its model, limits, prompt and validation.
 
     Its code's defaults where the text is silent; greedy, one text a schema, 40 s for
@@ -93,7 +93,7 @@ def as_paper(asked: Asked) -> Asked:
     )
 
 
-def revision_of(model: str) -> tuple[str, str | None]:
+def split_revision(model: str) -> tuple[str, str | None]:
     """Return a model's name, and the revision that follows an `@`."""
     if model.startswith(("http://", "https://")) or Path(model).exists():
         return model, None
@@ -101,7 +101,7 @@ def revision_of(model: str) -> tuple[str, str | None]:
     return name, revision or None
 
 
-def prices_of(text: str) -> Prices | None:
+def parse_prices(text: str) -> TokenPrices | None:
     """Return prices given as `PROMPT/OUTPUT`, for a million tokens each.
 
     Raises:
@@ -111,7 +111,7 @@ def prices_of(text: str) -> Prices | None:
         return None
     first, _, second = text.partition("/")
     try:
-        prices = Prices(prompt=float(first), output=float(second))
+        prices = TokenPrices(prompt=float(first), output=float(second))
     except ValueError:
         raise BadConfiguration(
             f"--price takes PROMPT/OUTPUT for a million tokens, not {text!r}"
@@ -119,9 +119,9 @@ def prices_of(text: str) -> Prices | None:
     return prices
 
 
-def options_of(
+def loop_options(
     overlap: str, *, forced: bool, compile_seconds: float, run_seconds: float
-) -> Options:
+) -> LoopOptions:
     """Return how the loop is to work.
 
     Raises:
@@ -130,7 +130,7 @@ def options_of(
     if overlap not in _OVERLAPS:
         raise BadConfiguration(f"--overlap {overlap!r}: say {', '.join(_OVERLAPS)}")
     compiles, masks = _OVERLAPS[overlap]
-    return Options(
+    return LoopOptions(
         overlap_compile=compiles,
         overlap_mask=masks,
         forced=forced,

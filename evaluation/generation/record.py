@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from evaluation.core.cases import Result, Row
-from evaluation.generation.judgement import Class, Judgement, Verdict, classify
-from evaluation.generation.model import Ending, Generation, Step
+from evaluation.generation.judgement import Judgement, TextClass, TextVerdict, classify
+from evaluation.generation.model import DecodingStep, Generation, TextEnding
 from evaluation.results.outcomes import WRITTEN
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ TASK = "coverage"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class GeneratedText:
     """One generated text with everything that is known of it."""
 
     engine: str
@@ -34,28 +34,28 @@ class Text:
     generation: Generation
     #: None where there is no text to judge.
     judgement: Judgement | None
-    outcome: Class
+    outcome: TextClass
 
     @property
     def declared(self) -> bool:
         """Whether the engine took the schema (Definition 5.1 of the paper)."""
         return self.generation.compile_ns is not None or (
-            self.generation.ending not in {Ending.ENGINE, Ending.PROMPT}
+            self.generation.ending not in {TextEnding.ENGINE, TextEnding.PROMPT}
         )
 
     @property
     def compliant(self) -> bool:
         """Whether the text is valid under the record's own dialect."""
-        return self.outcome is Class.COMPLIANT
+        return self.outcome is TextClass.COMPLIANT
 
     @property
     def compliant_as_paper(self) -> bool:
         """Whether it is valid under 2020-12, as the paper counted (section 5.1)."""
         judged = self.judgement
-        return judged is not None and judged.paper is Verdict.VALID
+        return judged is not None and judged.paper is TextVerdict.VALID
 
 
-def row_of_generation(  # noqa: PLR0913 (what a row is made of)
+def row_from_generation(  # noqa: PLR0913 (what a row is made of)
     generation: Generation,
     *,
     engine: str,
@@ -99,8 +99,8 @@ def _phase(generation: Generation) -> str:
     return "compile" if generation.compile_ns is None else "generate"
 
 
-def text_of_row(row: Row) -> Text:
-    """Return what `row_of_generation` made a row of.
+def text_from_row(row: Row) -> GeneratedText:
+    """Return what `row_from_generation` made a row of.
 
     Raises:
         KeyError, TypeError, ValueError: the row is not such a one.
@@ -109,7 +109,7 @@ def text_of_row(row: Row) -> Text:
     told = dict(label["generation"])
     columns = told.pop("steps")
     steps = tuple(
-        Step(fed=fed, forward_ns=forward, mask_ns=mask, wait_ns=wait)
+        DecodingStep(fed=fed, forward_ns=forward, mask_ns=mask, wait_ns=wait)
         for fed, forward, mask, wait in zip(
             columns["fed"],
             columns["forward_ns"],
@@ -118,7 +118,7 @@ def text_of_row(row: Row) -> Text:
             strict=True,
         )
     )
-    told["ending"] = Ending(told["ending"])
+    told["ending"] = TextEnding(told["ending"])
     told["tokens"], told["edits"] = tuple(told["tokens"]), tuple(told["edits"])
     generation = Generation(
         id=row.id,
@@ -130,7 +130,7 @@ def text_of_row(row: Row) -> Text:
         **told,
     )
     judged = label["judgement"]
-    return Text(
+    return GeneratedText(
         engine=row.engine,
         subject=str(label["subject"]),
         config=row.config,
@@ -138,12 +138,13 @@ def text_of_row(row: Row) -> Text:
         budget=int(label["budget"]),
         generation=generation,
         judgement=None if judged is None else _judgement(judged),
-        outcome=Class(label[WRITTEN]),
+        outcome=TextClass(label[WRITTEN]),
     )
 
 
 def _judgement(told: dict[str, Any]) -> Judgement:
     verdicts: dict[str, Any] = {
-        name: told[name] and Verdict(told[name]) for name in ("own", "paper", "adapted")
+        name: told[name] and TextVerdict(told[name])
+        for name in ("own", "paper", "adapted")
     }
     return Judgement(**{**told, **verdicts})

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Sample
     from evaluation.generation.model import Generation
     from evaluation.models.base import Message
-    from evaluation.prompts import Shot, Template
+    from evaluation.prompts import Template, WorkedExample
 
 #: Tokens of a text whose schema has no witness.
 UNKNOWN_BUDGET: Final = 512
@@ -21,7 +21,7 @@ _SPARE: Final = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class GenerationRequest:
     """One text to write."""
 
     subject: Sample
@@ -34,7 +34,7 @@ class Asked:
     temperature: float = 0.0
 
 
-class Writer(Protocol):
+class TextWriter(Protocol):
     """Whoever writes texts: a model here under an engine, or one behind a server."""
 
     @property
@@ -45,7 +45,7 @@ class Writer(Protocol):
     def identity(self) -> str:
         """Return the fingerprint of everything about it that decides its texts."""
 
-    def write(self, asked: Sequence[Asked]) -> Sequence[Generation]:
+    def write(self, asked: Sequence[GenerationRequest]) -> Sequence[Generation]:
         """Write a batch of texts; one outcome each, in order."""
 
     def close(self) -> None:
@@ -53,11 +53,11 @@ class Writer(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Questions:
+class RequestBuilder:
     """How a subject becomes what is asked; all of it part of a run's header."""
 
     template: Template
-    shots: tuple[Shot, ...]
+    shots: tuple[WorkedExample, ...]
     #: Tokens of a text, by the model's tokenizer.
     count: Callable[[str], int]
     samples: int = 1
@@ -66,12 +66,12 @@ class Questions:
     #: Tokens for every text; None: from the schema's own witnesses.
     budget: int | None = None
 
-    def asked(self, subject: Sample) -> tuple[Asked, ...]:
+    def asked(self, subject: Sample) -> tuple[GenerationRequest, ...]:
         """Return what is asked for one subject, one for each sample."""
         messages = self.template.filled(subject.schema, self.shots)
         budget = self.budget_of(subject)
         return tuple(
-            Asked(
+            GenerationRequest(
                 subject=subject,
                 messages=messages,
                 budget=budget,

@@ -13,8 +13,8 @@ from curation.workers.pool import WorkerDidNotStart
 from curation.workers.run_folder import fingerprint
 from evaluation.execution.code_digest import writing_digest
 from evaluation.execution.plan import RunTotals
-from evaluation.generation.judgement import Judge
-from evaluation.generation.record import row_of_generation
+from evaluation.generation.judgement import TextJudge
+from evaluation.generation.record import row_from_generation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,13 +22,17 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Row, Sample
     from evaluation.execution.run_folder import RunFolder
     from evaluation.generation.model import Generation
-    from evaluation.generation.requests import Asked, Questions, Writer
+    from evaluation.generation.requests import (
+        GenerationRequest,
+        RequestBuilder,
+        TextWriter,
+    )
 
 
 def run_writers(  # noqa: PLR0913 (the run's own parts)
-    writers: Sequence[Writer],
+    writers: Sequence[TextWriter],
     subjects: Iterable[Sample],
-    questions: Questions,
+    questions: RequestBuilder,
     out: RunFolder,
     *,
     batch: int = 1,
@@ -40,7 +44,7 @@ def run_writers(  # noqa: PLR0913 (the run's own parts)
     """
     tally = RunTotals()
     asked = (each for subject in subjects for each in questions.asked(subject))
-    with Judge() as judge:
+    with TextJudge() as judge:
         for group in _groups(asked, batch):
             for writer in writers:
                 if writer.label in tally.unavailable:
@@ -67,13 +71,15 @@ def run_writers(  # noqa: PLR0913 (the run's own parts)
     return tally
 
 
-def _groups(asked: Iterable[Asked], size: int) -> Iterator[list[Asked]]:
+def _groups(
+    asked: Iterable[GenerationRequest], size: int
+) -> Iterator[list[GenerationRequest]]:
     waiting = iter(asked)
     while group := list(islice(waiting, size)):
         yield group
 
 
-def _mark(writer: Writer, asked: Asked) -> str:
+def _mark(writer: TextWriter, asked: GenerationRequest) -> str:
     """Return the fingerprint of a row."""
     return fingerprint(
         code=writing_digest(),
@@ -92,7 +98,11 @@ def _mark(writer: Writer, asked: Asked) -> str:
 
 
 def _row(
-    engine: str, asked: Asked, generation: Generation, judge: Judge, mark: str
+    engine: str,
+    asked: GenerationRequest,
+    generation: Generation,
+    judge: TextJudge,
+    mark: str,
 ) -> Row:
     judgement = None
     if generation.generated:
@@ -100,7 +110,7 @@ def _row(
         judgement = judge.judge(
             generation.text, subject.schema, subject.dialect, generation.adapted
         )
-    return row_of_generation(
+    return row_from_generation(
         generation,
         engine=engine,
         subject=asked.subject,

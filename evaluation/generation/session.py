@@ -40,7 +40,7 @@ class EngineEnded(Exception):  # noqa: N818 - an ending, told to the loop alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mask:
+class TokenMask:
     """What may come next."""
 
     #: One boolean for each token of the engine's vocabulary.
@@ -51,7 +51,7 @@ class Mask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compiled:
+class CompiledGrammar:
     """A grammar that is there."""
 
     #: Of the compile call alone, in nanoseconds.
@@ -60,7 +60,7 @@ class Compiled:
     forced: tuple[int, ...]
 
 
-class Session:
+class EngineSession:
     """One engine process; what is asked is under way until it is waited for."""
 
     def __init__(
@@ -118,7 +118,7 @@ class Session:
         opening = {"open": True, "forced": forced}
         self._ask([{"compile": schema}, opening, {"mask": True}], seconds)
 
-    def compiled(self) -> Compiled:
+    def compiled(self) -> CompiledGrammar:
         """Wait for the grammar.
 
         Raises:
@@ -128,7 +128,9 @@ class Session:
         if "refusal" in answer:
             raise EngineEnded(Result.COMPILE_ERROR, str(answer["refusal"]))
         opened = self._next()
-        return Compiled(ns=int(answer["compile_ns"]), forced=tuple(opened["forced"]))
+        return CompiledGrammar(
+            ns=int(answer["compile_ns"]), forced=tuple(opened["forced"])
+        )
 
     def take(self, token: int, *, forced: int, seconds: float) -> tuple[int, ...]:
         """Commit a token and ask for the next mask; return what was forced after it.
@@ -154,7 +156,7 @@ class Session:
         while len(self._answers) < self._asked:
             self._collect(self._worker.wait())
 
-    def mask(self) -> Mask:
+    def mask(self) -> TokenMask:
         """Wait for the mask asked for.
 
         Raises:
@@ -164,7 +166,7 @@ class Session:
         bits = np.unpackbits(
             np.frombuffer(self._map, dtype=np.uint8), bitorder="little"
         )
-        return Mask(
+        return TokenMask(
             allowed=bits[: self._size].astype(bool),
             may_end=bool(answer["may_end"]),
             ns=int(answer["mask_ns"]),

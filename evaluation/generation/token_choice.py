@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import torch
 
 if TYPE_CHECKING:
-    from evaluation.generation.session import Mask
+    from evaluation.generation.session import TokenMask
 
 
-class Picker:
+class TokenPicker:
     """Chooses the tokens of one text; greedy unless the temperature is above 0."""
 
     def __init__(
@@ -22,7 +22,7 @@ class Picker:
         self._seed = seed
         self._generator: torch.Generator | None = None
 
-    def pick(self, logits: torch.Tensor, mask: Mask | None) -> int | None:
+    def pick(self, logits: torch.Tensor, mask: TokenMask | None) -> int | None:
         """Return the next token; None where the mask allows none and no end.
 
         `logits` has shape (vocabulary,); what is beyond the mask is not allowed.

@@ -28,7 +28,7 @@ def shared_length(rows: Sequence[Sequence[int]]) -> int:
     return shortest
 
 
-class Prefixes:
+class PrefixCache:
     """Keeps the keys and values of the last shared prefix."""
 
     def __init__(self, new: Callable[[], DynamicCache]) -> None:

@@ -17,7 +17,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
-from evaluation.models.transformers import Loading, TransformersModel, load
+from evaluation.models.transformers import LoadOptions, TransformersModel, load_model
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,8 +28,8 @@ NAME = "SmolLM2-135M-Instruct (Q4_1 dequantised)"
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
-def convert(gguf: Path, tokenizer_json: Path, folder: Path) -> None:
-    """Unpack the weights of a GGUF file to bf16, as a folder that `load` opens.
+def convert_weights(gguf: Path, tokenizer_json: Path, folder: Path) -> None:
+    """Unpack the weights of a GGUF file to bf16, as a folder that `load_model` opens.
 
     Takes half a minute and 1.3 GB of memory. transformers reads the vocabulary of a
     GGUF file but not how texts are cut before it (`tokenizer.ggml.pre`), so the
@@ -54,6 +54,6 @@ def convert(gguf: Path, tokenizer_json: Path, folder: Path) -> None:
     shutil.copyfile(tokenizer_json, folder / "tokenizer.json")
 
 
-def load_converted(folder: Path, loading: Loading) -> TransformersModel:
-    """Load what `convert` made."""
-    return load(folder, loading, name=NAME)
+def load_converted(folder: Path, loading: LoadOptions) -> TransformersModel:
+    """Load what `convert_weights` made."""
+    return load_model(folder, loading, name=NAME)

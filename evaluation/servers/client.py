@@ -18,7 +18,7 @@ import requests
 from urllib3.exceptions import HTTPError
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
-from evaluation.servers.streams import Answer, BrokenStream, read_stream
+from evaluation.servers.streams import BrokenStream, ServerAnswer, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -37,16 +37,16 @@ _REFUSED: Final = (400, 413, 422)
 _FORBIDDEN: Final = (401, 403)
 
 
-class Refused(Exception):  # noqa: N818 (it says what it is)
+class RequestRefused(Exception):  # noqa: N818 (it says what it is)
     """The server does not take the request: the schema, or its size."""
 
 
-class GaveUp(Exception):  # noqa: N818 (it says what it is)
+class RetriesExhausted(Exception):  # noqa: N818 (it says what it is)
     """No whole answer came within the budget."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class RetryBudget:
     """How much trouble one text may be."""
 
     tries: int = 5
@@ -59,7 +59,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class ServerConnection:
     """What is the same for every text."""
 
     #: Ends in `/v1` or the like, without a slash.
@@ -67,7 +67,7 @@ class Asking:
     model: str
     #: Environment variables that may hold the key.
     keys: tuple[str, ...]
-    patience: Patience = Patience()
+    patience: RetryBudget = RetryBudget()
 
     def key(self) -> str:
         """Return the key; empty where there is none, which a server here needs not."""
@@ -80,11 +80,11 @@ def split_address(address: str) -> tuple[str, str]:
     return base.rstrip("/"), model
 
 
-class Client:
+class ServerClient:
     """A connection to one server."""
 
     def __init__(
-        self, asking: Asking, sleep: Callable[[float], None] = time.sleep
+        self, asking: ServerConnection, sleep: Callable[[float], None] = time.sleep
     ) -> None:
         """Say whom to ask; nothing is sent yet."""
         self._asking = asking
@@ -132,7 +132,7 @@ class Client:
             return None
         return found if isinstance(found, dict) else None
 
-    def ask(self, body: Mapping[str, UntypedJson]) -> tuple[Answer, int]:
+    def ask(self, body: Mapping[str, UntypedJson]) -> tuple[ServerAnswer, int]:
         """Return the answer to a request, and when the try that gave it began.
 
         Raises:
@@ -154,9 +154,9 @@ class Client:
             except _TryAgain as trouble:
                 why = str(trouble)
                 wait = max(trouble.wait, patience.first_wait * 2**number)
-        raise GaveUp(f"{why}; {number + 1} tries, {waited:.0f} s waited")
+        raise RetriesExhausted(f"{why}; {number + 1} tries, {waited:.0f} s waited")
 
-    def _once(self, body: Mapping[str, UntypedJson]) -> Answer:
+    def _once(self, body: Mapping[str, UntypedJson]) -> ServerAnswer:
         limit = time.monotonic() + self._asking.patience.seconds
         try:
             with self._session.post(
@@ -184,7 +184,7 @@ class Client:
             raise self._forbidden(answer)
         said = self._said(answer)
         if status in _REFUSED:
-            raise Refused(f"HTTP {status}: {said}")
+            raise RequestRefused(f"HTTP {status}: {said}")
         if status in _LATER or status >= 500:  # noqa: PLR2004 (the server's trouble)
             raise _TryAgain(f"HTTP {status}: {said}", _retry_after(answer))
         raise BadConfiguration(

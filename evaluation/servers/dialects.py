@@ -23,7 +23,7 @@ _NAME: Final = "answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
+class ServerDialect:
     """One way to ask."""
 
     name: str
@@ -54,63 +54,63 @@ def _response_format(schema: str, *, strict: bool) -> Mapping[str, UntypedJson]:
 
 
 _ALL: Final = (
-    Dialect(
+    ServerDialect(
         name="json_schema",
         summary="response_format json_schema, as most servers take it",
         body=lambda schema: _response_format(schema, strict=False),
     ),
-    Dialect(
+    ServerDialect(
         name="vllm",
         summary="vLLM's structured_outputs (from 0.12)",
         body=lambda schema: {"structured_outputs": {"json": json.loads(schema)}},
     ),
-    Dialect(
+    ServerDialect(
         name="sglang",
         summary="SGLang's response_format json_schema",
         body=lambda schema: _response_format(schema, strict=True),
     ),
-    Dialect(
+    ServerDialect(
         name="llama_server",
         summary="llama-server's response_format json_object with a schema",
         body=lambda schema: {
             "response_format": {"type": "json_object", "schema": json.loads(schema)}
         },
     ),
-    Dialect(
+    ServerDialect(
         name="openai",
         summary="OpenAI's strict structured outputs; the schema is adapted",
         body=lambda schema: _response_format(schema, strict=True),
         adapt=for_openai,
         budget="max_completion_tokens",
     ),
-    Dialect(
+    ServerDialect(
         name="gemini",
         summary="Gemini's OpenAI-compatible endpoint; the schema is adapted",
         body=lambda schema: _response_format(schema, strict=True),
         adapt=for_gemini,
         keys=("GEMINI_API_KEY", "OPENAI_API_KEY"),
     ),
-    Dialect(
+    ServerDialect(
         name="none",
         summary="nothing is asked for: the prompt alone",
         body=lambda _schema: {},
         constrains=False,
     ),
 )
-DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+SERVER_DIALECTS: Final[Mapping[str, ServerDialect]] = MappingProxyType(
     {each.name: each for each in _ALL}
 )
 
 
-def dialect_named(name: str) -> Dialect:
+def server_dialect(name: str) -> ServerDialect:
     """Return a dialect.
 
     Raises:
         BadConfiguration: there is none of this name.
     """
-    if name not in DIALECTS:
+    if name not in SERVER_DIALECTS:
         raise BadConfiguration(
             f"--engine {name!r} is no way to ask a server",
-            then=f"with a server as --model say one of {', '.join(DIALECTS)}",
+            then=f"with a server as --model say one of {', '.join(SERVER_DIALECTS)}",
         )
-    return DIALECTS[name]
+    return SERVER_DIALECTS[name]

@@ -8,26 +8,32 @@ from typing import TYPE_CHECKING
 
 from curation.workers.run_folder import fingerprint
 from evaluation.core.cases import Result
-from evaluation.generation.model import Ending, Generation
-from evaluation.servers.client import Asking, Client, GaveUp, Patience, Refused
-from evaluation.servers.dialects import dialect_named
+from evaluation.generation.model import Generation, TextEnding
+from evaluation.servers.client import (
+    RequestRefused,
+    RetriesExhausted,
+    RetryBudget,
+    ServerClient,
+    ServerConnection,
+)
+from evaluation.servers.dialects import server_dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import UntypedJson
-    from evaluation.generation.model_options import Prices
-    from evaluation.generation.requests import Asked
-    from evaluation.servers.dialects import Dialect
-    from evaluation.servers.streams import Answer
+    from evaluation.generation.model_options import TokenPrices
+    from evaluation.generation.requests import GenerationRequest
+    from evaluation.servers.dialects import ServerDialect
+    from evaluation.servers.streams import ServerAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelServer:
     """One way to ask one server, as it takes part."""
 
-    dialect: Dialect
-    asking: Asking
+    dialect: ServerDialect
+    asking: ServerConnection
     #: What the server says of itself.
     about: Mapping[str, UntypedJson] = field(default_factory=dict)
 
@@ -69,7 +75,7 @@ class ModelServer:
         }
 
 
-def entrants(
+def server_participants(
     base: str, model: str, dialects: Sequence[str], seconds: float
 ) -> list[ModelServer]:
     """Return who takes part: the same server, asked in each dialect.
@@ -77,15 +83,15 @@ def entrants(
     Raises:
         BadConfiguration: there is no such dialect.
     """
-    found = [dialect_named(each) for each in dict.fromkeys(dialects)]
+    found = [server_dialect(each) for each in dict.fromkeys(dialects)]
     return [
         ModelServer(
             dialect=each,
-            asking=Asking(
+            asking=ServerConnection(
                 base=base,
                 model=model,
                 keys=each.keys,
-                patience=Patience(seconds=seconds),
+                patience=RetryBudget(seconds=seconds),
             ),
         )
         for each in found
@@ -97,23 +103,23 @@ class ServerWriter:
 
     def __init__(
         self,
-        entrant: ModelServer,
+        server: ModelServer,
         *,
-        prices: Prices | None = None,
-        client: Client | None = None,
+        prices: TokenPrices | None = None,
+        client: ServerClient | None = None,
     ) -> None:
         """Prepare; nothing is sent yet."""
-        self._dialect = entrant.dialect
-        self._client = client or Client(entrant.asking)
+        self._dialect = server.dialect
+        self._client = client or ServerClient(server.asking)
         self._prices = prices
-        self.label = entrant.label
-        self.identity = entrant.identity
+        self.label = server.label
+        self.identity = server.identity
 
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
 
-    def write(self, asked: Sequence[Asked]) -> list[Generation]:
+    def write(self, asked: Sequence[GenerationRequest]) -> list[Generation]:
         """Write a batch of texts.
 
         Raises:
@@ -124,19 +130,19 @@ class ServerWriter:
         with ThreadPoolExecutor(len(asked)) as pool:
             return list(pool.map(self._one, asked))
 
-    def _one(self, asked: Asked) -> Generation:
+    def _one(self, asked: GenerationRequest) -> Generation:
         subject = asked.subject
         schema, edits = self._dialect.adapt(subject.schema, subject.dialect)
         sent = schema if edits else ""
         try:
             answer, start = self._client.ask(self._body(asked, schema))
-        except Refused as refused:
-            return _failed(asked, Result.COMPILE_ERROR, Ending.ENGINE, str(refused))
-        except GaveUp as gave_up:
-            return _failed(asked, Result.ERROR, Ending.MODEL, str(gave_up))
+        except RequestRefused as refused:
+            return _failed(asked, Result.COMPILE_ERROR, TextEnding.ENGINE, str(refused))
+        except RetriesExhausted as gave_up:
+            return _failed(asked, Result.ERROR, TextEnding.MODEL, str(gave_up))
         return self._written(asked, answer, start, sent, edits)
 
-    def _body(self, asked: Asked, schema: str) -> Mapping[str, UntypedJson]:
+    def _body(self, asked: GenerationRequest, schema: str) -> Mapping[str, UntypedJson]:
         return {
             "messages": [
                 {"role": each.role, "content": each.content} for each in asked.messages
@@ -150,8 +156,8 @@ class ServerWriter:
 
     def _written(
         self,
-        asked: Asked,
-        answer: Answer,
+        asked: GenerationRequest,
+        answer: ServerAnswer,
         start: int,
         sent: str,
         edits: tuple[str, ...],
@@ -182,11 +188,13 @@ class ServerWriter:
         )
 
 
-def _ending(answer: Answer) -> Ending:
+def _ending(answer: ServerAnswer) -> TextEnding:
     if answer.finish == "length":
-        return Ending.TRUNCATED
-    return Ending.END if answer.finish in {"stop", "eos"} else Ending.MODEL
+        return TextEnding.TRUNCATED
+    return TextEnding.END if answer.finish in {"stop", "eos"} else TextEnding.MODEL
 
 
-def _failed(asked: Asked, result: Result, ending: Ending, detail: str) -> Generation:
+def _failed(
+    asked: GenerationRequest, result: Result, ending: TextEnding, detail: str
+) -> Generation:
     return Generation(id=asked.subject.id, result=result, ending=ending, detail=detail)

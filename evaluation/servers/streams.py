@@ -21,7 +21,7 @@ class BrokenStream(Exception):  # noqa: N818 (it says what it is)
 
 
 @dataclass(slots=True)
-class Answer:
+class ServerAnswer:
     """What has come so far."""
 
     text: str = ""
@@ -37,13 +37,13 @@ class Answer:
     pieces: list[int] = field(default_factory=list)
 
 
-def read_stream(lines: Iterable[bytes]) -> Answer:
+def read_stream(lines: Iterable[bytes]) -> ServerAnswer:
     """Return the whole answer of a stream of lines.
 
     Raises:
         BrokenStream: it has no end, or the server tells of an error in it.
     """
-    answer = Answer()
+    answer = ServerAnswer()
     for line in lines:
         if not line.startswith(_DATA):
             continue
@@ -68,7 +68,7 @@ def _event(data: bytes) -> dict[str, Any]:
     return event
 
 
-def _take(event: dict[str, Any], answer: Answer) -> None:
+def _take(event: dict[str, Any], answer: ServerAnswer) -> None:
     now = perf_counter_ns()
     usage = event.get("usage") or {}
     if usage:

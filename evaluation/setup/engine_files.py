@@ -66,7 +66,7 @@ class EngineFile:
         return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
 
 
-def known() -> Mapping[str, Path]:
+def engine_paths() -> Mapping[str, Path]:
     """Return the file of every engine that has a name, by name.
 
     Raises:
@@ -80,7 +80,7 @@ def known() -> Mapping[str, Path]:
     return {**found, **dict(_third_party())}
 
 
-def find(spec: str) -> EngineFile:
+def find_engine(spec: str) -> EngineFile:
     """Return the engine of `NAME`, `NAME==VERSION` or a path to its file.
 
     Raises:
@@ -94,7 +94,7 @@ def find(spec: str) -> EngineFile:
         return _read(path.stem, path.resolve(), "")
     name, _, version = (part.strip() for part in spec.partition("=="))
     name = name.replace("-", "_")
-    files = known()
+    files = engine_paths()
     if name not in files:
         near = closest_names(name, files) or sorted(files)
         then = f"choose of {', '.join(near)}, or give the path of a .py file"
@@ -102,7 +102,7 @@ def find(spec: str) -> EngineFile:
     return _read(name, files[name], version)
 
 
-def chosen(
+def choose_options(
     file: EngineFile, preset: str, assignments: Mapping[str, str]
 ) -> dict[str, UntypedJson]:
     """Return the options of a preset, with those assigned as text laid over it.

@@ -25,15 +25,15 @@ import requests
 
 from curation.system.atomic_files import cannot_write, write_whole
 from curation.system.errors import Unavailable as NotToBeHad
-from evaluation.setup.engine_files import FAITHFUL, chosen
+from evaluation.setup.engine_files import FAITHFUL, choose_options
 from evaluation.setup.environments import (
     RECORD,
     Environment,
-    folder_of,
-    found,
-    interpreter_in,
+    environment_folder,
+    environment_python,
+    existing_environments,
     locked,
-    row_for,
+    version_to_install,
 )
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.setup.engine_files import EngineFile
-    from evaluation.setup.environments import Row
+    from evaluation.setup.environments import TestedVersion
 
 #: Seconds for all that pip does at once; compiling takes minutes.
 _DEADLINE = 3600.0
@@ -56,10 +56,10 @@ _TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class InstallPlan:
     """What making an environment would install."""
 
-    row: Row
+    row: TestedVersion
     #: Name and version of every package to install.
     packages: dict[str, str]
     #: Bytes to download; None where it cannot be told.
@@ -68,16 +68,18 @@ class Planned:
     estimated: bool = False
 
 
-def made(file: EngineFile) -> Environment | None:
+def ready_environment(file: EngineFile) -> Environment | None:
     """Return the environment of a wanted version if it is there already."""
-    row = row_for(file)
-    same = [each for each in found(file.name) if each.version == row.version]
+    row = version_to_install(file)
+    same = [
+        each for each in existing_environments(file.name) if each.version == row.version
+    ]
     return same[0] if same else None
 
 
-def make(
+def make_environment(
     file: EngineFile,
-    agreed: Callable[[Planned], bool],
+    agreed: Callable[[InstallPlan], bool],
     say: Callable[[str], None],
 ) -> Environment | None:
     """Make an environment; None if the plan is not agreed to.
@@ -91,22 +93,22 @@ def make(
         CannotCreate: the cache cannot be written.
         BadConfiguration: there is nothing to install.
     """
-    row = row_for(file)
-    folder = folder_of(row.engine, row.version)
+    row = version_to_install(file)
+    folder = environment_folder(row.engine, row.version)
     try:
         with locked(folder), _aside(folder):
             _create(folder)
-            plan = planned(row, folder)
+            plan = plan_install(row, folder)
             if not agreed(plan):
                 return None
             _install(file, row, folder, say)
     except OSError as error:
         raise cannot_write(folder, error) from error
-    return made(file)
+    return ready_environment(file)
 
 
 def _install(
-    file: EngineFile, row: Row, folder: Path, say: Callable[[str], None]
+    file: EngineFile, row: TestedVersion, folder: Path, say: Callable[[str], None]
 ) -> None:
     """Fill an environment, try it, and write its record."""
     say(f"{row.engine} {row.version}: installing")
@@ -123,7 +125,7 @@ def _install(
     write_whole(folder / RECORD, json.dumps(record, indent=1).encode())
 
 
-def planned(row: Row, folder: Path) -> Planned:
+def plan_install(row: TestedVersion, folder: Path) -> InstallPlan:
     """Ask pip what it would install into an empty environment.
 
     Raises:
@@ -139,7 +141,7 @@ def planned(row: Row, folder: Path) -> Planned:
     sizes = [_size(each["download_info"]["url"]) for each in items.values()]
     known = None if None in sizes else sum(each or 0 for each in sizes)
     estimated = known is None and row.megabytes is not None
-    return Planned(
+    return InstallPlan(
         row=row,
         packages={name: each["metadata"]["version"] for name, each in items.items()},
         download_bytes=(row.megabytes or 0) * 10**6 if estimated else known,
@@ -147,7 +149,7 @@ def planned(row: Row, folder: Path) -> Planned:
     )
 
 
-def _requests(row: Row) -> Iterator[tuple[str, ...]]:
+def _requests(row: TestedVersion) -> Iterator[tuple[str, ...]]:
     """Yield what pip is asked for, call by call."""
     if row.together:
         yield row.together
@@ -191,7 +193,7 @@ def _pip(folder: Path, *arguments: str) -> None:
         Unavailable: it ends with an error, whose last words are the reason.
     """
     said, code = _run(
-        [str(interpreter_in(folder)), *_PIP, "--quiet", *arguments], _DEADLINE
+        [str(environment_python(folder)), *_PIP, "--quiet", *arguments], _DEADLINE
     )
     if code:
         raise NotToBeHad(f"pip cannot install it ({_last_words(said)})", _SERVICE)
@@ -203,8 +205,8 @@ def _try(file: EngineFile, folder: Path) -> None:
     Raises:
         Unavailable: it does not do that.
     """
-    options = json.dumps(chosen(file, FAITHFUL, {}))
-    command = [str(interpreter_in(folder)), "-P", str(_TRIAL_FILE), str(file.path)]
+    options = json.dumps(choose_options(file, FAITHFUL, {}))
+    command = [str(environment_python(folder)), "-P", str(_TRIAL_FILE), str(file.path)]
     said, code = _run([*command, options], _TRIAL)
     if code:
         what = f"was installed and does not run ({_last_words(said)})"
@@ -237,7 +239,7 @@ def _run(command: Sequence[str], seconds: float) -> tuple[str, int]:
 
 def _packages(folder: Path) -> dict[str, str]:
     """Return name and version of everything in an environment."""
-    command = [str(interpreter_in(folder)), "-m", "pip", "list", "--format=json"]
+    command = [str(environment_python(folder)), "-m", "pip", "list", "--format=json"]
     said, _ = _run([*command, "--disable-pip-version-check"], _TRIAL)
     start = said.find("[")
     listed = json.loads(said[start : said.rfind("]") + 1] if start >= 0 else "[]")

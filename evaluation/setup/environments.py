@@ -26,7 +26,7 @@ from filelock import FileLock, Timeout
 from curation.download.acquire import FetchSettings
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
-from evaluation.setup.engine_files import find, known
+from evaluation.setup.engine_files import engine_paths, find_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +41,7 @@ _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class TestedVersion:
     """What one version of an engine needs, as it was tried."""
 
     engine: str
@@ -70,11 +70,11 @@ class Environment:
     @property
     def interpreter(self) -> Path:
         """Its Python."""
-        return interpreter_in(self.folder)
+        return environment_python(self.folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unavailable:
+class NotInstalled:
     """Why an engine cannot be run here, and the line that changes it."""
 
     reason: str
@@ -86,12 +86,12 @@ def environments_folder() -> Path:
     return FetchSettings().cache / "environments"
 
 
-def interpreter_in(folder: Path) -> Path:
+def environment_python(folder: Path) -> Path:
     """Return the Python of a virtual environment."""
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def folder_of(name: str, wanted: str) -> Path:
+def environment_folder(name: str, wanted: str) -> Path:
     """Return where the environment of an engine's version is, or would be.
 
     Raises:
@@ -103,11 +103,11 @@ def folder_of(name: str, wanted: str) -> Path:
 
 
 @cache
-def table() -> tuple[Row, ...]:
+def tested_versions() -> tuple[TestedVersion, ...]:
     """Return what was tried, an engine's default version first."""
     listed = tomllib.loads(_TABLE.read_text("utf-8"))["row"]
     return tuple(
-        Row(
+        TestedVersion(
             engine=each["engine"],
             version=each["version"],
             alone=tuple(each.get("alone", ())),
@@ -120,7 +120,7 @@ def table() -> tuple[Row, ...]:
     )
 
 
-def row_for(file: EngineFile) -> Row:
+def version_to_install(file: EngineFile) -> TestedVersion:
     """Return how to install an engine: as it was tried, else as it asks to be.
 
     Raises:
@@ -130,7 +130,7 @@ def row_for(file: EngineFile) -> Row:
         raise BadConfiguration(
             f"{file.name} needs nothing installed", then=f"--engine {file.spec}"
         )
-    tried = [each for each in table() if each.engine == file.name]
+    tried = [each for each in tested_versions() if each.engine == file.name]
     for each in tried:
         if file.version in ("", each.version):
             return each
@@ -140,37 +140,39 @@ def row_for(file: EngineFile) -> Row:
             then=f"name one: csbdata engines add {file.name}==VERSION",
         )
     wanted = f"{file.distribution}=={file.version}"
-    return Row(engine=file.name, version=file.version, alone=(), together=(wanted,))
+    return TestedVersion(
+        engine=file.name, version=file.version, alone=(), together=(wanted,)
+    )
 
 
-def found(name: str = "") -> list[Environment]:
+def existing_environments(name: str = "") -> list[Environment]:
     """Return the environments there are, of one engine or of all, by folder name."""
     read = (_read(each) for each in sorted(environments_folder().glob(f"*/{RECORD}")))
     return [each for each in read if each and name in ("", each.engine)]
 
 
-def interpreter(file: EngineFile) -> Path | Unavailable:
+def find_interpreter(file: EngineFile) -> Path | NotInstalled:
     """Return the Python that has an engine in the version wanted.
 
     This one, if it has it; else that of an environment. Without a version any will
     do, a tried default before others.
     """
-    here = version_here(file.distribution)
+    here = installed_version(file.distribution)
     wanted_here = not file.distribution or (here and file.version in ("", here))
-    if wanted_here and complete_here(file):
+    if wanted_here and is_complete_here(file):
         return Path(sys.executable)
-    ready = {each.version: each for each in found(file.name)}
+    ready = {each.version: each for each in existing_environments(file.name)}
     if file.version:
         chosen = ready.get(file.version)
     else:
-        tried = [each.version for each in table() if each.engine == file.name]
+        tried = [each.version for each in tested_versions() if each.engine == file.name]
         order = [each for each in tried if each in ready] + sorted(ready, reverse=True)
         chosen = ready[order[0]] if order else None
     if chosen is not None:
         return chosen.interpreter
     name = f"{file.distribution} {file.version}".strip()
     also = f" (but {here} is)" if here and file.version else ""
-    return Unavailable(
+    return NotInstalled(
         reason=f"{name} is not installed here{also}", install=install_line(file)
     )
 
@@ -184,13 +186,13 @@ def install_line(file: EngineFile) -> str:
     if not file.distribution:
         return ""
     wanted = f"=={file.version}" if file.version else ""
-    if known().get(file.name) == file.path:
+    if engine_paths().get(file.name) == file.path:
         return f"csbdata engines add {file.name}{wanted}"
     words = str(file.about.get("install", file.distribution)).split()
     return shlex.join(["pip", "install", *words])
 
 
-def version_here(distribution: str) -> str:
+def installed_version(distribution: str) -> str:
     """Return the version of a distribution in this Python; empty if there is none."""
     try:
         return version(distribution) if distribution else ""
@@ -198,7 +200,7 @@ def version_here(distribution: str) -> str:
         return ""
 
 
-def remove(spec: str) -> list[Environment]:
+def remove_environments(spec: str) -> list[Environment]:
     """Remove an engine's environment, or all of them; return what was removed.
 
     Raises:
@@ -206,10 +208,16 @@ def remove(spec: str) -> list[Environment]:
         TemporarilyUnavailable: another csbdata is making it.
         CannotCreate: it cannot be deleted.
     """
-    file = find(spec)
-    gone = [each for each in found(file.name) if file.version in ("", each.version)]
+    file = find_engine(spec)
+    gone = [
+        each
+        for each in existing_environments(file.name)
+        if file.version in ("", each.version)
+    ]
     if not gone:
-        there = ", ".join(f"{each.engine}=={each.version}" for each in found())
+        there = ", ".join(
+            f"{each.engine}=={each.version}" for each in existing_environments()
+        )
         raise NoInput(
             "there is no such environment", spec, f"there are {there or 'none'}"
         )
@@ -248,10 +256,10 @@ def locked(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def complete_here(file: EngineFile) -> bool:
+def is_complete_here(file: EngineFile) -> bool:
     """Tell whether everything that the engine's file names is installed here."""
     names = re.findall(r"[A-Za-z][\w.-]*", str(file.about.get("install", "")))
-    return all(version_here(each) for each in names)
+    return all(installed_version(each) for each in names)
 
 
 def _read(record: Path) -> Environment | None:

@@ -21,27 +21,27 @@ def machine() -> dict[str, UntypedJson]:
     """Return what the machine says of itself; no name of host or user is told."""
     return {
         "processor": _processor(),
-        "cores": len(cores()),
+        "cores": len(usable_cores()),
         "memory_bytes": psutil.virtual_memory().total,
         "platform": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }
 
 
-def cores() -> list[int]:
+def usable_cores() -> list[int]:
     """Return the numbers of the cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
 
 
-def timer_ns() -> int:
+def clock_cost_ns() -> int:
     """Return what one reading of the clock costs: every time here is too long by it."""
     readings = [perf_counter_ns() for _ in range(_READINGS)]
     return (readings[-1] - readings[0]) // (_READINGS - 1)
 
 
-def governor() -> str | None:
+def cpu_governor() -> str | None:
     """Return how the system chooses the speed of its cores; None where it says not."""
     try:
         return _GOVERNOR.read_text(encoding="utf-8").strip()

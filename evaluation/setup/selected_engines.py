@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration
 from curation.workers.run_folder import fingerprint
-from evaluation.setup.engine_files import FAITHFUL, EngineFile, chosen, find
+from evaluation.setup.engine_files import (
+    FAITHFUL,
+    EngineFile,
+    choose_options,
+    find_engine,
+)
 from evaluation.setup.environments import (
-    Unavailable,
+    NotInstalled,
+    find_interpreter,
     install_line,
-    interpreter,
-    version_here,
+    installed_version,
 )
 
 if TYPE_CHECKING:
@@ -82,10 +87,10 @@ class EngineUnderTest:
         }
 
 
-def lineup(
+def select_engines(
     specs: Sequence[str], preset: str, assignments: Sequence[str]
 ) -> list[EngineUnderTest]:
-    """Return the entrants of a command line, each spec once.
+    """Return the engines of a command line, each spec once.
 
     An assignment is `NAME=VALUE` for every engine that has the option, or
     `ENGINE.NAME=VALUE` for one.
@@ -93,10 +98,10 @@ def lineup(
     Raises:
         NoInput, BadConfiguration: a spec, preset or option that makes no sense.
     """
-    files = [find(each) for each in dict.fromkeys(specs)]
+    files = [find_engine(each) for each in dict.fromkeys(specs)]
     for_each = _assigned(files, assignments)
     return [
-        _entrant(file, preset, assigned)
+        _engine_under_test(file, preset, assigned)
         for file, assigned in zip(files, for_each, strict=True)
     ]
 
@@ -126,19 +131,19 @@ def _assigned(
     return found
 
 
-def _entrant(
+def _engine_under_test(
     file: EngineFile, preset: str, assigned: Mapping[str, str]
 ) -> EngineUnderTest:
-    options = chosen(file, preset, assigned)
-    where = interpreter(file)
-    entrant = EngineUnderTest(
+    options = choose_options(file, preset, assigned)
+    where = find_interpreter(file)
+    engine = EngineUnderTest(
         file=file, preset=preset, options=options, assigned=assigned
     )
-    if isinstance(where, Unavailable):
+    if isinstance(where, NotInstalled):
         version = file.version or _NO_VERSION
-        return replace(entrant, version=version, unavailable=where.reason)
+        return replace(engine, version=version, unavailable=where.reason)
     version = _version(file, str(where))
-    return replace(entrant, version=version, interpreter=str(where))
+    return replace(engine, version=version, interpreter=str(where))
 
 
 def _version(file: EngineFile, interpreter: str) -> str:
@@ -146,7 +151,7 @@ def _version(file: EngineFile, interpreter: str) -> str:
     if not file.distribution:
         return str(file.about.get("version", file.digest()[:8]))
     if interpreter == sys.executable:
-        return version_here(file.distribution) or _NO_VERSION
+        return installed_version(file.distribution) or _NO_VERSION
     return _foreign_version(interpreter, file.distribution) or _NO_VERSION
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from evaluation.tokenizers.formats.huggingface_json import kind_of, steps_of
+from evaluation.tokenizers.formats.huggingface_json import steps_of, vocabulary_kind
 from evaluation.tokenizers.formats.json_writer import MARKED_SPACES, SPACE
-from evaluation.tokenizers.formats.parts import Kind
+from evaluation.tokenizers.formats.parts import VocabularyKind
 from evaluation.tokenizers.formats.sentencepiece import piece_bytes
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _check_ids(
 def plain_json(tokenizer_json: bytes) -> bytes:
     """Return a tokenizer that changes nothing about a text before it cuts it."""
     given: dict[str, UntypedJson] = orjson.loads(tokenizer_json)
-    kind = kind_of(given)
+    kind = vocabulary_kind(given)
     replaced_later = any(
         step.get("type") == "Metaspace" for step in steps_of(given.get("pre_tokenizer"))
     )
@@ -117,7 +117,7 @@ def plain_json(tokenizer_json: bytes) -> bytes:
             step.pop("add_prefix_space", None)
         elif "add_prefix_space" in step:
             step["add_prefix_space"] = False
-    keep = kind is Kind.SENTENCEPIECE and not replaced_later
+    keep = kind is VocabularyKind.SENTENCEPIECE and not replaced_later
     plain = {
         **given,
         "truncation": None,

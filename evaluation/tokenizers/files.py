@@ -11,12 +11,12 @@ import orjson
 
 from curation.system.errors import BadConfiguration, BadData
 from evaluation.tokenizers.encoding import Encoder, plain_json
-from evaluation.tokenizers.formats.parts import Kind
+from evaluation.tokenizers.formats.parts import VocabularyKind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.tokenizers.formats.parts import Parts
+    from evaluation.tokenizers.formats.parts import ParsedTokenizer
 
 _TOKENIZER: Final = "tokenizer.json"
 _TOKENS: Final = "tokens.json"
@@ -74,7 +74,7 @@ class TokenizerFiles:
             raise BadData(what, self.name) from error
 
 
-def write_files(folder: Path, parts: Parts, licence: str) -> None:
+def write_files(folder: Path, parts: ParsedTokenizer, licence: str) -> None:
     """Write a tokenizer's files into a folder that exists."""
     tokens = [
         None if each is None else base64.b64encode(each).decode()
@@ -109,7 +109,7 @@ def read_files(folder: Path, name: str) -> TokenizerFiles | None:
             return None
         return TokenizerFiles(
             name=name,
-            kind=Kind(about["kind"]).value,
+            kind=VocabularyKind(about["kind"]).value,
             folder=folder,
             tokenizer_json=folder / _TOKENIZER,
             tokens=folder / _TOKENS,

@@ -8,7 +8,7 @@ import orjson
 
 from curation.system.errors import BadData, NoInput
 from evaluation.tokenizers.formats.gguf import from_gguf
-from evaluation.tokenizers.formats.huggingface_json import from_fast
+from evaluation.tokenizers.formats.huggingface_json import from_tokenizer_json
 from evaluation.tokenizers.formats.parts import padded_size
 from evaluation.tokenizers.formats.pre_tokenizers import pre_tokenizer
 from evaluation.tokenizers.formats.sentencepiece import from_sentencepiece
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from evaluation.tokenizers.formats.parts import Parts
+    from evaluation.tokenizers.formats.parts import ParsedTokenizer
 
 #: Files that hold a tokenizer, best first: what `huggingface_hub` is asked for too.
 TOKENIZER_FILES: Final = (
@@ -54,14 +54,14 @@ def tokenizer_file(path: Path) -> Path:
     raise NoInput(f"none of {', '.join(TOKENIZER_FILES)} in it", str(path))
 
 
-def files_read(path: Path) -> list[Path]:
-    """Return the files that decide what `read_path` returns."""
+def deciding_files(path: Path) -> list[Path]:
+    """Return the files that decide what `read_tokenizer` returns."""
     file = tokenizer_file(path)
     beside = (file.parent / name for name in CONFIG_FILES)
     return [file, *(each for each in beside if each.is_file())]
 
 
-def read_path(path: Path) -> Parts:
+def read_tokenizer(path: Path) -> ParsedTokenizer:
     """Return the tokenizer of a folder or of a file, with the configs beside it.
 
     Raises:
@@ -69,7 +69,7 @@ def read_path(path: Path) -> Parts:
         BadData: it is not what it must be.
     """
     file = tokenizer_file(path)
-    configs = [_config(each) for each in files_read(path)[1:]]
+    configs = [_config(each) for each in deciding_files(path)[1:]]
     where = str(file)
     try:
         if file.suffix == ".gguf":
@@ -83,7 +83,7 @@ def read_path(path: Path) -> Parts:
     if file.name.startswith("tekken"):
         return from_tekken(content, where)
     if file.suffix == ".json":
-        return from_fast(content, configs, where)
+        return from_tokenizer_json(content, configs, where)
     if file.suffix == ".tiktoken" or _is_base64(content):
         return _tiktoken(content, configs, file)
     return from_sentencepiece(content, where)
@@ -97,7 +97,7 @@ def _is_base64(content: bytes) -> bool:
 
 def _tiktoken(
     content: bytes, configs: list[dict[str, UntypedJson]], file: Path
-) -> Parts:
+) -> ParsedTokenizer:
     """Read a tiktoken file; its special tokens are those that the configs add."""
     named = (config.get("eos_token") for config in configs)
     eos = next((each for each in named if isinstance(each, str)), _END)

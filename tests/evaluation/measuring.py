@@ -14,9 +14,9 @@ from evaluation.execution.plan import Plan
 from evaluation.execution.run_folder import open_run_folder
 from evaluation.execution.runner import run
 from evaluation.results.reader import open_run
-from evaluation.setup.selected_engines import lineup
+from evaluation.setup.selected_engines import select_engines
 from evaluation.tasks.registry import task_named
-from evaluation.tokenizers import get
+from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def tokenizer(folder: Path, *, padding: int = 0) -> TokenizerFiles:
     """Return a tiny tokenizer, kept below a folder."""
     settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
     path = made.byte_level(folder / "tokenizer", padding=padding)
-    return get(str(path), settings)
+    return get_tokenizer(str(path), settings)
 
 
 def subject(title: str, *texts: str, valid: bool = True) -> Sample:
@@ -76,7 +76,7 @@ def measured(
     options: Sequence[str] = (),
 ) -> tuple[RunTotals, Run]:
     """Run a plan and open what it has written."""
-    entrants = lineup(engines, "faithful", options)
+    entrants = select_engines(engines, "faithful", options)
     head = header(entrants, plan, {"name": "made", "sha256": "0" * 64}, None)
     with open_run_folder(folder / "run", head) as out:
         tally = run(entrants, plan, out)

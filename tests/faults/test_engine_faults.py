@@ -22,9 +22,9 @@ from evaluation.execution.engine_worker import for_worker
 from evaluation.execution.header import header
 from evaluation.execution.run_folder import open_run_folder
 from evaluation.execution.runner import run
-from evaluation.generation.session import Session
+from evaluation.generation.session import EngineSession
 from evaluation.results.reader import open_run
-from evaluation.setup.engine_files import find
+from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from tests.evaluation.measuring import (
     MINIATURES,
@@ -242,7 +242,7 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
 ) -> None:
     """A bare interpreter, with no package at all, is enough for the worker."""
     entrant = EngineUnderTest(
-        file=find(miniature("accept_all")), interpreter=bare, version="1"
+        file=find_engine(miniature("accept_all")), interpreter=bare, version="1"
     )
     plan = plan_of(tmp_path, [subject("well", '{"a": 1}')])
     head = header([entrant], plan, {}, None)
@@ -264,7 +264,7 @@ def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
         setup={"engine": engine, "options": {}, "tokenizer": known},
         interpreter=bare,
     )
-    with Session(program, tokenizer=known, limits=Limits()) as session:
+    with EngineSession(program, tokenizer=known, limits=Limits()) as session:
         session.compile("{}", 20.0)
         assert session.compiled().forced == ()
         assert session.mask().allowed.all()

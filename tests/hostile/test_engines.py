@@ -10,8 +10,8 @@ import pytest
 
 from evaluation.core.cases import Instance, Result, Sample, Verdict
 from evaluation.execution.engine_worker import Bounds
-from evaluation.setup.engine_files import find
-from evaluation.setup.environments import Unavailable, interpreter
+from evaluation.setup.engine_files import find_engine
+from evaluation.setup.environments import NotInstalled, find_interpreter
 from tests.evaluation.measuring import measured, plan_of
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _subjects() -> list[Sample]:
 
 
 def _rows(folder: Path, spec: str) -> dict[str, Row]:
-    if isinstance(found := interpreter(find(spec)), Unavailable):
+    if isinstance(found := find_interpreter(find_engine(spec)), NotInstalled):
         pytest.skip(f"{found.reason}: {found.install}")
     subjects = _subjects()
     tally, run = measured(folder, [spec], plan_of(folder, subjects, bounds=_BOUNDS))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from evaluation.core.cases import Result, Verdict
-from evaluation.setup.engine_files import chosen, find
+from evaluation.setup.engine_files import choose_options, find_engine
 from tests.evaluation.measuring import measured, plan_of, subject
 
 _DOC = Path(__file__).parents[2] / "docs" / "engines.md"
@@ -34,14 +34,14 @@ def test_what_more_an_engine_can_say_is_read(tmp_path: Path) -> None:
     """`ABOUT`, `OPTIONS` and `PRESETS` of the page are those of an engine."""
     path = tmp_path / "my_engine.py"
     path.write_text(_blocks()[1] + "\n" + _blocks()[0], "utf-8")
-    file = find(str(path))
+    file = find_engine(str(path))
     assert file.distribution == "my-engine"
     assert file.about["checks_commit"] is False
-    assert chosen(file, "paper", {"limit": "null"}) == {
+    assert choose_options(file, "paper", {"limit": "null"}) == {
         "whitespace": False,
         "limit": None,
     }
-    assert chosen(file, "faithful", {"whitespace": "false", "limit": "7"}) == {
+    assert choose_options(file, "faithful", {"whitespace": "false", "limit": "7"}) == {
         "whitespace": False,
         "limit": 7,
     }

@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from evaluation.generation.generated_texts import configs_of, of_config, texts
-from evaluation.generation.judgement import Class, Verdict
+from evaluation.generation.judgement import TextClass, TextVerdict
 from evaluation.generation.local_writer import UNCONSTRAINED
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Cell, Missing, Rate, Table
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
     from evaluation.generation.model import Generation
-    from evaluation.generation.record import Text
+    from evaluation.generation.record import GeneratedText
 
 _NOTE = (
     "declared: texts whose schema the engine took, of all. empirical: texts that their "
@@ -43,7 +43,7 @@ def report(run: RunRows) -> Report:
     return Report(tables=tuple(each for each in tables if each.rows))
 
 
-def adapted(sides: Mapping[str, Sequence[Text]]) -> Table:
+def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return what texts are worth under the schemas that providers were sent."""
     rows: list[tuple[Cell, ...]] = []
     for engine, side in sides.items():
@@ -51,7 +51,8 @@ def adapted(sides: Mapping[str, Sequence[Text]]) -> Table:
         if found:
             own = sum(each.compliant for each in found)
             sent = sum(
-                each.judgement is not None and each.judgement.adapted is Verdict.VALID
+                each.judgement is not None
+                and each.judgement.adapted is TextVerdict.VALID
                 for each in found
             )
             rows.append((engine, Rate(sent, len(found)), Rate(own, len(found))))
@@ -64,7 +65,7 @@ def adapted(sides: Mapping[str, Sequence[Text]]) -> Table:
     )
 
 
-def coverage(sides: Mapping[str, Sequence[Text]]) -> Table:
+def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return declared, empirical and compliance, by config and engine."""
     rows: list[tuple[Cell, ...]] = []
     for config in configs_of(sides):
@@ -89,7 +90,7 @@ def coverage(sides: Mapping[str, Sequence[Text]]) -> Table:
     )
 
 
-def _rates(engine: str, found: Sequence[Text]) -> tuple[Cell, ...]:
+def _rates(engine: str, found: Sequence[GeneratedText]) -> tuple[Cell, ...]:
     declared = sum(each.declared for each in found)
     own = sum(each.compliant for each in found)
     paper = sum(each.compliant_as_paper for each in found)
@@ -103,12 +104,14 @@ def _rates(engine: str, found: Sequence[Text]) -> tuple[Cell, ...]:
     )
 
 
-def outcomes(sides: Mapping[str, Sequence[Text]]) -> Table:
+def outcomes(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return how many texts of each engine are in each class."""
     counts = {
         engine: Counter(each.outcome for each in side) for engine, side in sides.items()
     }
-    used = [each for each in Class if any(each in found for found in counts.values())]
+    used = [
+        each for each in TextClass if any(each in found for found in counts.values())
+    ]
     return Table(
         title="What became of every text",
         columns=("engine", "texts", *(each.value for each in used)),
@@ -121,13 +124,13 @@ def outcomes(sides: Mapping[str, Sequence[Text]]) -> Table:
     )
 
 
-def keywords(sides: Mapping[str, Sequence[Text]]) -> Table:
+def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return which keyword the texts violate that are JSON and not compliant."""
     counts = {
         engine: Counter(
             each.judgement.keyword or "(the schema itself)"
             for each in side
-            if each.outcome is Class.VIOLATES and each.judgement is not None
+            if each.outcome is TextClass.VIOLATES and each.judgement is not None
         )
         for engine, side in sides.items()
     }
@@ -146,7 +149,7 @@ def keywords(sides: Mapping[str, Sequence[Text]]) -> Table:
     )
 
 
-def outputs(sides: Mapping[str, Sequence[Text]]) -> Table:
+def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return how long the texts are, and how many say next to nothing."""
     rows: list[tuple[Cell, ...]] = []
     for engine, side in sides.items():
@@ -157,7 +160,7 @@ def outputs(sides: Mapping[str, Sequence[Text]]) -> Table:
         )
         tokens = [each.length for each in written]
         undecided = sum(
-            each.judgement is not None and each.judgement.own is Verdict.UNDECIDED
+            each.judgement is not None and each.judgement.own is TextVerdict.UNDECIDED
             for each in side
         )
         rows.append(

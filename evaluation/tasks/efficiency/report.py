@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
     from evaluation.generation.model import Generation
-    from evaluation.generation.record import Text
+    from evaluation.generation.record import GeneratedText
 
 _NOTE = (
     "Medians, in brackets the quartiles, over the schemas on which every engine here "
@@ -56,7 +56,7 @@ def _is_free(engine: str) -> bool:
     return engine.partition(" ")[0] == UNCONSTRAINED
 
 
-def efficiency(sides: Mapping[str, Sequence[Text]]) -> Table:
+def efficiency(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return the times of each engine, by config."""
     rows: list[tuple[Cell, ...]] = []
     for config in configs_of(sides):
@@ -116,7 +116,7 @@ def _count(
     return None if middle is None else middle.value
 
 
-def steps(sides: Mapping[str, Sequence[Text]]) -> Table:
+def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return what a forward pass and its mask cost."""
     rows: list[tuple[Cell, ...]] = []
     for engine, side in sides.items():
@@ -147,7 +147,7 @@ def _middle(values: Sequence[float]) -> Cell:
     return None if middle is None else Duration(middle.value)
 
 
-def ratios(sides: Mapping[str, Sequence[Text]]) -> Table:
+def ratios(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return each engine's times divided by the unconstrained ones, paired."""
     free = next(engine for engine in sides if _is_free(engine))
     figures: dict[str, Callable[[Generation], float | None]] = {

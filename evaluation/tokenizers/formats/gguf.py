@@ -16,7 +16,7 @@ import orjson
 from curation.system.errors import BadData
 from evaluation.tokenizers.formats.byte_alphabet import to_bytes
 from evaluation.tokenizers.formats.json_writer import byte_level_json
-from evaluation.tokenizers.formats.parts import Kind, Parts
+from evaluation.tokenizers.formats.parts import ParsedTokenizer, VocabularyKind
 from evaluation.tokenizers.formats.pre_tokenizers import pre_tokenizer
 from evaluation.tokenizers.formats.sentencepiece import Piece, PieceType, from_pieces
 
@@ -94,7 +94,7 @@ def metadata(stream: IO[bytes], where: str) -> dict[str, UntypedJson]:
         raise BadData(f"a broken GGUF file ({error!r})", where) from error
 
 
-def from_gguf(stream: IO[bytes], where: str) -> Parts:
+def from_gguf(stream: IO[bytes], where: str) -> ParsedTokenizer:
     """Return the tokenizer of a GGUF file: kind `gpt2` or `llama`.
 
     Raises:
@@ -112,7 +112,7 @@ def from_gguf(stream: IO[bytes], where: str) -> Parts:
     raise BadData(f"its tokenizer is of kind {model!r}, not gpt2 or llama", where)
 
 
-def _pieces(keys: Mapping[str, UntypedJson], where: str) -> Parts:
+def _pieces(keys: Mapping[str, UntypedJson], where: str) -> ParsedTokenizer:
     columns = (keys[f"tokenizer.ggml.{each}"] for each in _PIECE_KEYS)
     pieces = [
         Piece(text=text, score=score, type=PieceType(kind))
@@ -125,7 +125,7 @@ def _end(keys: Mapping[str, UntypedJson]) -> int:
     return int(keys["tokenizer.ggml.eos_token_id"])
 
 
-def _byte_level(keys: Mapping[str, UntypedJson], where: str) -> Parts:
+def _byte_level(keys: Mapping[str, UntypedJson], where: str) -> ParsedTokenizer:
     tokens: list[str] = keys["tokenizer.ggml.tokens"]
     types = [PieceType(each) for each in keys["tokenizer.ggml.token_type"]]
     added: dict[int, tuple[str, bool]] = {}
@@ -139,8 +139,8 @@ def _byte_level(keys: Mapping[str, UntypedJson], where: str) -> Parts:
             token_bytes.append(None if special else text.encode())
     # A merge has one space, between its halves: a token has none of its own.
     merges = [each.split(" ") for each in keys["tokenizer.ggml.merges"]]
-    return Parts(
-        kind=Kind.BYTE_LEVEL,
+    return ParsedTokenizer(
+        kind=VocabularyKind.BYTE_LEVEL,
         tokenizer_json=orjson.dumps(
             byte_level_json(
                 vocabulary={text: number for number, text in enumerate(tokens)},

@@ -10,8 +10,8 @@ from curation.system.errors import BadData
 from evaluation.tokenizers.formats.byte_alphabet import to_bytes
 from evaluation.tokenizers.formats.json_writer import SPACE
 from evaluation.tokenizers.formats.parts import (
-    Kind,
-    Parts,
+    ParsedTokenizer,
+    VocabularyKind,
     end_token,
     id_count,
     padded_size,
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _SENTENCEPIECE: Final = frozenset({"Metaspace", "ByteFallback"})
 
 
-def from_fast(
+def from_tokenizer_json(
     content: bytes, configs: Sequence[Mapping[str, UntypedJson]], where: str
-) -> Parts:
+) -> ParsedTokenizer:
     """Return the tokenizer of a `tokenizer.json`.
 
     `configs` as `end_token` takes them.
@@ -42,15 +42,15 @@ def from_fast(
         raise BadData(f"not a tokenizer.json ({error!r})", where) from error
 
 
-def kind_of(given: UntypedJson) -> Kind | None:
+def vocabulary_kind(given: UntypedJson) -> VocabularyKind | None:
     """Return how a `tokenizer.json` writes bytes; None for another kind."""
     parts = ("pre_tokenizer", "decoder", "normalizer")
     steps = [step for part in parts for step in steps_of(given.get(part))]
     names = {step.get("type") for step in steps}
     if "ByteLevel" in names:
-        return Kind.BYTE_LEVEL
+        return VocabularyKind.BYTE_LEVEL
     replaces = any(step.get("content") == SPACE for step in steps)
-    return Kind.SENTENCEPIECE if replaces or names & _SENTENCEPIECE else None
+    return VocabularyKind.SENTENCEPIECE if replaces or names & _SENTENCEPIECE else None
 
 
 def steps_of(part: UntypedJson) -> Iterator[dict[str, UntypedJson]]:
@@ -64,9 +64,9 @@ def steps_of(part: UntypedJson) -> Iterator[dict[str, UntypedJson]]:
 
 def _parts(
     content: bytes, configs: Sequence[Mapping[str, UntypedJson]], where: str
-) -> Parts:
+) -> ParsedTokenizer:
     given = orjson.loads(content)
-    kind = kind_of(given)
+    kind = vocabulary_kind(given)
     vocabulary = given["model"]["vocab"]
     ids: dict[str, int] = (
         vocabulary
@@ -85,7 +85,7 @@ def _parts(
     token_bytes = _bytes_by_id(ids, added, kind, length)
     special = tuple(sorted(n for n, each in added.items() if each["special"]))
     names = {added[number]["content"]: number for number in added}
-    return Parts(
+    return ParsedTokenizer(
         kind=kind,
         tokenizer_json=content,
         token_bytes=token_bytes,
@@ -98,18 +98,18 @@ def _parts(
 def _bytes_by_id(
     ids: Mapping[str, int],
     added: Mapping[int, Mapping[str, UntypedJson]],
-    kind: Kind,
+    kind: VocabularyKind,
     length: int,
 ) -> list[bytes | None]:
     found: list[bytes | None] = [None] * length
     for text, number in ids.items():
-        if kind is Kind.SENTENCEPIECE:
+        if kind is VocabularyKind.SENTENCEPIECE:
             found[number] = piece_bytes(text)
         else:
             found[number] = to_bytes(text)
     for number, each in added.items():
         text = each["content"]
-        sentencepiece = kind is Kind.SENTENCEPIECE
+        sentencepiece = kind is VocabularyKind.SENTENCEPIECE
         ordinary = piece_bytes(text) if sentencepiece else text.encode()
         found[number] = None if each["special"] else ordinary
     return found

@@ -78,7 +78,7 @@ def sentencepiece_json(
     }
 
 
-def merges_of(order: Iterable[str]) -> list[tuple[str, str]]:
+def all_merges(order: Iterable[str]) -> list[tuple[str, str]]:
     """Return every way to join two tokens to a third, in the order of the third.
 
     Both tiktoken and SentencePiece join the neighbours whose whole comes first,

@@ -30,7 +30,7 @@ _END_NAMES: Final = (
 )
 
 
-class Kind(StrEnum):
+class VocabularyKind(StrEnum):
     """How the bytes of a token are written in its source."""
 
     BYTE_LEVEL = "byte_level"
@@ -42,10 +42,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class ParsedTokenizer:
     """One tokenizer, ready to be written to the cache."""
 
-    kind: Kind
+    kind: VocabularyKind
     #: A `tokenizer.json` as the library `tokenizers` reads it.
     tokenizer_json: bytes
     #: By id; None for a special or an unused id.
@@ -56,7 +56,7 @@ class Parts:
     special_ids: tuple[int, ...]
 
 
-def checked(parts: Parts, where: str) -> Parts:
+def check_tokenizer(parts: ParsedTokenizer, where: str) -> ParsedTokenizer:
     """Return a tokenizer that can be measured with.
 
     Raises:

@@ -18,10 +18,10 @@ import orjson
 from curation.system.errors import BadData
 from evaluation.tokenizers.formats.json_writer import (
     SPACE,
-    merges_of,
+    all_merges,
     sentencepiece_json,
 )
-from evaluation.tokenizers.formats.parts import Kind, Parts
+from evaluation.tokenizers.formats.parts import ParsedTokenizer, VocabularyKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ def piece_bytes(text: str) -> bytes:
     return bytes.fromhex(byte[1]) if byte else text.replace(SPACE, " ").encode()
 
 
-def from_sentencepiece(content: bytes, where: str) -> Parts:
+def from_sentencepiece(content: bytes, where: str) -> ParsedTokenizer:
     """Return the tokenizer of a SentencePiece `.model` file.
 
     Raises:
@@ -79,7 +79,7 @@ def from_sentencepiece(content: bytes, where: str) -> Parts:
 
 def from_pieces(
     pieces: Sequence[Piece], *, unigram: bool, eos_id: int, where: str
-) -> Parts:
+) -> ParsedTokenizer:
     """Return the tokenizer of a SentencePiece vocabulary.
 
     Raises:
@@ -96,8 +96,8 @@ def from_pieces(
         if each.type in hidden or each.type is PieceType.USER_DEFINED
     }
     model = _unigram(pieces) if unigram else _pairs(pieces, vocabulary)
-    return Parts(
-        kind=Kind.SENTENCEPIECE,
+    return ParsedTokenizer(
+        kind=VocabularyKind.SENTENCEPIECE,
         tokenizer_json=orjson.dumps(sentencepiece_json(model, added)),
         token_bytes=[
             None if each.type in hidden else piece_bytes(each.text) for each in pieces
@@ -138,7 +138,7 @@ def _pairs(
         "byte_fallback": True,
         "ignore_merges": False,
         "vocab": vocabulary,
-        "merges": [list(each) for each in merges_of(each.text for each in order)],
+        "merges": [list(each) for each in all_merges(each.text for each in order)],
     }
 
 

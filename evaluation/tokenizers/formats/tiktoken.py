@@ -15,8 +15,12 @@ import orjson
 
 from curation.system.errors import BadData
 from evaluation.tokenizers.formats.byte_alphabet import to_token
-from evaluation.tokenizers.formats.json_writer import byte_level_json, merges_of
-from evaluation.tokenizers.formats.parts import Kind, Parts, id_count
+from evaluation.tokenizers.formats.json_writer import all_merges, byte_level_json
+from evaluation.tokenizers.formats.parts import (
+    ParsedTokenizer,
+    VocabularyKind,
+    id_count,
+)
 from evaluation.tokenizers.formats.pre_tokenizers import split_by
 
 if TYPE_CHECKING:
@@ -36,7 +40,7 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
     eos: str,
     vocab_size: int,
     where: str,
-) -> Parts:
+) -> ParsedTokenizer:
     """Return the tokenizer of a tiktoken file, its special tokens behind the rest.
 
     Raises:
@@ -58,7 +62,7 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
     return _parts(ranks, names, split, end, vocab_size)
 
 
-def from_tekken(content: bytes, where: str) -> Parts:
+def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
     """Return the tokenizer of a `tekken.json`.
 
     Raises:
@@ -95,18 +99,18 @@ def _parts(
     split: Sequence[UntypedJson],
     eos_id: int,
     vocab_size: int,
-) -> Parts:
+) -> ParsedTokenizer:
     in_order = {to_token(ranks[number]): number for number in sorted(ranks)}
     length = max(*ranks, *names) + 1
     written = byte_level_json(
         vocabulary=in_order,
-        merges=merges_of(in_order),
+        merges=all_merges(in_order),
         added={number: (name, True) for number, name in names.items()},
         split=split,
         whole_first=True,
     )
-    return Parts(
-        kind=Kind.TIKTOKEN,
+    return ParsedTokenizer(
+        kind=VocabularyKind.TIKTOKEN,
         tokenizer_json=orjson.dumps(written),
         token_bytes=[ranks.get(number) for number in range(length)],
         vocab_size=max(vocab_size, length),

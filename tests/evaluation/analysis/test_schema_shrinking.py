@@ -21,7 +21,7 @@ from evaluation.execution.run_folder import open_run_folder
 from evaluation.execution.runner import run
 from evaluation.results.outcomes import Outcome, standing
 from evaluation.results.reader import open_run
-from evaluation.setup.selected_engines import lineup
+from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.measuring import BRISK, miniature, plan_of, tokenizer
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _unit(schema: UntypedJson, *walks: InstanceWalk) -> Case:
 
 def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
     """The engine dies again and again, and each time less is left."""
-    (entrant,) = lineup([miniature("crash")], "faithful", [])
+    (entrant,) = select_engines([miniature("crash")], "faithful", [])
     schema = {
         "type": "object",
         "properties": {"a": {"title": "crash"}, "b": {"type": "string"}},
@@ -114,7 +114,7 @@ def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
 
 def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> None:
     """The schema that is left still refuses the text that the engine accepts."""
-    (entrant,) = lineup([miniature("accept_all")], "faithful", [])
+    (entrant,) = select_engines([miniature("accept_all")], "faithful", [])
     schema = {"type": "object", "required": ["b"], "properties": {"a": {}, "b": {}}}
     texts = (
         InstanceWalk(text="{}", valid=False),
@@ -138,13 +138,15 @@ def test_a_failure_of_a_run_is_asked_for_again(
     (data / "one.json").write_text(json.dumps(schema))
     subjects = list(open_data(str(data), instances=False).subjects())
     plan = plan_of(tmp_path, subjects)
-    entrants = lineup([miniature("crash")], "faithful", [])
+    entrants = select_engines([miniature("crash")], "faithful", [])
     about = {"name": str(data), "sha256": "0"}
     with open_run_folder(tmp_path / "run", header(entrants, plan, about, None)) as out:
         run(entrants, plan, out)
     (row,) = open_run(tmp_path / "run").rows()
     words = ["shrink", str(tmp_path / "run"), f"{row.config}/{row.id}"]
-    monkeypatch.setattr("evaluation.tokenizers.get", lambda _name: tokenizer(tmp_path))
+    monkeypatch.setattr(
+        "evaluation.tokenizers.get_tokenizer", lambda _name: tokenizer(tmp_path)
+    )
     answer = CliRunner().invoke(app, words, catch_exceptions=False)
     assert json.loads(answer.stdout)["schema"] == {"description": "crash"}
     assert "crash" in json.loads(answer.stdout)["description"]
@@ -152,7 +154,7 @@ def test_a_failure_of_a_run_is_asked_for_again(
 
 def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
     """There is nothing to shrink."""
-    (entrant,) = lineup([miniature("accept_all")], "faithful", [])
+    (entrant,) = select_engines([miniature("accept_all")], "faithful", [])
     with (
         asking(entrant, tokenizer(tmp_path), BRISK) as ask,
         pytest.raises(NoInput, match="nothing fails"),

@@ -11,7 +11,7 @@ from curation.system.errors import NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from evaluation.data import opening
 from evaluation.data.opening import open_data
-from evaluation.data.tables import Tables
+from evaluation.data.tables import ParquetTables
 from tests.evaluation.data.made_tables import write_tables
 from tests.publishing import connected
 
@@ -106,7 +106,9 @@ def test_with_neither_the_sample_is_measured(
         raise Unavailable("the Hub cannot be reached", "there")
 
     monkeypatch.setattr("curation.huggingface.snapshot.hub_snapshot", silent)
-    monkeypatch.setattr(opening, "_sample", lambda *_: Tables.of(folder, "sample"))
+    monkeypatch.setattr(
+        opening, "_sample", lambda *_: ParquetTables.of(folder, "sample")
+    )
     monkeypatch.chdir(tmp_path)
     told = _Told()
     data = open_data(settings=FetchSettings(cache=tmp_path / "cache"), progress=told)

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.data.sampling import drawn, sharded
+from evaluation.data.sampling import draw, take_shard
 
 COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=6)
 
@@ -23,7 +23,7 @@ def test_a_draw_has_its_size_its_order_and_its_shares(
 ) -> None:
     """As many as asked for if there are, ascending, no config far from its share."""
     names = _names(counts)
-    places = drawn(names, limit, seed)
+    places = draw(names, limit, seed)
     assert len(places) == min(limit, len(names))
     assert places == sorted(set(places))
     found = Counter(names[place][1] for place in places)
@@ -43,15 +43,15 @@ def test_who_is_drawn_does_not_depend_on_those_who_are_not(
 ) -> None:
     """Without one that was not drawn, one config's draw is the same."""
     names = _names([sum(counts)])
-    chosen = drawn(names, limit, 0)
+    chosen = draw(names, limit, 0)
     rest = [each for each in names if each[0] in chosen or each[0] != gone]
-    assert drawn(rest, limit, 0) == chosen
+    assert draw(rest, limit, 0) == chosen
 
 
 @given(items=st.lists(st.integers()), shards=st.integers(1, 7))
 def test_shards_are_a_partition(items: list[int], shards: int) -> None:
     """Together they are all items, each once, and as equal as can be."""
-    parts = [list(sharded(items, shard, shards)) for shard in range(1, shards + 1)]
+    parts = [list(take_shard(items, shard, shards)) for shard in range(1, shards + 1)]
     assert sorted(each for part in parts for each in part) == sorted(items)
     sizes = [len(part) for part in parts]
     assert max(sizes) - min(sizes) <= 1

@@ -9,7 +9,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.core.cases import Instance
-from evaluation.data import Choice, open_data
+from evaluation.data import SampleSelection, open_data
 from tests.evaluation.data.made_tables import SCHEMA, write, write_tables
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _ids(data: Dataset) -> list[str]:
     return [each.id for each in data.subjects()]
 
 
-def _open(where: Path, choice: Choice | None = None) -> Dataset:
+def _open(where: Path, choice: SampleSelection | None = None) -> Dataset:
     settings = FetchSettings(mirror=None, cache=where.parent / "cache")
     return open_data(str(where), choice=choice, settings=settings)
 
@@ -64,18 +64,28 @@ def test_a_build_is_read_in_its_order_as_often_as_asked(build: Path) -> None:
 
 def test_configs_splits_ids_and_a_limit_choose(build: Path) -> None:
     """Each choice keeps the order, and a limit gives every config its share."""
-    assert _ids(_open(build, Choice(configs=("Snowplow",)))) == ["s3", "s1", "bare2"]
-    assert _ids(_open(build, Choice(splits=("test", "train")))) == ["s3", "s1", "bare2"]
-    assert _ids(_open(build, Choice(ids=frozenset({"Snowplow/s1", "g7"})))) == [
+    assert _ids(_open(build, SampleSelection(configs=("Snowplow",)))) == [
+        "s3",
+        "s1",
+        "bare2",
+    ]
+    assert _ids(_open(build, SampleSelection(splits=("test", "train")))) == [
+        "s3",
+        "s1",
+        "bare2",
+    ]
+    assert _ids(
+        _open(build, SampleSelection(ids=frozenset({"Snowplow/s1", "g7"})))
+    ) == [
         "g7",
         "s1",
     ]
-    small, large = (_open(build, Choice(limit=limit)) for limit in (20, 60))
+    small, large = (_open(build, SampleSelection(limit=limit)) for limit in (20, 60))
     assert (small.count, large.count) == (20, 60)
     assert [each.config for each in small.subjects()].count("Snowplow") == 1
     assert set(_ids(small)) < set(_ids(large))
-    assert _ids(_open(build, Choice(limit=20))) == _ids(small)
-    assert _ids(_open(build, Choice(limit=20, seed=1))) != _ids(small)
+    assert _ids(_open(build, SampleSelection(limit=20))) == _ids(small)
+    assert _ids(_open(build, SampleSelection(limit=20, seed=1))) != _ids(small)
     assert all(each.instances for each in small.subjects() if each.id != "bare2")
 
 
@@ -91,13 +101,15 @@ def test_the_digest_is_that_of_the_content(build: Path, tmp_path: Path) -> None:
     ("choice", "said"),
     [
         (
-            Choice(configs=("Snowplough",)),
+            SampleSelection(configs=("Snowplough",)),
             "no config Snowplough: there are: Github_easy",
         ),
-        (Choice(splits=("dev",)), "no split dev: there are: val, test, train"),
+        (SampleSelection(splits=("dev",)), "no split dev: there are: val, test, train"),
     ],
 )
-def test_what_does_not_exist_is_said(build: Path, choice: Choice, said: str) -> None:
+def test_what_does_not_exist_is_said(
+    build: Path, choice: SampleSelection, said: str
+) -> None:
     """A config or a split that is not there is named, with those that are."""
     with pytest.raises(BadConfiguration, match=said):
         _open(build, choice)
@@ -106,7 +118,7 @@ def test_what_does_not_exist_is_said(build: Path, choice: Choice, said: str) -> 
 def test_nothing_chosen_is_said(build: Path) -> None:
     """An id that is nobody's is no empty run."""
     with pytest.raises(NoInput, match="no schema in it is nobody"):
-        _open(build, Choice(ids=frozenset({"nobody"})))
+        _open(build, SampleSelection(ids=frozenset({"nobody"})))
 
 
 def test_instances_in_another_order_are_refused(build: Path) -> None:

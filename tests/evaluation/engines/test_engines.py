@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evaluation.setup.engine_files import chosen, find
+from evaluation.setup.engine_files import choose_options, find_engine
 from evaluation.setup.environments import install_line
 from tests.evaluation.engines.contract import TEXTS, examine
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
@@ -34,13 +34,15 @@ def examined(tmp_path_factory: pytest.TempPathFactory) -> Examined:
 
     def answer(name: str, preset: str) -> dict[str, Any]:
         if importlib.util.find_spec(_MODULES[name]) is None:
-            pytest.skip(f"{name} is not installed here: {install_line(find(name))}")
+            pytest.skip(
+                f"{name} is not installed here: {install_line(find_engine(name))}"
+            )
         if (name, preset) not in known:
             folder = tmp_path_factory.mktemp(name)
             tokenizer = small_tokenizer(folder)
             known[name, preset] = examine(
-                str(find(name).path),
-                chosen(find(name), preset, {}),
+                str(find_engine(name).path),
+                choose_options(find_engine(name), preset, {}),
                 tokenizer,
                 tokenizer.encode,
             )
@@ -96,8 +98,8 @@ def test_takes_a_vocabulary_with_two_ids_for_a_text(name: str) -> None:
     """Letters that are there twice, as SentencePiece has them, change no verdict."""
     pytest.importorskip(_MODULES[name])
     tokenizer = doubled()
-    options = chosen(find(name), "faithful", {})
-    answer = examine(str(find(name).path), options, tokenizer, tokenizer.encode)
+    options = choose_options(find_engine(name), "faithful", {})
+    answer = examine(str(find_engine(name).path), options, tokenizer, tokenizer.encode)
     verdicts = {text: each == "accepted" for text, each in answer["verdicts"].items()}
     assert verdicts == TEXTS
     assert answer["special"] == []
@@ -106,7 +108,7 @@ def test_takes_a_vocabulary_with_two_ids_for_a_text(name: str) -> None:
 @pytest.mark.parametrize("name", _ALL)
 def test_has_presets_of_declared_options(name: str) -> None:
     """The three presets know only declared options, with values of their types."""
-    file = find(name)
+    file = find_engine(name)
     assert list(file.presets) == ["faithful", "vendor", "paper"]
     for preset, options in file.presets.items():
         assert set(options) <= set(file.options)
@@ -118,13 +120,13 @@ def test_has_presets_of_declared_options(name: str) -> None:
             option: text.lower() if text in ("True", "False") else text
             for option, text in again.items()
         }
-        assert chosen(file, preset, again) == options
+        assert choose_options(file, preset, again) == options
 
 
 @pytest.mark.parametrize("name", _ALL)
 def test_says_what_it_is(name: str) -> None:
     """Distribution, summary, licence and how to install it are there; none is GPL."""
-    about = find(name).about
+    about = find_engine(name).about
     assert {"distribution", "summary", "licence", "install"} <= set(about)
     assert "GPL" not in str(about["licence"])
 
@@ -134,7 +136,7 @@ def test_says_why_it_refuses(name: str, tmp_path: Path) -> None:
     """A schema that is not an object is refused by an exception with a message."""
     pytest.importorskip(_MODULES[name])
     tokenizer = small_tokenizer(tmp_path)
-    options = chosen(find(name), "faithful", {})
-    engine = runpy.run_path(str(find(name).path))["load"](tokenizer, options)
+    options = choose_options(find_engine(name), "faithful", {})
+    engine = runpy.run_path(str(find_engine(name).path))["load"](tokenizer, options)
     with pytest.raises(Exception, match=r"(?i)schema"):
         engine.compile("false")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evaluation.setup.engine_files import find
+from evaluation.setup.engine_files import find_engine
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def _read(folder: Path, tokenizer: SmallTokenizer) -> Any:  # noqa: ANN401 (the reader's)
     gguf = pytest.importorskip("gguf")
-    vocabulary = runpy.run_path(str(find("llama_cpp").path))["vocabulary"]
+    vocabulary = runpy.run_path(str(find_engine("llama_cpp").path))["vocabulary"]
     path = folder / "vocabulary.gguf"
     path.write_bytes(b"".join(vocabulary(tokenizer)))
     return gguf.GGUFReader(path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from evaluation.setup.engine_files import chosen, find
+from evaluation.setup.engine_files import choose_options, find_engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, 
     monkeypatch.syspath_prepend(str(tmp_path))
     for name in ("torch", "xgrammar", "triton", "triton.language", "transformers"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    found = runpy.run_path(str(find("xgrammar").path))
+    found = runpy.run_path(str(find_engine("xgrammar").path))
     yield found
     for name in ("torch", "xgrammar"):
         sys.modules.pop(name, None)
@@ -80,7 +80,7 @@ def test_stands_in_for_what_is_imported_and_never_called(file: dict[str, Any]) -
 
 def test_refuses_an_option_that_a_version_lacks(file: dict[str, Any]) -> None:
     """What an old version cannot do is said, and what it need not do is left out."""
-    options = chosen(find("xgrammar"), "faithful", {})
+    options = choose_options(find_engine("xgrammar"), "faithful", {})
     assert file["load"](_tokenizer(), options).version == "0.1.0"
     with pytest.raises(ValueError, match=r"0\.1\.0 has no option any_order"):
         file["load"](_tokenizer(), {**options, "any_order": True})
@@ -90,14 +90,18 @@ def test_refuses_an_option_that_a_version_lacks(file: dict[str, Any]) -> None:
 
 def test_says_a_refusal_without_the_time_of_day(file: dict[str, Any]) -> None:
     """The same refusal has the same words in every run."""
-    engine = file["load"](_tokenizer(), chosen(find("xgrammar"), "faithful", {}))
+    engine = file["load"](
+        _tokenizer(), choose_options(find_engine("xgrammar"), "faithful", {})
+    )
     with pytest.raises(RuntimeError, match=r"^/cpp/here\.cc:1: refused$"):
         engine.compile("{}")
 
 
 def test_cuts_forced_text_into_the_longest_tokens(file: dict[str, Any]) -> None:
     """What no token spells ends the cutting."""
-    engine = file["load"](_tokenizer(), chosen(find("xgrammar"), "faithful", {}))
+    engine = file["load"](
+        _tokenizer(), choose_options(find_engine("xgrammar"), "faithful", {})
+    )
     cut = file["tokens_of"]
     assert cut("abac", engine) == [1, 0, 2]
     assert cut("abz", engine) == [1]

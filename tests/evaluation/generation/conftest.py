@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
-from evaluation.models.transformers import Loading, TransformersModel, load
-from evaluation.tokenizers import get
+from evaluation.models.transformers import LoadOptions, TransformersModel, load_model
+from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def model(model_folder: Path) -> TransformersModel:
     """Return the small model, with nothing in its prefix cache."""
-    return load(model_folder, Loading(device="cpu", dtype="fp32"))
+    return load_model(model_folder, LoadOptions(device="cpu", dtype="fp32"))
 
 
 @pytest.fixture(scope="session")
@@ -35,4 +35,4 @@ def tokenizer(
 ) -> TokenizerFiles:
     """Return the small model's tokenizer, as engines are given it."""
     cache = tmp_path_factory.mktemp("cache")
-    return get(str(model_folder), FetchSettings(cache=cache))
+    return get_tokenizer(str(model_folder), FetchSettings(cache=cache))

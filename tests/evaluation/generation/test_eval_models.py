@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.commands.eval import evaluate
-from evaluation.generation.record import text_of_row
+from evaluation.generation.record import text_from_row
 from evaluation.results.reader import open_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.generation.record import Text
+    from evaluation.generation.record import GeneratedText
 
 _APP = typer.Typer()
 _APP.command()(evaluate)
@@ -84,11 +84,11 @@ def _run(*words: object) -> Any:  # noqa: ANN401 (JSON)
     return json.loads(answer.stdout)
 
 
-def _texts(run: Path) -> list[Text]:
-    return [text_of_row(row) for row in open_run(run).rows()]
+def _texts(run: Path) -> list[GeneratedText]:
+    return [text_from_row(row) for row in open_run(run).rows()]
 
 
-def _said(texts: list[Text]) -> list[tuple[str, str, str, str]]:
+def _said(texts: list[GeneratedText]) -> list[tuple[str, str, str, str]]:
     return [
         (each.engine, each.subject, each.generation.text, each.outcome)
         for each in texts

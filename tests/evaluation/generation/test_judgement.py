@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.cases import Result
-from evaluation.generation.judgement import Class, Judge, Judgement, Verdict, classify
-from evaluation.generation.model import Ending, Generation
+from evaluation.generation.judgement import (
+    Judgement,
+    TextClass,
+    TextJudge,
+    TextVerdict,
+    classify,
+)
+from evaluation.generation.model import Generation, TextEnding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,56 +34,60 @@ _OLD = json.dumps(
 
 
 @pytest.fixture(scope="module")
-def judge() -> Iterator[Judge]:
+def judge() -> Iterator[TextJudge]:
     """Return a judge."""
-    with Judge(seconds=20.0) as opened:
+    with TextJudge(seconds=20.0) as opened:
         yield opened
 
 
-def _made(text: str, ending: Ending = Ending.END, **facts: object) -> Generation:
+def _made(
+    text: str, ending: TextEnding = TextEnding.END, **facts: object
+) -> Generation:
     given = {"id": "x", "result": Result.OK, "ending": ending, "text": text, **facts}
     return Generation(**given)  # type: ignore[arg-type]
 
 
-def _class_of(judge: Judge, text: str, ending: Ending = Ending.END) -> Class:
+def _class_of(
+    judge: TextJudge, text: str, ending: TextEnding = TextEnding.END
+) -> TextClass:
     return classify(_made(text, ending), judge.judge(text, _OLD, "draft-04"))
 
 
 def test_a_text_is_judged_under_its_own_dialect_and_as_the_paper_did(
-    judge: Judge,
+    judge: TextJudge,
 ) -> None:
     """A draft-04 schema is no 2020-12 schema: the paper counted every text as wrong."""
     judgement = judge.judge('{"depth": 8}', _OLD, "draft-04")
-    assert judgement.own is Verdict.VALID
-    assert judgement.paper is Verdict.INVALID
-    assert classify(_made('{"depth": 8}'), judgement) is Class.COMPLIANT
+    assert judgement.own is TextVerdict.VALID
+    assert judgement.paper is TextVerdict.INVALID
+    assert classify(_made('{"depth": 8}'), judgement) is TextClass.COMPLIANT
 
 
-def test_the_violated_keyword_is_named(judge: Judge) -> None:
+def test_the_violated_keyword_is_named(judge: TextJudge) -> None:
     """What is JSON and refused says by which keyword; formats are asserted."""
     at_limit = judge.judge('{"depth": 9}', _OLD, "draft-04")
     assert at_limit.keyword == "exclusiveMaximum"
     wrong = judge.judge('{"depth": 1, "when": "now"}', _OLD, "draft-04")
-    assert (wrong.own, wrong.keyword) == (Verdict.INVALID, "format")
+    assert (wrong.own, wrong.keyword) == (TextVerdict.INVALID, "format")
 
 
 @pytest.mark.parametrize(
     ("text", "ending", "expected"),
     [
-        ('{"depth": 9}', Ending.END, Class.VIOLATES),
-        ('{"depth": ', Ending.END, Class.NOT_JSON),
-        ("null and void", Ending.END, Class.NOT_JSON),
-        ('{"depth": NaN}', Ending.END, Class.NOT_JSON),
-        ('{"depth": 1', Ending.TRUNCATED, Class.TRUNCATED),
-        ('{"depth": 1}', Ending.TRUNCATED, Class.COMPLIANT),
-        ('{"depth":' + " " * 60, Ending.TRUNCATED, Class.RUNAWAY_WHITESPACE),
-        ('{"depth":' + "\n\t" * 60, Ending.TRUNCATED, Class.RUNAWAY_WHITESPACE),
-        ('{"depth": 1', Ending.DEAD_END, Class.DEAD_END),
-        ('{"depth": 1', Ending.MODEL, Class.MODEL_ERROR),
+        ('{"depth": 9}', TextEnding.END, TextClass.VIOLATES),
+        ('{"depth": ', TextEnding.END, TextClass.NOT_JSON),
+        ("null and void", TextEnding.END, TextClass.NOT_JSON),
+        ('{"depth": NaN}', TextEnding.END, TextClass.NOT_JSON),
+        ('{"depth": 1', TextEnding.TRUNCATED, TextClass.TRUNCATED),
+        ('{"depth": 1}', TextEnding.TRUNCATED, TextClass.COMPLIANT),
+        ('{"depth":' + " " * 60, TextEnding.TRUNCATED, TextClass.RUNAWAY_WHITESPACE),
+        ('{"depth":' + "\n\t" * 60, TextEnding.TRUNCATED, TextClass.RUNAWAY_WHITESPACE),
+        ('{"depth": 1', TextEnding.DEAD_END, TextClass.DEAD_END),
+        ('{"depth": 1', TextEnding.MODEL, TextClass.MODEL_ERROR),
     ],
 )
 def test_texts_are_classed_by_how_they_end(
-    judge: Judge, text: str, ending: Ending, expected: Class
+    judge: TextJudge, text: str, ending: TextEnding, expected: TextClass
 ) -> None:
     """What is valid is compliant however it ended; else the ending decides."""
     assert _class_of(judge, text, ending) is expected
@@ -86,21 +96,21 @@ def test_texts_are_classed_by_how_they_end(
 @pytest.mark.parametrize(
     ("result", "compile_ns", "expected"),
     [
-        (Result.COMPILE_ERROR, None, Class.COMPILE_ERROR),
-        (Result.TIMEOUT, None, Class.COMPILE_TIMEOUT),
-        (Result.TIMEOUT, 5, Class.TIMEOUT),
-        (Result.CRASH, None, Class.CRASH),
-        (Result.OUT_OF_MEMORY, None, Class.OUT_OF_MEMORY),
-        (Result.ERROR, 5, Class.ENGINE_ERROR),
-        (Result.PROTOCOL_ERROR, 5, Class.ENGINE_ERROR),
+        (Result.COMPILE_ERROR, None, TextClass.COMPILE_ERROR),
+        (Result.TIMEOUT, None, TextClass.COMPILE_TIMEOUT),
+        (Result.TIMEOUT, 5, TextClass.TIMEOUT),
+        (Result.CRASH, None, TextClass.CRASH),
+        (Result.OUT_OF_MEMORY, None, TextClass.OUT_OF_MEMORY),
+        (Result.ERROR, 5, TextClass.ENGINE_ERROR),
+        (Result.PROTOCOL_ERROR, 5, TextClass.ENGINE_ERROR),
     ],
 )
 def test_what_an_engine_ended_is_classed_by_its_result(
-    result: Result, compile_ns: int | None, expected: Class
+    result: Result, compile_ns: int | None, expected: TextClass
 ) -> None:
     """Without a text the engine's own end is the class."""
     made = Generation(
-        id="x", result=result, ending=Ending.ENGINE, compile_ns=compile_ns
+        id="x", result=result, ending=TextEnding.ENGINE, compile_ns=compile_ns
     )
     assert classify(made, None) is expected
 
@@ -119,11 +129,11 @@ def test_a_schema_that_hangs_a_validator_leaves_the_text_undecided() -> None:
         for level in range(24)
     }
     bomb = json.dumps({**branches, "$defs": {**defs, "24": {"type": "number"}}})
-    with Judge(seconds=1.0) as impatient:
+    with TextJudge(seconds=1.0) as impatient:
         slow = impatient.judge('"abcdef"', bomb, "2020-12")
-        assert slow.own is Verdict.UNDECIDED
-        assert classify(_made('"abcdef"'), slow) is Class.UNDECIDED
-        assert impatient.judge("1", "{}", "2020-12").own is Verdict.VALID
+        assert slow.own is TextVerdict.UNDECIDED
+        assert classify(_made('"abcdef"'), slow) is TextClass.UNDECIDED
+        assert impatient.judge("1", "{}", "2020-12").own is TextVerdict.VALID
 
 
 @pytest.mark.parametrize(
@@ -136,13 +146,16 @@ def test_a_schema_that_hangs_a_validator_leaves_the_text_undecided() -> None:
     ],
 )
 def test_a_text_that_says_next_to_nothing_is_trivial(
-    judge: Judge, text: str, *, trivial: bool
+    judge: TextJudge, text: str, *, trivial: bool
 ) -> None:
     """`{}`, or nothing but what is required at the root, is called trivial."""
     assert judge.judge(text, _OLD, "draft-04").trivial is trivial
 
 
-def test_the_adapted_schema_is_judged_apart(judge: Judge) -> None:
+def test_the_adapted_schema_is_judged_apart(judge: TextJudge) -> None:
     """What satisfies the schema that was sent need not satisfy the record's."""
     judgement: Judgement = judge.judge('{"depth": 9}', _OLD, "draft-04", "{}")
-    assert (judgement.own, judgement.adapted) == (Verdict.INVALID, Verdict.VALID)
+    assert (judgement.own, judgement.adapted) == (
+        TextVerdict.INVALID,
+        TextVerdict.VALID,
+    )

@@ -15,8 +15,8 @@ from curation.workers.limits import Limits
 from curation.workers.pool import Program
 from evaluation.core.cases import Result
 from evaluation.generation.loop import generate
-from evaluation.generation.model import Ending, Options, Request
-from evaluation.generation.session import Session
+from evaluation.generation.model import LoopOptions, TextEnding, TokenizedRequest
+from evaluation.generation.session import EngineSession
 from evaluation.models.base import Message
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _engine(folder: Path, body: str) -> Path:
 @contextmanager
 def session(
     tokenizer: TokenizerFiles, engine: Path, options: dict[str, object] | None = None
-) -> Iterator[Session]:
+) -> Iterator[EngineSession]:
     """Open an engine's process over the small vocabulary."""
     given = {
         "tokens": str(tokenizer.tokens),
@@ -73,11 +73,11 @@ def session(
         file=engine,
         setup={"engine": str(engine), "options": options or {}, "tokenizer": given},
     )
-    with Session(program, tokenizer=given, limits=Limits()) as opened:
+    with EngineSession(program, tokenizer=given, limits=Limits()) as opened:
         yield opened
 
 
-def _request(model: TransformersModel, say: str, **changes: object) -> Request:
+def _request(model: TransformersModel, say: str, **changes: object) -> TokenizedRequest:
     prompt = model.prompt([Message(role="user", content=say)])
     given: dict[str, object] = {
         "id": say,
@@ -85,11 +85,11 @@ def _request(model: TransformersModel, say: str, **changes: object) -> Request:
         "prompt": prompt,
         "budget": 80,
     }
-    return Request(**{**given, **changes})  # type: ignore[arg-type]
+    return TokenizedRequest(**{**given, **changes})  # type: ignore[arg-type]
 
 
-def _alone(model: TransformersModel, request: Request) -> Generation:
-    return generate(model, [request], [None], Options())[0]
+def _alone(model: TransformersModel, request: TokenizedRequest) -> Generation:
+    return generate(model, [request], [None], LoopOptions())[0]
 
 
 def test_without_an_engine_the_text_is_that_of_generate(
@@ -120,7 +120,7 @@ def test_nobody_profits_from_the_prompts_of_another(model: TransformersModel) ->
     reused = []
     for request in asked:
         for line in ("first", "second"):
-            made = generate(model, [request], [None], Options(), line)[0]
+            made = generate(model, [request], [None], LoopOptions(), line)[0]
             reused.append(made.reused_tokens)
     assert reused[0] == reused[1] == 0
     assert 0 < reused[2] == reused[3] < len(asked[1].prompt) - 1
@@ -135,7 +135,7 @@ def test_a_batch_writes_what_each_text_would_be_alone(
         for say, budget in (("a", 7), ("a much longer prompt", 20), ("mid one", 12))
     ]
     alone = [_alone(model, each) for each in asked]
-    together = generate(model, asked, [None] * 3, Options())
+    together = generate(model, asked, [None] * 3, LoopOptions())
     assert [each.tokens for each in together] == [each.tokens for each in alone]
     assert [each.ending for each in together] == [each.ending for each in alone]
 
@@ -146,12 +146,14 @@ def test_under_an_engine_even_a_random_model_satisfies_the_schema(
     model: TransformersModel, tokenizer: TokenizerFiles, *, overlap: bool, forced: bool
 ) -> None:
     """Overlaps and forced tokens change the times, never what is allowed."""
-    options = Options(overlap_compile=overlap, overlap_mask=overlap, forced=forced)
+    options = LoopOptions(overlap_compile=overlap, overlap_mask=overlap, forced=forced)
     validator = jsonschema_rs.Draft202012Validator(SCHEMA)
     with session(tokenizer, _ENGINES / "llguidance.py", _COMPACT) as opened:
         for say in ("one", "two", "three"):
             made = generate(model, [_request(model, say)], [opened], options)[0]
-            assert (made.result, made.ending) == (Result.OK, Ending.END), made.detail
+            assert (made.result, made.ending) == (Result.OK, TextEnding.END), (
+                made.detail
+            )
             assert validator.is_valid(json.loads(made.text))
             assert (made.forced > 0) is forced
             assert made.compile_ns
@@ -168,7 +170,7 @@ def test_the_overlaps_change_no_text(
     texts = set()
     with session(tokenizer, _ENGINES / "llguidance.py", _COMPACT) as opened:
         for overlap in (True, False):
-            options = Options(overlap_compile=overlap, overlap_mask=overlap)
+            options = LoopOptions(overlap_compile=overlap, overlap_mask=overlap)
             made = generate(model, [_request(model, "go")], [opened], options)[0]
             texts.add(made.tokens)
     assert len(texts) == 1
@@ -178,7 +180,7 @@ def test_the_budget_ends_a_text(model: TransformersModel) -> None:
     """A text has at most its budget of tokens, and says that it was truncated."""
     made = _alone(model, _request(model, "on and on", budget=3))
     assert len(made.tokens) == 3
-    assert made.ending is Ending.TRUNCATED
+    assert made.ending is TextEnding.TRUNCATED
 
 
 def test_a_seed_decides_what_is_drawn(model: TransformersModel) -> None:
@@ -203,11 +205,11 @@ def test_a_refused_schema_is_the_outcome_of_that_text_alone(
         session(tokenizer, engine, _COMPACT) as two,
     ):
         refused, written = generate(
-            model, [bad, _request(model, "good")], [one, two], Options()
+            model, [bad, _request(model, "good")], [one, two], LoopOptions()
         )
-        again = generate(model, [_request(model, "good")], [one], Options())[0]
+        again = generate(model, [_request(model, "good")], [one], LoopOptions())[0]
     assert refused.result is Result.COMPILE_ERROR
-    assert refused.ending is Ending.ENGINE
+    assert refused.ending is TextEnding.ENGINE
     assert (written.result, again.result) == (Result.OK, Result.OK)
     assert written.tokens == again.tokens
 
@@ -237,7 +239,7 @@ def test_an_engine_that_dies_in_the_middle_is_an_outcome(
     """A crash while a text is written ends that text, and the session goes on."""
     with session(tokenizer, _engine(tmp_path, _CRASHES)) as opened:
         for _ in range(2):
-            made = generate(model, [_request(model, "x")], [opened], Options())[0]
+            made = generate(model, [_request(model, "x")], [opened], LoopOptions())[0]
             assert made.result is Result.CRASH
             assert "SIGABRT" in made.detail
 
@@ -253,7 +255,7 @@ def test_an_engine_that_raises_is_an_outcome_each_time(
     """What is still under way when one text ends is never taken for the next one's."""
     with session(tokenizer, _engine(tmp_path, _RAISES)) as opened:
         for _ in range(5):
-            made = generate(model, [_request(model, "x")], [opened], Options())[0]
+            made = generate(model, [_request(model, "x")], [opened], LoopOptions())[0]
             assert made.result is Result.ERROR
             assert "no matcher" in made.detail
 
@@ -268,7 +270,7 @@ def test_an_engine_that_refuses_what_it_forces_is_an_outcome(
     model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
 ) -> None:
     """A forced token that commit refuses ends the text, and not the run."""
-    options = Options(forced=True)
+    options = LoopOptions(forced=True)
     with session(tokenizer, _engine(tmp_path, _LIES)) as opened:
         for _ in range(3):
             made = generate(model, [_request(model, "x")], [opened], options)[0]
@@ -280,13 +282,13 @@ def test_forced_tokens_stay_within_the_budget(
     model: TransformersModel, tokenizer: TokenizerFiles
 ) -> None:
     """However many tokens are forced, a text has at most its budget of them."""
-    options = Options(forced=True)
+    options = LoopOptions(forced=True)
     with session(tokenizer, _ENGINES / "llguidance.py", _COMPACT) as opened:
         for budget in range(1, 16):
             request = _request(model, "go", budget=budget)
             made = generate(model, [request], [opened], options)[0]
             assert len(made.tokens) <= budget
-            assert made.ending in {Ending.TRUNCATED, Ending.END}
+            assert made.ending in {TextEnding.TRUNCATED, TextEnding.END}
 
 
 _DEAD_END = _CRASHES.replace('b"\\xff"', 'b"\\x00"')
@@ -297,8 +299,8 @@ def test_a_mask_without_any_token_is_a_dead_end(
 ) -> None:
     """Where neither a token nor the end is allowed the text ends, and says why."""
     with session(tokenizer, _engine(tmp_path, _DEAD_END)) as opened:
-        made = generate(model, [_request(model, "x")], [opened], Options())[0]
-    assert made.ending is Ending.DEAD_END
+        made = generate(model, [_request(model, "x")], [opened], LoopOptions())[0]
+    assert made.ending is TextEnding.DEAD_END
 
 
 _SLOW = _CRASHES.replace(
@@ -311,7 +313,7 @@ def test_a_slow_compile_holds_up_nobody_else(
 ) -> None:
     """While one grammar is compiled until its deadline, the other text is finished."""
     engine = _engine(tmp_path, _SLOW)
-    options = Options(compile_seconds=2.0)
+    options = LoopOptions(compile_seconds=2.0)
     asked = [
         _request(model, "slow", schema='{"slow": 1}', budget=4),
         _request(model, "fast", budget=4),

@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 
 from evaluation.core.cases import Result, Sample
 from evaluation.generation.generated_texts import on_the_same
-from evaluation.generation.judgement import Judgement, Verdict
-from evaluation.generation.model import Ending, Generation, Step
-from evaluation.generation.record import Text, row_of_generation, text_of_row
+from evaluation.generation.judgement import Judgement, TextVerdict
+from evaluation.generation.model import DecodingStep, Generation, TextEnding
+from evaluation.generation.record import (
+    GeneratedText,
+    row_from_generation,
+    text_from_row,
+)
 from evaluation.reporting.tables import Missing, Rate
 from evaluation.results.row_parser import row_of
 from evaluation.tasks.coverage.report import coverage, outcomes, outputs
@@ -25,7 +29,7 @@ if TYPE_CHECKING:
 _NS = st.integers(0, 2**50)
 _STEPS = st.lists(
     st.builds(
-        Step,
+        DecodingStep,
         fed=st.integers(0, 99),
         forward_ns=_NS,
         mask_ns=st.none() | _NS,
@@ -37,7 +41,7 @@ _GENERATIONS = st.builds(
     Generation,
     id=st.just("o1"),
     result=st.sampled_from(Result),
-    ending=st.sampled_from(Ending),
+    ending=st.sampled_from(TextEnding),
     detail=st.text(max_size=5),
     warnings=st.lists(st.text(max_size=5), max_size=2).map(tuple),
     text=st.text(),
@@ -56,12 +60,12 @@ _GENERATIONS = st.builds(
 _JUDGEMENTS = st.none() | st.builds(
     Judgement,
     is_json=st.booleans(),
-    own=st.sampled_from(Verdict),
-    paper=st.sampled_from(Verdict),
-    adapted=st.none() | st.sampled_from(Verdict),
+    own=st.sampled_from(TextVerdict),
+    paper=st.sampled_from(TextVerdict),
+    adapted=st.none() | st.sampled_from(TextVerdict),
     trivial=st.booleans(),
 )
-_WRITTEN = (Ending.END, Ending.TRUNCATED, Ending.DEAD_END)
+_WRITTEN = (TextEnding.END, TextEnding.TRUNCATED, TextEnding.DEAD_END)
 _SUBJECT = Sample(id="o1", config="Github_easy", split="test", schema="{}", dialect="")
 
 
@@ -71,8 +75,8 @@ def _text(
     *,
     engine: str = "some 1.0 faithful",
     subject: str = "o1",
-) -> Text:
-    row = row_of_generation(
+) -> GeneratedText:
+    row = row_from_generation(
         replace(generation, id=subject),
         engine=engine,
         subject=replace(_SUBJECT, id=subject),
@@ -81,7 +85,7 @@ def _text(
         judgement=judgement,
         fingerprint="f",
     )
-    return text_of_row(row_of(orjson.dumps(row)))
+    return text_from_row(row_of(orjson.dumps(row)))
 
 
 @given(generation=_GENERATIONS, judgement=_JUDGEMENTS)
@@ -118,18 +122,18 @@ def test_every_text_is_counted_once(
 _OK = Generation(
     id="x",
     result=Result.OK,
-    ending=Ending.END,
+    ending=TextEnding.END,
     tokens=(1, 2, 3),
     compile_ns=1_000_000,
     ttft_ns=5_000_000,
     total_ns=20_000_000,
 )
-_VALID = Judgement(is_json=True, own=Verdict.VALID, paper=Verdict.INVALID)
+_VALID = Judgement(is_json=True, own=TextVerdict.VALID, paper=TextVerdict.INVALID)
 
 
 def test_times_are_compared_on_what_all_engines_wrote() -> None:
     """A schema that one engine refuses is in nobody's times (section 4.1)."""
-    refused = Generation(id="x", result=Result.COMPILE_ERROR, ending=Ending.ENGINE)
+    refused = Generation(id="x", result=Result.COMPILE_ERROR, ending=TextEnding.ENGINE)
     sides = {
         "strict": [
             _text(_OK, _VALID, subject="o1"),
@@ -146,7 +150,7 @@ def test_times_are_compared_on_what_all_engines_wrote() -> None:
 def test_times_have_the_papers_definitions() -> None:
     """TPOT is over what follows the first token, the end too; TTFT with compile."""
     assert _OK.tpot_ns == 15_000_000 / 3
-    assert replace(_OK, ending=Ending.TRUNCATED).tpot_ns == 15_000_000 / 2
+    assert replace(_OK, ending=TextEnding.TRUNCATED).tpot_ns == 15_000_000 / 2
     waited = replace(_OK, compile_wait_ns=2_000_000)
     assert waited.ttft_without_compile_ns == 3_000_000
     assert replace(_OK, ttft_ns=None).tpot_ns is None

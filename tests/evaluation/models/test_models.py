@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
-from evaluation.generation.model_options import Asked, as_paper, revision_of
+from evaluation.generation.model_options import ModelOptions, as_paper, split_revision
 from evaluation.models.base import Message
 from evaluation.models.prefixes import shared_length
 from evaluation.models.smollm2 import NAME
 from evaluation.models.store import get_model
-from evaluation.models.transformers import Loading, chosen_device, load
+from evaluation.models.transformers import LoadOptions, choose_device, load_model
 from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     """SmolLM2 is loaded from what was converted once, and answers a question."""
     settings = FetchSettings(offline=True)
     try:
-        model = get_model("smollm2", Loading(device="cpu", dtype="fp32"), settings)
+        model = get_model("smollm2", LoadOptions(device="cpu", dtype="fp32"), settings)
     except Unavailable as fault:
         pytest.skip(f"{fault}; csbdata eval --task coverage fetches it")
     assert model.name == NAME
@@ -62,7 +62,7 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
 
 def test_a_row_of_padding_changes_no_other(tmp_path: Path) -> None:
     """A text that is fed nothing in a pass goes on later as if it had not waited."""
-    model = load(small_model(tmp_path), Loading(device="cpu", dtype="fp32"))
+    model = load_model(small_model(tmp_path), LoadOptions(device="cpu", dtype="fp32"))
     prompts = [(5, 6, 7), (9, 8, 7, 6, 5)]
     batch, _ = model.begin(prompts)
     batch.feed([[3], []])
@@ -73,7 +73,9 @@ def test_a_row_of_padding_changes_no_other(tmp_path: Path) -> None:
 
 def test_logits_may_be_wider_than_the_vocabulary(tmp_path: Path) -> None:
     """A model's padding is part of its logits, and of what a mask must cover."""
-    model = load(small_model(tmp_path, padding=29), Loading(device="cpu", dtype="fp32"))
+    model = load_model(
+        small_model(tmp_path, padding=29), LoadOptions(device="cpu", dtype="fp32")
+    )
     _, logits = model.begin([(1, 2, 3)])
     assert logits.shape[1] == model.vocab_size
     assert logits.dtype is torch.float32
@@ -82,28 +84,28 @@ def test_logits_may_be_wider_than_the_vocabulary(tmp_path: Path) -> None:
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:
     """An empty folder, an unknown device and number type are one line each."""
     with pytest.raises(NoInput, match="cannot be loaded"):
-        load(tmp_path, Loading(device="cpu"))
+        load_model(tmp_path, LoadOptions(device="cpu"))
     with pytest.raises(BadConfiguration, match="no such number type"):
-        load(tmp_path, Loading(dtype="int4"))
+        load_model(tmp_path, LoadOptions(dtype="int4"))
     with pytest.raises(BadConfiguration, match="no such device"):
-        chosen_device("abacus")
+        choose_device("abacus")
 
 
 def test_a_revision_follows_an_at_sign(tmp_path: Path) -> None:
     """Only a name of the Hub has one: neither a URL nor a path that exists."""
-    assert revision_of("owner/name@v1") == ("owner/name", "v1")
-    assert revision_of("owner/name") == ("owner/name", None)
-    assert revision_of("http://me@host/v1#m") == ("http://me@host/v1#m", None)
+    assert split_revision("owner/name@v1") == ("owner/name", "v1")
+    assert split_revision("owner/name") == ("owner/name", None)
+    assert split_revision("http://me@host/v1#m") == ("http://me@host/v1#m", None)
     path = tmp_path / "a@b"
     path.mkdir()
-    assert revision_of(str(path)) == (str(path), None)
+    assert split_revision(str(path)) == (str(path), None)
 
 
 def test_as_the_paper_means_everything_it_says() -> None:
     """Model, prompt, limits and dialect are the paper's, whatever was asked."""
-    paper = as_paper(Asked(prompt="chat", shots=0, temperature=1.0, samples=4))
+    paper = as_paper(ModelOptions(prompt="chat", shots=0, temperature=1.0, samples=4))
     assert paper.model == "meta-llama/Llama-3.2-1B-Instruct"
     assert (paper.prompt, paper.shots, paper.samples) == ("sections", 2, 1)
     assert (paper.temperature, paper.dialect) == (0.0, "2020-12")
     assert paper.options.compile_seconds == paper.options.run_seconds == 40.0
-    assert as_paper(Asked(model="my/own")).model == "my/own"
+    assert as_paper(ModelOptions(model="my/own")).model == "my/own"

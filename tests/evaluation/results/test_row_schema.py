@@ -13,9 +13,9 @@ import pytest
 
 from evaluation.core.cases import InstanceResult, Result, Row, Sample, Verdict
 from evaluation.generation.judgement import Judgement
-from evaluation.generation.judgement import Verdict as Said
-from evaluation.generation.model import Ending, Generation, Step
-from evaluation.generation.record import row_of_generation
+from evaluation.generation.judgement import TextVerdict as Said
+from evaluation.generation.model import DecodingStep, Generation, TextEnding
+from evaluation.generation.record import row_from_generation
 from evaluation.results.outcomes import Outcome, standing
 from evaluation.results.row_parser import NotARow, row_of
 from tests.evaluation.made_runs import line, many, row
@@ -54,9 +54,9 @@ def test_what_is_written_fits() -> None:
 @pytest.mark.parametrize("judged", [None, Judgement(is_json=True, own=Said.VALID)])
 def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
     """The lines of task coverage are instances, too, and stand by their class."""
-    step = Step(fed=1, forward_ns=2, mask_ns=None, wait_ns=3)
-    made = row_of_generation(
-        Generation(id="o1", result=Result.OK, ending=Ending.END, steps=(step,)),
+    step = DecodingStep(fed=1, forward_ns=2, mask_ns=None, wait_ns=3)
+    made = row_from_generation(
+        Generation(id="o1", result=Result.OK, ending=TextEnding.END, steps=(step,)),
         engine="alpha 1.0",
         subject=Sample(id="o1", config="x", split="test", schema="{}", dialect=""),
         sample=sample,

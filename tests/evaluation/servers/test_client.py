@@ -10,11 +10,11 @@ from werkzeug import Response
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
 from evaluation.servers.client import (
-    Asking,
-    Client,
-    GaveUp,
-    Patience,
-    Refused,
+    RequestRefused,
+    RetriesExhausted,
+    RetryBudget,
+    ServerClient,
+    ServerConnection,
     split_address,
 )
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from werkzeug import Request
 
 KEY = "made-up-key-of-this-test"
-_PATIENCE = Patience(tries=3, seconds=5.0, waiting=100.0, first_wait=1.0)
+_PATIENCE = RetryBudget(tries=3, seconds=5.0, waiting=100.0, first_wait=1.0)
 
 
 def events(*pieces: str, finish: str = "stop", done: bool = True) -> str:
@@ -77,16 +77,16 @@ def slept() -> Slept:
 @pytest.fixture
 def client(
     httpserver: HTTPServer, slept: Slept, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Client]:
+) -> Iterator[ServerClient]:
     """Return a client of the server on loopback, with a key."""
     monkeypatch.setenv("MADE_UP_KEY", KEY)
-    asking = Asking(
+    asking = ServerConnection(
         base=httpserver.url_for("/v1").rstrip("/"),
         model="small",
         keys=("MADE_UP_KEY",),
         patience=_PATIENCE,
     )
-    opened = Client(asking, sleep=slept)
+    opened = ServerClient(asking, sleep=slept)
     yield opened
     opened.close()
 
@@ -99,7 +99,9 @@ def _serve(httpserver: HTTPServer, *answers: Response) -> Script:
     return script
 
 
-def test_a_stream_is_read_to_its_end(httpserver: HTTPServer, client: Client) -> None:
+def test_a_stream_is_read_to_its_end(
+    httpserver: HTTPServer, client: ServerClient
+) -> None:
     """Pieces, the reason of the end and the counts of the server are all there."""
     script = _serve(httpserver, Response(events('{"a"', ": 1}")))
     answer, start = client.ask({"messages": []})
@@ -125,7 +127,7 @@ def test_a_stream_is_read_to_its_end(httpserver: HTTPServer, client: Client) -> 
     ids=["429", "500", "503", "cut", "broken", "error"],
 )
 def test_trouble_that_may_pass_is_tried_again(
-    httpserver: HTTPServer, client: Client, trouble: Response
+    httpserver: HTTPServer, client: ServerClient, trouble: Response
 ) -> None:
     """After one trouble the whole answer of the next try counts."""
     script = _serve(httpserver, trouble, Response(events("{}")))
@@ -134,39 +136,39 @@ def test_trouble_that_may_pass_is_tried_again(
 
 
 def test_the_budget_of_tries_ends(
-    httpserver: HTTPServer, client: Client, slept: Slept
+    httpserver: HTTPServer, client: ServerClient, slept: Slept
 ) -> None:
     """A server that is always in trouble is given up after the last try."""
     script = _serve(httpserver, Response("oh no", status=500))
-    with pytest.raises(GaveUp, match=r"HTTP 500: oh no; 3 tries, 3 s waited"):
+    with pytest.raises(RetriesExhausted, match=r"HTTP 500: oh no; 3 tries, 3 s waited"):
         client.ask({})
     assert len(script.asked) == 3
     assert slept.waits == [1.0, 2.0]
 
 
 def test_retry_after_is_honoured_up_to_the_budget(
-    httpserver: HTTPServer, client: Client, slept: Slept
+    httpserver: HTTPServer, client: ServerClient, slept: Slept
 ) -> None:
     """The wait is what the server asks for, and no wait is longer than the budget."""
     asks = Response("later", status=429, headers={"Retry-After": "40"})
     long = Response("later", status=429, headers={"Retry-After": "4000"})
     _serve(httpserver, asks, long)
-    with pytest.raises(GaveUp):
+    with pytest.raises(RetriesExhausted):
         client.ask({})
     assert slept.waits == [40.0]
 
 
-def test_a_refusal_is_no_trouble(httpserver: HTTPServer, client: Client) -> None:
+def test_a_refusal_is_no_trouble(httpserver: HTTPServer, client: ServerClient) -> None:
     """A schema that the server does not take is told at once, with its words."""
     script = _serve(httpserver, Response("unsupported keyword: not", status=400))
-    with pytest.raises(Refused, match="unsupported keyword: not"):
+    with pytest.raises(RequestRefused, match="unsupported keyword: not"):
         client.ask({})
     assert len(script.asked) == 1
 
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_wrong_key_is_a_fault(
-    httpserver: HTTPServer, client: Client, status: int
+    httpserver: HTTPServer, client: ServerClient, status: int
 ) -> None:
     """Without permission nothing goes on, and the key's variable is named."""
     _serve(httpserver, Response(f"bad key {KEY}", status=status))
@@ -176,16 +178,18 @@ def test_a_wrong_key_is_a_fault(
     assert KEY not in str(caught.value)
 
 
-def test_the_key_is_never_repeated(httpserver: HTTPServer, client: Client) -> None:
+def test_the_key_is_never_repeated(
+    httpserver: HTTPServer, client: ServerClient
+) -> None:
     """A server that repeats the key in its error does not get it into ours."""
     _serve(httpserver, Response(f"cannot with {KEY}", status=422))
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RequestRefused) as caught:
         client.ask({})
     assert KEY not in str(caught.value)
     assert "***" in str(caught.value)
 
 
-def test_a_redirect_gets_no_key(httpserver: HTTPServer, client: Client) -> None:
+def test_a_redirect_gets_no_key(httpserver: HTTPServer, client: ServerClient) -> None:
     """Another address that the server names is not followed."""
     elsewhere = Response(status=307, headers={"Location": httpserver.url_for("/x")})
     _serve(httpserver, elsewhere)
@@ -202,30 +206,30 @@ def _for_ever(piece: bytes) -> Response:
 )
 def test_a_server_that_sends_for_ever_is_given_up(
     httpserver: HTTPServer,
-    client: Client,
+    client: ServerClient,
     piece: bytes,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What has no end is cut off by its size or the clock, and does not fill memory."""
     monkeypatch.setattr("evaluation.servers.client._MOST", 2**20)
     _serve(httpserver, _for_ever(piece))
-    with pytest.raises(GaveUp, match=r"bytes|in time"):
+    with pytest.raises(RetriesExhausted, match=r"bytes|in time"):
         client.ask({})
 
 
 def test_an_endless_refusal_is_told_by_its_beginning(
-    httpserver: HTTPServer, client: Client
+    httpserver: HTTPServer, client: ServerClient
 ) -> None:
     """Of an error as long as it likes only the first words are read."""
     endless = Response(iter(lambda: b"no " * 4096, b""), status=422)
     _serve(httpserver, endless)
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RequestRefused) as caught:
         client.ask({})
     assert len(str(caught.value)) < 400
 
 
 def test_an_endless_list_of_models_is_no_server(
-    httpserver: HTTPServer, client: Client
+    httpserver: HTTPServer, client: ServerClient
 ) -> None:
     """What a server says of itself is bounded too."""
     httpserver.expect_request("/v1/models").respond_with_handler(
@@ -235,7 +239,9 @@ def test_an_endless_list_of_models_is_no_server(
         client.about()
 
 
-def test_an_event_may_come_in_pieces(httpserver: HTTPServer, client: Client) -> None:
+def test_an_event_may_come_in_pieces(
+    httpserver: HTTPServer, client: ServerClient
+) -> None:
     """Where a server cuts its stream says nothing of where its lines end."""
     whole = events('{"caf\u00e9"', ": 1}").encode()
     cut = Response(iter([whole[i : i + 7] for i in range(0, len(whole), 7)]))
@@ -245,8 +251,8 @@ def test_an_event_may_come_in_pieces(httpserver: HTTPServer, client: Client) -> 
 
 def test_nobody_there_is_unavailable() -> None:
     """A server that does not answer at all is named, with exit code 69."""
-    asking = Asking(base="http://127.0.0.1:9/v1", model="", keys=())
-    client = Client(asking)
+    asking = ServerConnection(base="http://127.0.0.1:9/v1", model="", keys=())
+    client = ServerClient(asking)
     with pytest.raises(Unavailable):
         client.about()
     client.close()

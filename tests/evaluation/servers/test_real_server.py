@@ -15,12 +15,12 @@ import pytest
 import requests
 
 from evaluation.core.cases import Result, Sample
-from evaluation.generation.model import Ending
-from evaluation.generation.model_options import Prices
-from evaluation.generation.requests import Asked
+from evaluation.generation.model import TextEnding
+from evaluation.generation.model_options import TokenPrices
+from evaluation.generation.requests import GenerationRequest
 from evaluation.models.base import Message
-from evaluation.servers.client import Asking, Client, Patience
-from evaluation.servers.server_writer import ServerWriter, entrants
+from evaluation.servers.client import RetryBudget, ServerClient, ServerConnection
+from evaluation.servers.server_writer import ServerWriter, server_participants
 from tests.evaluation.servers.flaky_proxy import flaky_proxy
 from tests.evaluation.small_model import small_model
 
@@ -78,25 +78,25 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
     pytest.fail("the server does not answer")
 
 
-def _asked(name: str) -> Asked:
+def _asked(name: str) -> GenerationRequest:
     subject = Sample(
         id=name, config="made", split="", schema='{"type": "null"}', dialect="2020-12"
     )
     message = Message(role="user", content=f"write {name}")
-    return Asked(subject=subject, messages=(message,), budget=_BUDGET)
+    return GenerationRequest(subject=subject, messages=(message,), budget=_BUDGET)
 
 
 def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     """The text ends as the server says, its tokens are counted, and it has a price."""
     base, model = served
-    (entrant,) = entrants(f"{base}/v1", model, ["none"], 60.0)
-    writer = ServerWriter(entrant, prices=Prices(prompt=1.0, output=2.0))
+    (entrant,) = server_participants(f"{base}/v1", model, ["none"], 60.0)
+    writer = ServerWriter(entrant, prices=TokenPrices(prompt=1.0, output=2.0))
     made = writer.write([_asked("one"), _asked("two"), _asked("three")])
     writer.close()
     assert [each.id for each in made] == ["one", "two", "three"]
     for each in made:
         assert each.result is Result.OK
-        assert each.ending in {Ending.END, Ending.TRUNCATED}
+        assert each.ending in {TextEnding.END, TextEnding.TRUNCATED}
         assert 0 < each.length <= _BUDGET
         assert each.prompt_tokens > 0
         assert each.cost == (each.prompt_tokens + 2 * each.length) / 1e6
@@ -109,14 +109,14 @@ def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
     texts = []
     for address in (base, None):
         with flaky_proxy(base, spoils if address is None else []) as proxy:
-            asking = Asking(
+            asking = ServerConnection(
                 base=f"{address or proxy}/v1",
                 model=model,
                 keys=(),
-                patience=Patience(tries=5, seconds=60.0, first_wait=0.01),
+                patience=RetryBudget(tries=5, seconds=60.0, first_wait=0.01),
             )
-            (entrant,) = entrants(asking.base, model, ["none"], 60.0)
-            writer = ServerWriter(entrant, client=Client(asking))
+            (entrant,) = server_participants(asking.base, model, ["none"], 60.0)
+            writer = ServerWriter(entrant, client=ServerClient(asking))
             texts.append(writer.write([_asked("the same")])[0])
             writer.close()
     assert spoils == []

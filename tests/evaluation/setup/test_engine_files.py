@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.setup.engine_files import EngineFile, chosen, find, known
+from evaluation.setup.engine_files import (
+    EngineFile,
+    choose_options,
+    engine_paths,
+    find_engine,
+)
 from tests.evaluation.measuring import miniature
 
 if TYPE_CHECKING:
@@ -28,16 +33,16 @@ def file(tmp_path: Path) -> EngineFile:
     """Return an engine with options of all types."""
     path = tmp_path / "typed.py"
     path.write_text(_FILE, "utf-8")
-    return find(str(path))
+    return find_engine(str(path))
 
 
 def test_an_engine_is_a_file_that_stands_there() -> None:
     """Every file of the folder is an engine that can be read."""
-    names = set(known())
+    names = set(engine_paths())
     assert {"llguidance", "none"} <= names
     assert not {"registry", "__init__"} & names
     for name in names:
-        assert find(name).name == name
+        assert find_engine(name).name == name
 
 
 def test_a_file_is_read_and_not_run(file: EngineFile) -> None:
@@ -48,7 +53,7 @@ def test_a_file_is_read_and_not_run(file: EngineFile) -> None:
 
 def test_a_version_is_asked_for_by_two_equals_signs() -> None:
     """Dashes and underscores name the same engine."""
-    found = find("outlines-core==0.1.26")
+    found = find_engine("outlines-core==0.1.26")
     assert (found.name, found.version) == ("outlines_core", "0.1.26")
     assert found.spec == "outlines_core==0.1.26"
 
@@ -60,9 +65,9 @@ def test_what_an_engine_loads_is_part_of_it(tmp_path: Path) -> None:
     digests = []
     for content in ("A = 1", "A = 2"):
         table.write_text(content, "utf-8")
-        digests.append(find(str(path)).digest())
+        digests.append(find_engine(str(path)).digest())
     assert len(set(digests)) == 2
-    assert len(find("llama_cpp_gbnf").beside) == 2
+    assert len(find_engine("llama_cpp_gbnf").beside) == 2
 
 
 @pytest.mark.parametrize(
@@ -80,8 +85,8 @@ def test_options_have_types(
     file: EngineFile, option: str, text: str, value: object
 ) -> None:
     """A value laid over the preset is read as its type."""
-    assert chosen(file, "faithful", {option: text})[option] == value
-    assert chosen(file, "faithful", {})["size"] == 3
+    assert choose_options(file, "faithful", {option: text})[option] == value
+    assert choose_options(file, "faithful", {})["size"] == 3
 
 
 @pytest.mark.parametrize(
@@ -99,25 +104,25 @@ def test_what_makes_no_sense_is_refused_by_name(
 ) -> None:
     """The message says what there is instead."""
     with pytest.raises(BadConfiguration, match=words):
-        chosen(file, preset, assignments)
+        choose_options(file, preset, assignments)
 
 
 def test_an_engine_without_options_takes_none() -> None:
     """Twenty lines need no presets; `faithful` is then the only one."""
-    file = find(miniature("accept_all"))
-    assert chosen(file, "faithful", {}) == {}
+    file = find_engine(miniature("accept_all"))
+    assert choose_options(file, "faithful", {}) == {}
     with pytest.raises(BadConfiguration, match="no preset 'paper'"):
-        chosen(file, "paper", {})
+        choose_options(file, "paper", {})
     with pytest.raises(BadConfiguration, match="it has none"):
-        chosen(file, "faithful", {"a": "1"})
+        choose_options(file, "faithful", {"a": "1"})
 
 
 def test_an_unknown_engine_is_told_what_is_near() -> None:
     """A slip of the pen is answered with the name that was meant."""
     with pytest.raises(BadConfiguration, match="llguidance"):
-        find("llguidence")
+        find_engine("llguidence")
     with pytest.raises(NoInput, match=r"nowhere\.py"):
-        find("nowhere.py")
+        find_engine("nowhere.py")
 
 
 @pytest.mark.parametrize(
@@ -139,5 +144,5 @@ def test_a_file_that_is_no_engine_is_refused(
     path = tmp_path / "bad.py"
     path.write_text(text, "utf-8")
     with pytest.raises(BadConfiguration, match=words) as caught:
-        find(str(path))
+        find_engine(str(path))
     assert caught.value.where == str(path)

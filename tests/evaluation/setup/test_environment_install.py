@@ -15,14 +15,19 @@ import pytest
 
 from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.commands.engines import _agreed
-from evaluation.setup.engine_files import EngineFile, chosen, find
-from evaluation.setup.environment_install import Planned, _size, made, make
+from evaluation.setup.engine_files import EngineFile, choose_options, find_engine
+from evaluation.setup.environment_install import (
+    InstallPlan,
+    _size,
+    make_environment,
+    ready_environment,
+)
 from evaluation.setup.environments import (
+    environment_folder,
     environments_folder,
-    folder_of,
-    found,
-    interpreter,
-    row_for,
+    existing_environments,
+    find_interpreter,
+    version_to_install,
 )
 from tests.evaluation.engines.contract import TEXTS
 
@@ -101,17 +106,19 @@ class TestMake:
         self, index: Path, tmp_path: Path
     ) -> None:
         """The plan names all packages and their bytes before one is installed."""
-        plans: list[Planned] = []
+        plans: list[InstallPlan] = []
 
-        def agreed(plan: Planned) -> bool:
-            assert found() == []
+        def agreed(plan: InstallPlan) -> bool:
+            assert existing_environments() == []
             plans.append(plan)
             return True
 
         file = engine(tmp_path, "1.0")
-        environment = make(file, agreed, lambda _: None)
+        environment = make_environment(file, agreed, lambda _: None)
         assert environment is not None
-        assert environment == made(file) == found("tiny")[0]
+        assert (
+            environment == ready_environment(file) == existing_environments("tiny")[0]
+        )
         files = [*index.glob("tiny_engine-1.0*"), *index.glob("tiny_base*")]
         assert plans[0].packages == {"tiny_engine": "1.0", "tiny_base": "0.1"}
         assert plans[0].download_bytes == sum(each.stat().st_size for each in files)
@@ -119,20 +126,23 @@ class TestMake:
 
     def test_installs_nothing_without_leave(self, tmp_path: Path) -> None:
         """A plan that is not agreed to leaves nothing."""
-        assert make(engine(tmp_path, "2.0"), lambda _: False, lambda _: None) is None
-        assert not folder_of("tiny", "2.0").exists()
+        assert (
+            make_environment(engine(tmp_path, "2.0"), lambda _: False, lambda _: None)
+            is None
+        )
+        assert not environment_folder("tiny", "2.0").exists()
 
     def test_keeps_nothing_that_does_not_run(self, tmp_path: Path) -> None:
         """An engine whose first mask is wrong fails its trial and is taken away."""
         with pytest.raises(Unavailable, match=r"does not run .*object begin"):
-            make(engine(tmp_path, "3.0"), lambda _: True, lambda _: None)
-        assert not folder_of("tiny", "3.0").exists()
+            make_environment(engine(tmp_path, "3.0"), lambda _: True, lambda _: None)
+        assert not environment_folder("tiny", "3.0").exists()
 
     def test_says_what_pip_says(self, tmp_path: Path) -> None:
         """A version that is nowhere is unavailable, in pip's words."""
         with pytest.raises(Unavailable, match="No matching distribution found"):
-            make(engine(tmp_path, "9.9"), lambda _: True, lambda _: None)
-        assert found() == []
+            make_environment(engine(tmp_path, "9.9"), lambda _: True, lambda _: None)
+        assert existing_environments() == []
 
     def test_survives_being_killed(self, tmp_path: Path) -> None:
         """Killed at whatever moment, nothing counts, and the same again finishes."""
@@ -152,8 +162,10 @@ class TestMake:
                 child.send_signal(signal.SIGKILL)
             assert child.returncode in (0, -signal.SIGKILL)
             if child.returncode:
-                assert found() == []
-        assert made(file) or make(file, lambda _: True, lambda _: None)
+                assert existing_environments() == []
+        assert ready_environment(file) or make_environment(
+            file, lambda _: True, lambda _: None
+        )
         assert [each.name for each in environments_folder().glob("[!.]*")] == [
             "tiny-2.0"
         ]
@@ -174,16 +186,16 @@ class TestWithoutMaking:
 
         monkeypatch.setattr("venv.create", fail)
         with pytest.raises(Unavailable, match="python3-venv"):
-            make(engine(tmp_path, "1.0"), lambda _: True, lambda _: None)
-        assert not folder_of("tiny", "1.0").exists()
+            make_environment(engine(tmp_path, "1.0"), lambda _: True, lambda _: None)
+        assert not environment_folder("tiny", "1.0").exists()
 
     def test_asks_only_where_there_is_somebody(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Without a terminal and without -y nothing is installed."""
-        row = row_for(find("xgrammar==0.1.8"))
+        row = version_to_install(find_engine("xgrammar==0.1.8"))
         packages = {"xgrammar": "0.1.8", "torch": "2.13.0"}
-        plan = Planned(
+        plan = InstallPlan(
             row=row, packages=packages, download_bytes=2 * 10**8, estimated=True
         )
         said: list[str] = []
@@ -217,12 +229,12 @@ class TestSize:
 )
 def test_an_engine_in_an_environment_keeps_the_contract(name: str) -> None:
     """What is said of engines here holds for those in environments of their own."""
-    python = interpreter(find(name))
+    python = find_interpreter(find_engine(name))
     if not isinstance(python, Path):
         pytest.skip(f"{python.reason}: {python.install}")
-    file = find(name)
+    file = find_engine(name)
     contract = Path(__file__).parents[1] / "engines" / "contract.py"
-    options = json.dumps(chosen(file, "faithful", {}))
+    options = json.dumps(choose_options(file, "faithful", {}))
     said = subprocess.run(
         [str(python), "-P", str(contract), str(file.path), options],
         capture_output=True,

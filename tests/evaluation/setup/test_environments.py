@@ -12,20 +12,20 @@ from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
 from evaluation.commands.engines import app
-from evaluation.setup.engine_files import EngineFile, find, known
+from evaluation.setup.engine_files import EngineFile, engine_paths, find_engine
 from evaluation.setup.environments import (
     RECORD,
-    Unavailable,
+    NotInstalled,
+    environment_folder,
+    environment_python,
     environments_folder,
-    folder_of,
-    found,
+    existing_environments,
+    find_interpreter,
     install_line,
-    interpreter,
-    interpreter_in,
     locked,
-    remove,
-    row_for,
-    table,
+    remove_environments,
+    tested_versions,
+    version_to_install,
 )
 
 
@@ -38,8 +38,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def pretend(name: str, wanted: str) -> Path:
     """Make what looks like an environment, and return its Python."""
-    folder = folder_of(name, wanted)
-    python = interpreter_in(folder)
+    folder = environment_folder(name, wanted)
+    python = environment_python(folder)
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
     record = {"engine": name, "version": wanted, "packages": {name: wanted}}
@@ -54,32 +54,36 @@ class TestInterpreter:
         """An installed engine, asked for with or without its version, runs here."""
         pytest.importorskip("outlines_core")
         here = version("outlines-core")
-        assert interpreter(find("outlines-core")) == Path(sys.executable)
-        assert interpreter(find(f"outlines-core=={here}")) == Path(sys.executable)
+        assert find_interpreter(find_engine("outlines-core")) == Path(sys.executable)
+        assert find_interpreter(find_engine(f"outlines-core=={here}")) == Path(
+            sys.executable
+        )
 
     def test_is_this_one_where_nothing_is_needed(self, tmp_path: Path) -> None:
         """An engine without a distribution runs here."""
         file = EngineFile(name="mine", path=tmp_path / "mine.py")
-        assert interpreter(file) == Path(sys.executable)
+        assert find_interpreter(file) == Path(sys.executable)
         assert install_line(file) == ""
 
     def test_is_an_environment_of_the_version_wanted(self) -> None:
         """Two versions are two Pythons."""
         old, new = pretend("xgrammar", "0.1.8"), pretend("xgrammar", "0.2.8")
-        assert interpreter(find("xgrammar==0.1.8")) == old
-        assert interpreter(find("xgrammar==0.2.8")) == new
+        assert find_interpreter(find_engine("xgrammar==0.1.8")) == old
+        assert find_interpreter(find_engine("xgrammar==0.2.8")) == new
 
     def test_prefers_the_default_version_where_none_is_wanted(self) -> None:
         """Without a version, the table's first row wins over whatever else is there."""
         pretend("llama_cpp", "0.3.2")
-        default = pretend("llama_cpp", row_for(find("llama_cpp")).version)
-        assert interpreter(find("llama_cpp")) == default
+        default = pretend(
+            "llama_cpp", version_to_install(find_engine("llama_cpp")).version
+        )
+        assert find_interpreter(find_engine("llama_cpp")) == default
 
     def test_says_why_there_is_none_and_what_to_do(self) -> None:
         """A version that is nowhere is unavailable, with the line that adds it."""
         pretend("xgrammar", "0.1.8")
-        missing = interpreter(find("xgrammar==0.1.7"))
-        assert missing == Unavailable(
+        missing = find_interpreter(find_engine("xgrammar==0.1.7"))
+        assert missing == NotInstalled(
             reason="xgrammar 0.1.7 is not installed here",
             install="csbdata engines add xgrammar==0.1.7",
         )
@@ -91,8 +95,8 @@ class TestInterpreter:
             path=tmp_path / "two.py",
             about={"distribution": "typer", "install": "typer no-such-thing"},
         )
-        missing = interpreter(file)
-        assert isinstance(missing, Unavailable)
+        missing = find_interpreter(file)
+        assert isinstance(missing, NotInstalled)
         assert missing.install == "pip install typer no-such-thing"
 
 
@@ -102,19 +106,19 @@ class TestFound:
     def test_leaves_out_torsos(self) -> None:
         """A folder without a record, with a broken one or without Python is none."""
         pretend("xgrammar", "1.0")
-        torso = folder_of("xgrammar", "2.0")
-        interpreter_in(torso).parent.mkdir(parents=True)
+        torso = environment_folder("xgrammar", "2.0")
+        environment_python(torso).parent.mkdir(parents=True)
         broken = pretend("xgrammar", "3.0").parent.parent / RECORD
         broken.write_text('{"engine": "xgr', encoding="utf-8")
         pretend("xgrammar", "4.0").unlink()
-        assert [each.version for each in found()] == ["1.0"]
-        assert found("outlines_core") == []
+        assert [each.version for each in existing_environments()] == ["1.0"]
+        assert existing_environments("outlines_core") == []
 
     @pytest.mark.parametrize("wanted", ["../../etc", "1.0/..", "", "1 0", ".."])
     def test_is_never_outside_the_cache(self, wanted: str) -> None:
         """What is no version names no folder."""
         with pytest.raises(BadConfiguration, match="no version"):
-            folder_of("xgrammar", wanted)
+            environment_folder("xgrammar", wanted)
 
 
 class TestRemove:
@@ -125,9 +129,14 @@ class TestRemove:
         for each in ("1.0", "2.0", "3.0"):
             pretend("xgrammar", each)
         pretend("llama_cpp", "1.0")
-        assert [each.version for each in remove("xgrammar==2.0")] == ["2.0"]
-        assert [each.version for each in remove("xgrammar")] == ["1.0", "3.0"]
-        assert [each.engine for each in found()] == ["llama_cpp"]
+        assert [each.version for each in remove_environments("xgrammar==2.0")] == [
+            "2.0"
+        ]
+        assert [each.version for each in remove_environments("xgrammar")] == [
+            "1.0",
+            "3.0",
+        ]
+        assert [each.engine for each in existing_environments()] == ["llama_cpp"]
         assert [each.name for each in environments_folder().glob("[!.]*")] == [
             "llama_cpp-1.0"
         ]
@@ -136,17 +145,17 @@ class TestRemove:
         """The message lists the environments."""
         pretend("llama_cpp", "1.0")
         with pytest.raises(NoInput, match="llama_cpp==1"):
-            remove("xgrammar==2.0")
+            remove_environments("xgrammar==2.0")
 
     def test_waits_for_nobody(self) -> None:
         """An environment that another process works on is not touched."""
         pretend("xgrammar", "1.0")
         with (
-            locked(folder_of("xgrammar", "1.0")),
+            locked(environment_folder("xgrammar", "1.0")),
             pytest.raises(TemporarilyUnavailable, match="at work"),
         ):
-            remove("xgrammar")
-        assert len(found()) == 1
+            remove_environments("xgrammar")
+        assert len(existing_environments()) == 1
 
 
 class TestTable:
@@ -154,23 +163,23 @@ class TestTable:
 
     def test_names_engines_that_there_are(self) -> None:
         """Every row belongs to an engine, and every version has one row."""
-        pairs = [(each.engine, each.version) for each in table()]
+        pairs = [(each.engine, each.version) for each in tested_versions()]
         assert len(set(pairs)) == len(pairs)
-        assert {engine for engine, _ in pairs} <= set(known())
+        assert {engine for engine, _ in pairs} <= set(engine_paths())
 
     def test_pins_everything(self) -> None:
         """A row says exact versions, its own among them, and why."""
-        for row in table():
+        for row in tested_versions():
             wanted = (*row.alone, *row.together)
             assert all(each.count("==") == 1 for each in wanted), row
-            own = f"{find(row.engine).distribution}=={row.version}"
+            own = f"{find_engine(row.engine).distribution}=={row.version}"
             assert own in wanted
             assert row.note
             assert row.megabytes
 
     def test_gives_a_version_it_does_not_know_as_it_asks_to_be(self) -> None:
         """Without a row, pip decides; the distribution's name is the engine file's."""
-        row = row_for(find("outlines-core==9.9.9"))
+        row = version_to_install(find_engine("outlines-core==9.9.9"))
         assert row.together == ("outlines-core==9.9.9",)
         assert row.alone == ()
 
@@ -178,7 +187,7 @@ class TestTable:
         """Adding an engine of one's own is answered with how to use it."""
         file = EngineFile(name="mine", path=tmp_path / "mine.py")
         with pytest.raises(BadConfiguration, match="needs nothing"):
-            row_for(file)
+            version_to_install(file)
 
 
 class TestCommand:
@@ -189,7 +198,7 @@ class TestCommand:
         pretend("xgrammar", "0.1.8")
         answer = CliRunner().invoke(app, ["--format", "json"])
         listed = {each["name"]: each for each in json.loads(answer.stdout)["engines"]}
-        assert set(listed) == set(known())
+        assert set(listed) == set(engine_paths())
         assert listed["xgrammar"]["usable"]
         assert listed["xgrammar"]["environments"][0]["version"] == "0.1.8"
         assert listed["llama_cpp"]["install"] == "csbdata engines add llama_cpp"
@@ -200,7 +209,7 @@ class TestCommand:
         pretend("xgrammar", "0.1.8")
         answer = CliRunner().invoke(app, ["remove", "xgrammar==0.1.8"])
         assert answer.stdout == "removed xgrammar==0.1.8\n"
-        assert found() == []
+        assert existing_environments() == []
 
     def test_does_not_make_what_is_there(self) -> None:
         """Adding an environment again is done at once."""

@@ -8,7 +8,7 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadData, NoInput, NotPermitted
-from evaluation.tokenizers import get
+from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.tokenizers import made
 from tests.publishing import connected
 
@@ -44,9 +44,9 @@ def test_a_model_of_the_hub_gives_its_tokenizer(
     """Its tokenizer is that of the same files in a folder, and no weights come."""
     folder = made.byte_level(tmp_path / "a", padding=3)
     hub.store.put(NAME, {**_files(folder), "model.safetensors": b"w" * 999})
-    files = get(NAME, settings)
-    assert files.digest == get(str(folder), settings).digest
-    assert get(f"{NAME}@main", settings).digest == files.digest
+    files = get_tokenizer(NAME, settings)
+    assert files.digest == get_tokenizer(str(folder), settings).digest
+    assert get_tokenizer(f"{NAME}@main", settings).digest == files.digest
     assert not any("safetensors" in each.path for each in hub.asked)
     assert not list((tmp_path / "home").rglob("*.safetensors"))
 
@@ -58,9 +58,9 @@ def test_what_the_hub_does_not_have_is_said(
     hub.store.put(NAME, {"README.md": b"words"})
     for name in ("tester/none", f"{NAME}@v9"):
         with pytest.raises((NoInput, NotPermitted), match=name):
-            get(name, settings)
+            get_tokenizer(name, settings)
     with pytest.raises(NoInput, match="none of tokenizer"):
-        get(NAME, settings)
+        get_tokenizer(NAME, settings)
 
 
 def test_a_broken_tokenizer_of_the_hub_is_refused(
@@ -69,4 +69,4 @@ def test_a_broken_tokenizer_of_the_hub_is_refused(
     """What a model calls its tokenizer is not believed."""
     hub.store.put(NAME, {"tokenizer.json": b'{"model": 1}'})
     with pytest.raises(BadData, match=r"tokenizer\.json"):
-        get(NAME, settings)
+        get_tokenizer(NAME, settings)

@@ -6,7 +6,7 @@ import pytest
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import Unavailable
-from evaluation.tokenizers import TokenizerFiles, get
+from evaluation.tokenizers import TokenizerFiles, get_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers
 
 pytestmark = pytest.mark.slow
@@ -45,7 +45,7 @@ SHAPES = {
 
 def _at_hand(name: str) -> TokenizerFiles:
     try:
-        return get(name, FetchSettings(offline=True))
+        return get_tokenizer(name, FetchSettings(offline=True))
     except Unavailable as fault:
         pytest.skip(f"{fault}; csbdata eval --tokenizer {name} fetches it")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from curation.download.acquire import FetchSettings
-from evaluation.tokenizers import get
+from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.formats.byte_alphabet import to_bytes
 from tests.evaluation.tokenizers import made
 
@@ -78,7 +78,7 @@ def _made(kind: str) -> tuple[TokenizerFiles, Encoder]:
         ),
         "spm": lambda: made.pieces_gguf(folder / "a.gguf"),
     }
-    files = get(str(paths[kind]()), settings(folder))
+    files = get_tokenizer(str(paths[kind]()), settings(folder))
     return files, files.encoder()
 
 

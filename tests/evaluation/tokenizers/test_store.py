@@ -12,7 +12,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.atomic_files import UNFINISHED
 from curation.system.errors import BadConfiguration, BadData, NoInput, Unavailable
-from evaluation.tokenizers import get
+from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers
 from tests.evaluation.tokenizers import made
 
@@ -27,7 +27,7 @@ def test_a_byte_level_tokenizer_has_bytes_special_ids_and_padding(
     tmp_path: Path, settings: FetchSettings
 ) -> None:
     """Special ids have no bytes, added ones have, padding counts and has no entry."""
-    files = get(str(made.byte_level(tmp_path / "a", padding=9)), settings)
+    files = get_tokenizer(str(made.byte_level(tmp_path / "a", padding=9)), settings)
     known = files.token_bytes()
     assert files.kind == "byte_level"
     assert files.special_ids == (0, 1)
@@ -43,7 +43,7 @@ def test_sentencepiece_spaces_and_bytes_are_read(
     tmp_path: Path, settings: FetchSettings
 ) -> None:
     """U+2581 is a space, `<0x0A>` a line feed, a user's piece its text."""
-    files = get(str(made.sentencepiece(tmp_path / "a")), settings)
+    files = get_tokenizer(str(made.sentencepiece(tmp_path / "a")), settings)
     known = files.token_bytes()
     assert (files.kind, files.eos_id, files.special_ids) == (
         "sentencepiece",
@@ -60,7 +60,7 @@ def test_tiktoken_joins_what_comes_first(
     tmp_path: Path, settings: FetchSettings
 ) -> None:
     """Bytes are merged by rank, and the end token stands behind the last."""
-    files = get(str(made.tiktoken(tmp_path / "a")), settings)
+    files = get_tokenizer(str(made.tiktoken(tmp_path / "a")), settings)
     assert files.kind == "tiktoken"
     assert files.eos_id == len(made.ranks())
     assert files.special_ids == (files.eos_id,)
@@ -74,7 +74,7 @@ def test_tekken_puts_special_tokens_first(
     tmp_path: Path, settings: FetchSettings
 ) -> None:
     """Its ordinary tokens begin behind the special ones, and end with the size."""
-    files = get(str(made.tekken(tmp_path / "a")), settings)
+    files = get_tokenizer(str(made.tekken(tmp_path / "a")), settings)
     assert files.special_ids == tuple(range(10))
     assert files.token_bytes() == [*[None] * 10, *made.ranks()]
     assert files.vocab_size == 10 + len(made.ranks())
@@ -85,16 +85,16 @@ def test_a_tokenizer_is_made_once_and_mended(
 ) -> None:
     """The second call reads the cache; what is damaged or changed is made anew."""
     where = made.byte_level(tmp_path / "a")
-    first = get(str(where), settings)
+    first = get_tokenizer(str(where), settings)
     stamp = first.tokens.stat().st_mtime_ns
-    assert get(str(where), settings) == first
+    assert get_tokenizer(str(where), settings) == first
     assert first.tokens.stat().st_mtime_ns == stamp
     content = first.tokens.read_bytes()
     first.tokens.write_bytes(content[:-9])
-    assert get(str(where), settings) == first
+    assert get_tokenizer(str(where), settings) == first
     assert first.tokens.read_bytes() == content
     (where / "config.json").write_text(json.dumps({"vocab_size": 5000}))
-    changed = get(str(where), settings)
+    changed = get_tokenizer(str(where), settings)
     assert (changed.vocab_size, changed.folder == first.folder) == (5000, False)
     assert not list(first.folder.parent.glob(".*"))
 
@@ -104,10 +104,10 @@ def test_what_a_killed_process_left_is_removed(
 ) -> None:
     """A half-written folder is neither read nor kept."""
     where = made.byte_level(tmp_path / "a")
-    first = get(str(where), settings)
+    first = get_tokenizer(str(where), settings)
     left = first.folder.parent / f".{first.folder.name}.1{UNFINISHED}"
     first.folder.rename(left)
-    assert get(str(where), settings) == first
+    assert get_tokenizer(str(where), settings) == first
     assert not left.exists()
 
 
@@ -165,7 +165,7 @@ def test_what_is_no_tokenizer_is_named(
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(BadData, match=said) as caught:
-        get(str(path), settings)
+        get_tokenizer(str(path), settings)
     assert str(path) in str(caught.value)
 
 
@@ -178,7 +178,7 @@ def test_an_array_of_arrays_in_a_gguf_file_ends(
     path = tmp_path / "a.gguf"
     path.write_bytes(b"GGUF\x03\0\0\0" + bytes(8) + one + one + b"k" + nested)
     with pytest.raises(BadData, match="broken GGUF"):
-        get(str(path), settings)
+        get_tokenizer(str(path), settings)
 
 
 def test_an_unknown_way_to_cut_is_said(tmp_path: Path, settings: FetchSettings) -> None:
@@ -192,7 +192,7 @@ def test_an_unknown_way_to_cut_is_said(tmp_path: Path, settings: FetchSettings) 
         ("tokenizer.ggml.eos_token_id", 0),
     ]
     with pytest.raises(BadConfiguration, match="'chess', which is not known"):
-        get(str(made.gguf(tmp_path / "a.gguf", keys)), settings)
+        get_tokenizer(str(made.gguf(tmp_path / "a.gguf", keys)), settings)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_gguf_file_whose_values_are_of_other_kinds_is_refused(
     }
     named = [(f"tokenizer.ggml.{name}", each) for name, each in keys.items()]
     with pytest.raises(BadData, match=said):
-        get(str(made.gguf(tmp_path / "a.gguf", named)), settings)
+        get_tokenizer(str(made.gguf(tmp_path / "a.gguf", named)), settings)
 
 
 def test_a_config_that_pads_beyond_measure_is_refused(
@@ -230,7 +230,7 @@ def test_a_config_that_pads_beyond_measure_is_refused(
     """A mask of so many ids would fill the memory of every engine."""
     where = made.byte_level(tmp_path / "a", padding=10**12)
     with pytest.raises(BadData, match="no ids of a vocabulary"):
-        get(str(where), settings)
+        get_tokenizer(str(where), settings)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_added_tokens_that_are_none_are_said(
     config = path.parent / "tokenizer_config.json"
     config.write_text(json.dumps({"added_tokens_decoder": added}))
     with pytest.raises(BadData, match="added_tokens_decoder beside it is broken"):
-        get(str(path), settings)
+        get_tokenizer(str(path), settings)
 
 
 def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
@@ -254,7 +254,7 @@ def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
     text = (where / "tokenizer.json").read_text().replace(made.END, "<|stop|>")
     (where / "tokenizer.json").write_text(text)
     with pytest.raises(BadData, match="which token ends an answer: put"):
-        get(str(where), settings)
+        get_tokenizer(str(where), settings)
 
 
 @pytest.mark.parametrize(
@@ -264,19 +264,19 @@ def test_no_end_token_is_said(tmp_path: Path, settings: FetchSettings) -> None:
 def test_an_unknown_name_is_said(settings: FetchSettings, name: str, said: str) -> None:
     """A name that is nothing gets the nearest, or the list."""
     with pytest.raises(NoInput, match=said):
-        get(name, settings)
+        get_tokenizer(name, settings)
 
 
 def test_without_network_a_known_name_cannot_be_had(settings: FetchSettings) -> None:
     """Offline and not in the cache: said, not tried."""
     with pytest.raises(Unavailable, match="smollm2 is neither mirrored nor cached"):
-        get("smollm2", settings)
+        get_tokenizer("smollm2", settings)
 
 
 def test_an_empty_folder_is_said(tmp_path: Path, settings: FetchSettings) -> None:
     """A folder without a tokenizer lists the names that would do."""
     with pytest.raises(NoInput, match=r"none of tokenizer\.json, tekken"):
-        get(str(tmp_path), settings)
+        get_tokenizer(str(tmp_path), settings)
 
 
 def test_a_text_that_cannot_be_spelled_has_no_ids(
@@ -289,7 +289,7 @@ def test_a_text_that_cannot_be_spelled_has_no_ids(
     number = given["model"]["vocab"].pop("\u0104")
     given["model"]["vocab"]["ab ab"] = number
     (where / "tokenizer.json").write_text(json.dumps(given))
-    encoder = get(str(where), settings).encoder()
+    encoder = get_tokenizer(str(where), settings).encoder()
     assert encoder(["\x04", "a"])[0] is None
     assert encoder(["\x04", "a"])[1]
 
@@ -325,7 +325,7 @@ def test_a_tokenizer_that_its_library_cannot_read_is_said(
     ):
         broken = json.dumps({**given, member: value})
         (where / "tokenizer.json").write_text(broken)
-        files = get(str(where), settings)
+        files = get_tokenizer(str(where), settings)
         with pytest.raises(BadData, match=f"tokenizers cannot read it .*{said}"):
             files.encoder()
 

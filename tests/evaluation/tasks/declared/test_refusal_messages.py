@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.setup.engine_files import known
+from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks.declared.refusal_messages import Refusal, _messages, explain
 
 UNSUPPORTED = "ValueError: Unsupported JSON Schema structure {} \nMake sure it is valid"
@@ -101,7 +101,7 @@ def test_what_nobody_knows_stays_unmapped() -> None:
 
 def test_patterns_are_for_engines_that_exist() -> None:
     """A name misspelt would match nothing, in silence."""
-    assert set(_messages()) <= set(known())
+    assert set(_messages()) <= set(engine_paths())
 
 
 @given(st.sampled_from(sorted(_messages())), st.text())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.setup.engine_files import known
+from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks.probe.documented_support import (
     Support,
     coverage,
@@ -49,13 +49,13 @@ def test_every_declaration_has_its_document() -> None:
     for each in declarations():
         assert each.document
         assert set(each.features) <= set(features())
-        assert set(each.engines) <= {*known(), "openai", "gemini"}
+        assert set(each.engines) <= {*engine_paths(), "openai", "gemini"}
 
 
 def test_every_engine_here_has_a_declaration_of_today() -> None:
     """If only that its documents say nothing."""
     said = {name for each in declarations() if not each.paper for name in each.engines}
-    assert set(known()) - {"none"} <= said
+    assert set(engine_paths()) - {"none"} <= said
 
 
 def test_what_no_document_says_is_unknown() -> None:
