@@ -204,6 +204,6 @@ def _versions(described: dict[str, UntypedJson]) -> str:
 
 
 def _tried() -> list[tuple[str, str]]:
-    from evaluation.setup.environments import tested_versions as rows
+    from evaluation.setup.environments import known_versions as rows
 
     return [(each.engine, each.version) for each in rows()]

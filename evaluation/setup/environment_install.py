@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.setup.engine_files import EngineFile
-    from evaluation.setup.environments import TestedVersion
+    from evaluation.setup.environments import KnownVersion
 
 #: Seconds for all that pip does at once; compiling takes minutes.
 _DEADLINE = 3600.0
@@ -59,7 +59,7 @@ _TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
 class InstallPlan:
     """What making an environment would install."""
 
-    row: TestedVersion
+    row: KnownVersion
     #: Name and version of every package to install.
     packages: dict[str, str]
     #: Bytes to download; None where it cannot be told.
@@ -108,7 +108,7 @@ def make_environment(
 
 
 def _install(
-    file: EngineFile, row: TestedVersion, folder: Path, say: Callable[[str], None]
+    file: EngineFile, row: KnownVersion, folder: Path, say: Callable[[str], None]
 ) -> None:
     """Fill an environment, try it, and write its record."""
     say(f"{row.engine} {row.version}: installing")
@@ -125,7 +125,7 @@ def _install(
     write_whole(folder / RECORD, json.dumps(record, indent=1).encode())
 
 
-def plan_install(row: TestedVersion, folder: Path) -> InstallPlan:
+def plan_install(row: KnownVersion, folder: Path) -> InstallPlan:
     """Ask pip what it would install into an empty environment.
 
     Raises:
@@ -149,7 +149,7 @@ def plan_install(row: TestedVersion, folder: Path) -> InstallPlan:
     )
 
 
-def _requests(row: TestedVersion) -> Iterator[tuple[str, ...]]:
+def _requests(row: KnownVersion) -> Iterator[tuple[str, ...]]:
     """Yield what pip is asked for, call by call."""
     if row.together:
         yield row.together

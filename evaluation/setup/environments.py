@@ -41,7 +41,7 @@ _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestedVersion:
+class KnownVersion:
     """What one version of an engine needs, as it was tried."""
 
     engine: str
@@ -103,11 +103,11 @@ def environment_folder(name: str, wanted: str) -> Path:
 
 
 @cache
-def tested_versions() -> tuple[TestedVersion, ...]:
+def known_versions() -> tuple[KnownVersion, ...]:
     """Return what was tried, an engine's default version first."""
     listed = tomllib.loads(_TABLE.read_text("utf-8"))["row"]
     return tuple(
-        TestedVersion(
+        KnownVersion(
             engine=each["engine"],
             version=each["version"],
             alone=tuple(each.get("alone", ())),
@@ -120,7 +120,7 @@ def tested_versions() -> tuple[TestedVersion, ...]:
     )
 
 
-def version_to_install(file: EngineFile) -> TestedVersion:
+def version_to_install(file: EngineFile) -> KnownVersion:
     """Return how to install an engine: as it was tried, else as it asks to be.
 
     Raises:
@@ -130,7 +130,7 @@ def version_to_install(file: EngineFile) -> TestedVersion:
         raise BadConfiguration(
             f"{file.name} needs nothing installed", then=f"--engine {file.spec}"
         )
-    tried = [each for each in tested_versions() if each.engine == file.name]
+    tried = [each for each in known_versions() if each.engine == file.name]
     for each in tried:
         if file.version in ("", each.version):
             return each
@@ -140,7 +140,7 @@ def version_to_install(file: EngineFile) -> TestedVersion:
             then=f"name one: csbdata engines add {file.name}==VERSION",
         )
     wanted = f"{file.distribution}=={file.version}"
-    return TestedVersion(
+    return KnownVersion(
         engine=file.name, version=file.version, alone=(), together=(wanted,)
     )
 
@@ -165,7 +165,7 @@ def find_interpreter(file: EngineFile) -> Path | NotInstalled:
     if file.version:
         chosen = ready.get(file.version)
     else:
-        tried = [each.version for each in tested_versions() if each.engine == file.name]
+        tried = [each.version for each in known_versions() if each.engine == file.name]
         order = [each for each in tried if each in ready] + sorted(ready, reverse=True)
         chosen = ready[order[0]] if order else None
     if chosen is not None:
