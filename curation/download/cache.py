@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from filelock import FileLock, Timeout
-
 from curation.download.packs import SUFFIX, open_pack
 from curation.system.atomic_files import (
     UNFINISHED,
@@ -27,6 +25,7 @@ from curation.system.atomic_files import (
     write_whole,
 )
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+from curation.system.locks import locked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -102,38 +101,28 @@ class Cache:
     def lock(self, name: str, say: Callable[[str], None]) -> Iterator[None]:
         """Be the only process that fetches this archive.
 
-        Waits for another one. Removes what a killed one left. Raises
-        `TemporarilyUnavailable` after half an hour.
+        Waits for another one. Removes what a killed one left.
+
+        Raises:
+            TemporarilyUnavailable: another process has it for half an hour (exit 75).
+            CannotCreate: the cache cannot be written (exit 73).
         """
-        path = self.folder / "locks" / f"{name}.lock"
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(path)
-            _take(lock, name, say)
-        except OSError as error:
-            raise cannot_write(path, error) from error
-        try:
+        what = "another csbdata has been fetching it for half an hour"
+        with locked(
+            self.folder / "locks" / f"{name}.lock",
+            TemporarilyUnavailable(what, name, "try again later"),
+            wait_seconds=_PATIENCE,
+            before_waiting=lambda: say(
+                f"{name}: waiting for another csbdata that fetches it"
+            ),
+        ):
             self.clear_downloads(name)
             sweep(self.packs, name)
             yield
-        finally:
-            lock.release()
 
     def _note(self, file: Path) -> Path:
         name = hashlib.sha256(str(file.resolve()).encode()).hexdigest()
         return self.folder / "seen" / f"{name[:32]}.json"
-
-
-def _take(lock: FileLock, name: str, say: Callable[[str], None]) -> None:
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        say(f"{name}: waiting for another csbdata that fetches it")
-        try:
-            lock.acquire(timeout=_PATIENCE)
-        except Timeout as error:
-            what = "another csbdata has been fetching it for half an hour"
-            raise TemporarilyUnavailable(what, name, "try again later") from error
 
 
 def _identity(file: Path, digest: str) -> dict[str, str | int]:

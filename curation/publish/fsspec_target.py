@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import filelock
 import fsspec
 import platformdirs
 from fsspec.implementations.local import LocalFileSystem
@@ -36,6 +35,7 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
+from curation.system.locks import locked
 from curation.system.redaction import redacted
 
 if TYPE_CHECKING:
@@ -219,18 +219,15 @@ def _alone(target: Path) -> Iterator[None]:
     """
     locks = platformdirs.user_cache_path("csbdata") / "push"
     name = hashlib.sha256(str(target.resolve()).encode()).hexdigest()[:32]
-    try:
-        locks.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(locks / name)
-        with lock.acquire(blocking=False):
+    busy = TemporarilyUnavailable(
+        "another push is at work here", str(target), "wait for its end"
+    )
+    with locked(locks / name, busy, guarded=target):
+        try:
             recover(target.resolve())
             yield
-    except filelock.Timeout:
-        raise TemporarilyUnavailable(
-            "another push is at work here", str(target), "wait for its end"
-        ) from None
-    except OSError as error:
-        raise cannot_write(target, error) from error
+        except OSError as error:
+            raise cannot_write(target, error) from error
 
 
 def _write_files(

@@ -16,10 +16,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import filelock
 import orjson
 
 from curation.json.text import canonical
+from curation.system import locks
 from curation.system.atomic_files import UNFINISHED, cannot_write, replacing
 from curation.system.atomic_folders import atomic_folder, atomic_write_bytes
 from curation.system.errors import TemporarilyUnavailable
@@ -69,22 +69,13 @@ def locked(folder: Path) -> Iterator[None]:
         TemporarilyUnavailable: another run holds it (exit 75).
         CannotCreate: it cannot be written (exit 73).
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / "lock")
-        lock.acquire(blocking=False)
-    except filelock.Timeout:
-        raise TemporarilyUnavailable(
-            "another run is at work here",
-            str(folder),
-            "wait for its end or choose another folder",
-        ) from None
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    try:
+    busy = TemporarilyUnavailable(
+        "another run is at work here",
+        str(folder),
+        "wait for its end or choose another folder",
+    )
+    with locks.locked(folder / "lock", busy, guarded=folder):
         yield
-    finally:
-        lock.release()
 
 
 class Run:

@@ -10,11 +10,11 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import filelock
 import orjson
 
 from curation.system.atomic_files import cannot_write, replacing
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
+from curation.system.locks import locked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -98,30 +98,22 @@ def open_run_folder(
         BadConfiguration: the folder is of another run (exit 78).
         CannotCreate: it cannot be written (exit 73).
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(folder / "lock")
-        lock.acquire(blocking=False)
-    except filelock.Timeout:
-        raise TemporarilyUnavailable(
-            "another run is at work here",
-            str(folder),
-            "wait for its end or choose another --run-dir",
-        ) from None
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    try:
-        _settle_header(folder, header)
-        shard = str(header["shard"]).replace("/", "-of-")
-        run = RunFolder(folder, folder / f"units-{shard}.jsonl")
+    busy = TemporarilyUnavailable(
+        "another run is at work here",
+        str(folder),
+        "wait for its end or choose another --run-dir",
+    )
+    with locked(folder / "lock", busy, guarded=folder):
         try:
-            yield run
-        finally:
-            run.close()
-    except OSError as error:
-        raise cannot_write(folder, error) from error
-    finally:
-        lock.release()
+            _settle_header(folder, header)
+            shard = str(header["shard"]).replace("/", "-of-")
+            run = RunFolder(folder, folder / f"units-{shard}.jsonl")
+            try:
+                yield run
+            finally:
+                run.close()
+        except OSError as error:
+            raise cannot_write(folder, error) from error
 
 
 def _settle_header(folder: Path, header: Mapping[str, UntypedJson]) -> None:

@@ -21,9 +21,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock, Timeout
-
 from curation.download.acquire import FetchSettings
+from curation.system import locks
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
 from evaluation.setup.engine_files import engine_paths, find_engine
@@ -240,20 +239,11 @@ def locked(folder: Path) -> Iterator[None]:
         TemporarilyUnavailable: another process does.
         CannotCreate: there can be no lock.
     """
-    path = folder.with_name(f".{folder.name}.lock")
-    lock = FileLock(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(blocking=False)
-    except Timeout as error:
-        what = "another csbdata is at work on this environment"
-        raise TemporarilyUnavailable(what, str(folder), "try again later") from error
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    try:
+    busy = TemporarilyUnavailable(
+        "another csbdata is at work on this environment", str(folder), "try again later"
+    )
+    with locks.locked(folder.with_name(f".{folder.name}.lock"), busy):
         yield
-    finally:
-        lock.release()
 
 
 def is_complete_here(file: EngineFile) -> bool:

@@ -1,0 +1,67 @@
+"""Be the only process that works on something: one lock for every folder of ours.
+
+The operating system holds the lock for a process, so one that was killed leaves none
+behind; its file stays and means nothing.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import filelock
+
+from curation.system.atomic_files import cannot_write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from curation.system.errors import TemporarilyUnavailable
+
+
+@contextmanager
+def locked(
+    file: Path,
+    busy: TemporarilyUnavailable,
+    *,
+    guarded: Path | None = None,
+    wait_seconds: float = 0.0,
+    before_waiting: Callable[[], None] = lambda: None,
+) -> Iterator[None]:
+    """Hold the lock of a file for the length of a block.
+
+    Args:
+        file: What is locked; made with its folders if need be.
+        busy: Raised if another process holds the lock.
+        guarded: What a message names where the lock cannot be made; the file itself
+            by default.
+        wait_seconds: How long to wait for another process.
+        before_waiting: Called once if it has to be waited for.
+
+    Raises:
+        TemporarilyUnavailable: another process holds it (exit 75).
+        CannotCreate: it cannot be written (exit 73).
+
+    Example:
+        >>> with locked(folder / "lock", TemporarilyUnavailable("in use", str(folder))):
+        ...     write_into(folder)
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lock = filelock.FileLock(file)
+        try:
+            lock.acquire(blocking=False)
+        except filelock.Timeout:
+            if not wait_seconds:
+                raise
+            before_waiting()
+            lock.acquire(timeout=wait_seconds)
+    except filelock.Timeout:
+        raise busy from None
+    except OSError as error:
+        raise cannot_write(guarded or file, error) from error
+    try:
+        yield
+    finally:
+        lock.release()
