@@ -31,8 +31,8 @@ from bench.builds import clean_build
 from evaluation.core.cases import Sample
 from evaluation.data import SampleSelection, open_data
 from evaluation.generation.local_writer import LocalWriter
-from evaluation.generation.model import Generation, LoopOptions, TextEnding
 from evaluation.generation.requests import RequestBuilder
+from evaluation.generation.text_generation import Generation, LoopOptions, TextEnding
 from evaluation.models.prefixes import shared_length
 from evaluation.prompts import read_template, worked_examples
 from evaluation.reporting.statistics import geometric_ratio

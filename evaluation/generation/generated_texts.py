@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import in_benchmark_order
-from evaluation.generation.record import TASK, GeneratedText, text_from_row
+from evaluation.generation.generation_rows import TASK, GeneratedText, text_from_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

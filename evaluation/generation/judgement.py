@@ -21,7 +21,7 @@ from curation.workers.limits import Limits
 from curation.workers.pool import Ending as WorkerEnding
 from curation.workers.pool import Program, Worker
 from evaluation.core.cases import Result
-from evaluation.generation.model import Generation, TextEnding
+from evaluation.generation.text_generation import Generation, TextEnding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,14 +9,14 @@ from curation.workers.pool import Program
 from curation.workers.run_folder import fingerprint
 from evaluation.core.cases import Result
 from evaluation.execution.engine_worker import ONE_THREAD, for_worker
+from evaluation.generation.engine_session import EngineSession
 from evaluation.generation.loop import generate
-from evaluation.generation.model import (
+from evaluation.generation.text_generation import (
     Generation,
     LoopOptions,
     TextEnding,
     TokenizedRequest,
 )
-from evaluation.generation.session import EngineSession
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

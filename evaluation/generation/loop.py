@@ -13,13 +13,13 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Result
-from evaluation.generation.model import (
+from evaluation.generation.engine_session import EngineEnded
+from evaluation.generation.text_generation import (
     DecodingStep,
     Generation,
     LoopOptions,
     TextEnding,
 )
-from evaluation.generation.session import EngineEnded
 from evaluation.generation.token_choice import TokenPicker
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     import torch
 
-    from evaluation.generation.model import TokenizedRequest
-    from evaluation.generation.session import EngineSession, TokenMask
+    from evaluation.generation.engine_session import EngineSession, TokenMask
+    from evaluation.generation.text_generation import TokenizedRequest
     from evaluation.models.base import Decoding, LanguageModel
 
 #: Seconds for which one of several texts that all wait for a grammar looks for it.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from curation.system.errors import BadConfiguration
-from evaluation.generation.model import LoopOptions
+from evaluation.generation.text_generation import LoopOptions
 from evaluation.models.store import DEFAULT
 
 _MILLION: Final = 1_000_000

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Sample
-    from evaluation.generation.model import Generation
+    from evaluation.generation.text_generation import Generation
     from evaluation.models.base import Message
     from evaluation.prompts import Template, WorkedExample
 

@@ -13,20 +13,20 @@ from curation.workers.pool import WorkerDidNotStart
 from curation.workers.run_folder import fingerprint
 from evaluation.execution.code_digest import writing_digest
 from evaluation.execution.plan import RunTotals
+from evaluation.generation.generation_rows import row_from_generation
 from evaluation.generation.judgement import TextJudge
-from evaluation.generation.record import row_from_generation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evaluation.core.cases import Row, Sample
     from evaluation.execution.run_folder import RunFolder
-    from evaluation.generation.model import Generation
     from evaluation.generation.requests import (
         GenerationRequest,
         RequestBuilder,
         TextWriter,
     )
+    from evaluation.generation.text_generation import Generation
 
 
 def run_writers(  # noqa: PLR0913 (the run's own parts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 
 if TYPE_CHECKING:
-    from evaluation.generation.session import TokenMask
+    from evaluation.generation.engine_session import TokenMask
 
 
 class TokenPicker:

@@ -18,7 +18,7 @@ import requests
 from urllib3.exceptions import HTTPError
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
-from evaluation.servers.streams import BrokenStream, ServerAnswer, read_stream
+from evaluation.servers.event_stream import BrokenStream, ServerAnswer, read_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

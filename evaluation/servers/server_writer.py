@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from curation.workers.run_folder import fingerprint
 from evaluation.core.cases import Result
-from evaluation.generation.model import Generation, TextEnding
+from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.servers.client import (
     RequestRefused,
     RetriesExhausted,
@@ -16,7 +16,7 @@ from evaluation.servers.client import (
     ServerClient,
     ServerConnection,
 )
-from evaluation.servers.dialects import server_dialect
+from evaluation.servers.server_dialects import server_dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.generation.model_options import TokenPrices
     from evaluation.generation.requests import GenerationRequest
-    from evaluation.servers.dialects import ServerDialect
-    from evaluation.servers.streams import ServerAnswer
+    from evaluation.servers.event_stream import ServerAnswer
+    from evaluation.servers.server_dialects import ServerDialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

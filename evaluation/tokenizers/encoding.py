@@ -15,7 +15,7 @@ import orjson
 
 from evaluation.tokenizers.formats.huggingface_json import steps_of, vocabulary_kind
 from evaluation.tokenizers.formats.json_writer import MARKED_SPACES, SPACE
-from evaluation.tokenizers.formats.parts import VocabularyKind
+from evaluation.tokenizers.formats.parsed_tokenizer import VocabularyKind
 from evaluation.tokenizers.formats.sentencepiece import piece_bytes
 
 if TYPE_CHECKING:

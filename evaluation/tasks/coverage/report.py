@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evaluation.core.task import RunRows
-    from evaluation.generation.model import Generation
-    from evaluation.generation.record import GeneratedText
+    from evaluation.generation.generation_rows import GeneratedText
+    from evaluation.generation.text_generation import Generation
 
 _NOTE = (
     "declared: texts whose schema the engine took, of all. empirical: texts that their "

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from evaluation.core.task import RunRows
-    from evaluation.generation.model import Generation
-    from evaluation.generation.record import GeneratedText
+    from evaluation.generation.generation_rows import GeneratedText
+    from evaluation.generation.text_generation import Generation
 
 _NOTE = (
     "Medians, in brackets the quartiles, over the schemas on which every engine here "

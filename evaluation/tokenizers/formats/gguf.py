@@ -16,7 +16,10 @@ import orjson
 from curation.system.errors import BadData
 from evaluation.tokenizers.formats.byte_alphabet import to_bytes
 from evaluation.tokenizers.formats.json_writer import byte_level_json
-from evaluation.tokenizers.formats.parts import ParsedTokenizer, VocabularyKind
+from evaluation.tokenizers.formats.parsed_tokenizer import (
+    ParsedTokenizer,
+    VocabularyKind,
+)
 from evaluation.tokenizers.formats.pre_tokenizers import pre_tokenizer
 from evaluation.tokenizers.formats.sentencepiece import Piece, PieceType, from_pieces
 

@@ -9,7 +9,7 @@ import orjson
 from curation.system.errors import BadData
 from evaluation.tokenizers.formats.byte_alphabet import to_bytes
 from evaluation.tokenizers.formats.json_writer import SPACE
-from evaluation.tokenizers.formats.parts import (
+from evaluation.tokenizers.formats.parsed_tokenizer import (
     ParsedTokenizer,
     VocabularyKind,
     end_token,

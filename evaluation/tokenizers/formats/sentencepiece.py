@@ -21,7 +21,10 @@ from evaluation.tokenizers.formats.json_writer import (
     all_merges,
     sentencepiece_json,
 )
-from evaluation.tokenizers.formats.parts import ParsedTokenizer, VocabularyKind
+from evaluation.tokenizers.formats.parsed_tokenizer import (
+    ParsedTokenizer,
+    VocabularyKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

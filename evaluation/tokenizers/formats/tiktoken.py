@@ -16,7 +16,7 @@ import orjson
 from curation.system.errors import BadData
 from evaluation.tokenizers.formats.byte_alphabet import to_token
 from evaluation.tokenizers.formats.json_writer import all_merges, byte_level_json
-from evaluation.tokenizers.formats.parts import (
+from evaluation.tokenizers.formats.parsed_tokenizer import (
     ParsedTokenizer,
     VocabularyKind,
     id_count,

@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.commands.eval import evaluate
-from evaluation.generation.record import text_from_row
+from evaluation.generation.generation_rows import text_from_row
 from evaluation.results.reader import open_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.generation.record import GeneratedText
+    from evaluation.generation.generation_rows import GeneratedText
 
 _APP = typer.Typer()
 _APP.command()(evaluate)

@@ -15,7 +15,7 @@ from evaluation.generation.judgement import (
     TextVerdict,
     classify,
 )
-from evaluation.generation.model import Generation, TextEnding
+from evaluation.generation.text_generation import Generation, TextEnding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

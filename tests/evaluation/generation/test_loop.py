@@ -14,15 +14,19 @@ import torch
 from curation.workers.limits import Limits
 from curation.workers.pool import Program
 from evaluation.core.cases import Result
+from evaluation.generation.engine_session import EngineSession
 from evaluation.generation.loop import generate
-from evaluation.generation.model import LoopOptions, TextEnding, TokenizedRequest
-from evaluation.generation.session import EngineSession
+from evaluation.generation.text_generation import (
+    LoopOptions,
+    TextEnding,
+    TokenizedRequest,
+)
 from evaluation.models.base import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.generation.model import Generation
+    from evaluation.generation.text_generation import Generation
     from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
 

@@ -12,10 +12,10 @@ import orjson
 import pytest
 
 from evaluation.core.cases import InstanceResult, Result, Row, Sample, Verdict
+from evaluation.generation.generation_rows import row_from_generation
 from evaluation.generation.judgement import Judgement
 from evaluation.generation.judgement import TextVerdict as Said
-from evaluation.generation.model import DecodingStep, Generation, TextEnding
-from evaluation.generation.record import row_from_generation
+from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.outcomes import Outcome, standing
 from evaluation.results.row_parser import NotARow, row_of
 from tests.evaluation.made_runs import line, many, row

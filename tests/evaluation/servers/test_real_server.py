@@ -15,9 +15,9 @@ import pytest
 import requests
 
 from evaluation.core.cases import Result, Sample
-from evaluation.generation.model import TextEnding
 from evaluation.generation.model_options import TokenPrices
 from evaluation.generation.requests import GenerationRequest
+from evaluation.generation.text_generation import TextEnding
 from evaluation.models.base import Message
 from evaluation.servers.client import RetryBudget, ServerClient, ServerConnection
 from evaluation.servers.server_writer import ServerWriter, server_participants

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from evaluation.core.cases import Result, Sample
 from evaluation.generation.generated_texts import on_the_same
-from evaluation.generation.judgement import Judgement, TextVerdict
-from evaluation.generation.model import DecodingStep, Generation, TextEnding
-from evaluation.generation.record import (
+from evaluation.generation.generation_rows import (
     GeneratedText,
     row_from_generation,
     text_from_row,
 )
+from evaluation.generation.judgement import Judgement, TextVerdict
+from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.reporting.tables import Missing, Rate
 from evaluation.results.row_parser import row_of
 from evaluation.tasks.coverage.report import coverage, outcomes, outputs

@@ -278,7 +278,7 @@ def test_a_schema_that_costs_too_much_has_no_instances(
 ) -> None:
     """It is asked twice, the second time for less, and then stays without."""
     limits = replace(Limits(), seconds=1e-5)
-    monkeypatch.setattr("evaluation.data.making.limits", lambda: limits)
+    monkeypatch.setattr("evaluation.data.instance_store.limits", lambda: limits)
     data = _open(_folder(tmp_path, 2))
     assert [each.instances for each in data.subjects()] == [(), ()]
     assert (data.count, data.instances) == (2, "made")

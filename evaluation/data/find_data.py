@@ -12,9 +12,9 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from evaluation.data.dataset import Dataset, SampleSelection
-from evaluation.data.files import SchemaFiles
+from evaluation.data.parquet_tables import ParquetTables
 from evaluation.data.sampling import draw
-from evaluation.data.tables import ParquetTables
+from evaluation.data.schema_files import SchemaFiles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.core.cases import Sample
     from evaluation.data.dataset import SampleReader
-    from evaluation.data.making import InstanceStore
+    from evaluation.data.instance_store import InstanceStore
 
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
@@ -200,7 +200,7 @@ def _origin(chosen: Mapping[int, bool], lacking: set[int], *, made: bool) -> str
 
 
 def _maker(settings: FetchSettings, seed: int, jobs: int) -> InstanceStore:
-    from evaluation.data.making import InstanceStore  # noqa: PLC0415 - heavy, rarely asked
+    from evaluation.data.instance_store import InstanceStore  # noqa: PLC0415 - heavy, rarely asked
 
     return InstanceStore(settings.cache, seed, jobs)
 

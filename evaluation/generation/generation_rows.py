@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.core.cases import Result, Row
 from evaluation.generation.judgement import Judgement, TextClass, TextVerdict, classify
-from evaluation.generation.model import DecodingStep, Generation, TextEnding
+from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.outcomes import WRITTEN
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.errors import NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
-from evaluation.data import opening
-from evaluation.data.opening import open_data
-from evaluation.data.tables import ParquetTables
+from evaluation.data import find_data
+from evaluation.data.find_data import open_data
+from evaluation.data.parquet_tables import ParquetTables
 from tests.evaluation.data.made_tables import write_tables
 from tests.publishing import connected
 
@@ -87,12 +87,12 @@ def test_without_a_build_the_published_one_comes_next(
 ) -> None:
     """The Hub's edition is measured, and that is said."""
     folder = write_tables(tmp_path / "b", {"A": {"test": ["x"]}})
-    hub.store.put(opening.PUBLISHED, _contents(folder))
+    hub.store.put(find_data.PUBLISHED, _contents(folder))
     monkeypatch.chdir(tmp_path)
     told = _Told()
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache")
     data = open_data(settings=settings, progress=told)
-    assert (data.name, data.origin) == (opening.PUBLISHED, "hub")
+    assert (data.name, data.origin) == (find_data.PUBLISHED, "hub")
     assert "measuring epfl-dlab/JSONSchemaBench of the Hub" in told.lines[0]
 
 
@@ -107,7 +107,7 @@ def test_with_neither_the_sample_is_measured(
 
     monkeypatch.setattr("curation.huggingface.snapshot.hub_snapshot", silent)
     monkeypatch.setattr(
-        opening, "_sample", lambda *_: ParquetTables.of(folder, "sample")
+        find_data, "_sample", lambda *_: ParquetTables.of(folder, "sample")
     )
     monkeypatch.chdir(tmp_path)
     told = _Told()
@@ -120,7 +120,7 @@ def test_with_neither_the_sample_is_measured(
 def test_the_sample_has_schemas_of_every_config_with_instances(tmp_path: Path) -> None:
     """It is built into the cache, once."""
     settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
-    reader = opening._sample(settings, Quiet())
+    reader = find_data._sample(settings, Quiet())
     names = list(reader.names())
     assert len({each.config for each in names}) == 10
     assert all(each.complete for each in names)
