@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import queue
 import threading
 import time
@@ -10,13 +9,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import requests
-import stamina
 import urllib3
 
 from curation.download.allowed_hosts import Gate, host_of, joined, resolve, shown
-from curation.download.http_responses import Again, is_redirect, refuse_failures
+from curation.download.http_responses import (
+    RetryableError,
+    is_redirect,
+    refuse_failures,
+)
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadData, TemporarilyUnavailable, Unavailable
+from curation.system.retry import RetryPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +32,6 @@ _CHUNK: Final = 1 << 16
 #: A body slower than this after half a minute is not worth the wait.
 _SLOW_BYTES_A_SECOND: Final = 1024
 _SLOW_AFTER_SECONDS: Final = 30.0
-#: stamina tells of every retry; without a handler Python prints that on stderr.
-logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,16 @@ class FetchLimits:
     redirects: int = 5
     #: Of one body, decompressed if the server compressed it.
     body_bytes: int = 4 << 30
+
+    @property
+    def retry(self) -> RetryPolicy:
+        """How often one address is tried, with pauses that chance spreads."""
+        return RetryPolicy(
+            attempts=self.attempts,
+            first_pause=self.first_pause,
+            longest_pause=self.longest_pause,
+            jitter=self.first_pause,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +85,11 @@ class Network:
         """
         deadline = time.monotonic() + self.limits.total
         try:
-            for attempt in stamina.retry_context(
-                on=lambda error: _pause(error, say),
-                attempts=self.limits.attempts,
-                timeout=None,
-                wait_initial=self.limits.first_pause,
-                wait_max=self.limits.longest_pause,
-                wait_jitter=self.limits.first_pause,
-            ):
-                with attempt:
-                    self._once(url, file, gate, deadline)
-        except Again as last:
+            self.limits.retry.call(
+                lambda: self._once(url, file, gate, deadline),
+                lambda error: _may_pass(error, say),
+            )
+        except RetryableError as last:
             raise last.fault from last
 
     def _once(self, url: str, file: Path, gate: Gate, deadline: float) -> None:
@@ -101,7 +106,7 @@ class Network:
                 _save(answer, file, limits.body_bytes, deadline)
             except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
                 what = f"the connection broke off ({_cause(error)})"
-                raise Again(Unavailable(what, place, "try again")) from error
+                raise RetryableError(Unavailable(what, place, "try again")) from error
 
     def _followed(
         self, session: requests.Session, url: str, gate: Gate
@@ -135,11 +140,13 @@ class Network:
             )
         except requests.exceptions.SSLError as error:
             what = f"no secure connection ({_cause(error)})"
-            raise Again(Unavailable(what, shown(url))) from error
+            raise RetryableError(Unavailable(what, shown(url))) from error
         except OSError as error:
             if _is_broken(error):
                 what = f"the connection broke off ({_cause(error)})"
-                raise Again(Unavailable(what, shown(url), "try again")) from error
+                raise RetryableError(
+                    Unavailable(what, shown(url), "try again")
+                ) from error
             self.silent.add(host)
             what = f"does not answer ({_cause(error)})"
             raise Unavailable(what, shown(url)) from error
@@ -191,9 +198,9 @@ def _anonymous(request: requests.PreparedRequest) -> requests.PreparedRequest:
     return request
 
 
-def _pause(error: Exception, say: Callable[[str], None]) -> bool | float:
+def _may_pass(error: Exception, say: Callable[[str], None]) -> bool | float:
     """Return whether to try again, or after how many seconds."""
-    if not isinstance(error, Again):
+    if not isinstance(error, RetryableError):
         return False
     if error.wait is None:
         return True

@@ -8,12 +8,10 @@ a bounded time.
 
 from __future__ import annotations
 
-import re
 import threading
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 import httpx2
@@ -21,14 +19,14 @@ import huggingface_hub
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from curation.huggingface.errors import LIMITED, fault_of, may_pass, response_of
-from curation.system.errors import TemporarilyUnavailable
+from curation.system.errors import Fault, TemporarilyUnavailable
+from curation.system.retry import RetryPolicy, rate_limit_reset, retry_after
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator
 
 _T = TypeVar("_T")
-_RESET = re.compile(r";\s*t\s*=\s*(\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +60,7 @@ class Waits:
         """
         if response.status_code != LIMITED:
             return
-        wait = asked_wait(response)
+        wait = requested_wait(response)
         with self._lock:
             if wait > self._left:
                 raise TemporarilyUnavailable(
@@ -73,15 +71,15 @@ class Waits:
             self._left -= wait
 
 
-def asked_wait(response: httpx2.Response) -> float:
+def requested_wait(response: httpx2.Response) -> float:
     """Return the seconds that an answer asks us to wait, plus one for rounding.
 
-    `RateLimit: "api";r=0;t=55` says it (IETF draft ratelimit-headers-09), or
-    `Retry-After`.
+    The Hub says them in `RateLimit`, or else in `Retry-After`.
     """
-    found = _RESET.search(response.headers.get("RateLimit", ""))
-    text = found[1] if found else response.headers.get("Retry-After", "").strip()
-    return float(text) + 1 if text.isdecimal() else 1.0
+    seconds = rate_limit_reset(response.headers)
+    if seconds is None:
+        seconds = retry_after(response.headers)
+    return 1.0 if seconds is None else seconds + 1.0
 
 
 @cache
@@ -130,32 +128,18 @@ def repeated(ask: Callable[[], _T], where: str, patience: Patience) -> _T:
     Raises:
         Fault: there is none; `fault_of` says which.
     """
-    for wait in waits_between(patience):
-        try:
-            return ask()
-        except Exception as error:  # noqa: BLE001 (each is raised again, as a fault)
-            wait(error, where)
-    raise ValueError(patience.attempts)
-
-
-def waits_between(patience: Patience) -> Iterator[Callable[[Exception, str], None]]:
-    """Yield, for each try, what waits after its failure or raises the fault of it."""
-    pause = patience.pause
-    for left in reversed(range(patience.attempts)):
-        yield partial(_wait, last=not left, pause=pause)
-        pause *= 2
-
-
-def _wait(error: Exception, where: str, *, last: bool, pause: float) -> None:
-    seconds = _wait_before_next(error, pause)
-    if seconds is None or last:
+    policy = RetryPolicy(attempts=patience.attempts, first_pause=patience.pause)
+    try:
+        return policy.call(ask, _may_pass)
+    except Exception as error:
         raise fault_of(error, where) from error
-    time.sleep(seconds)
 
 
-def _wait_before_next(error: Exception, pause: float) -> float | None:
-    """Return for how long to wait before asking again; None if that is no use."""
+def _may_pass(error: Exception) -> bool | float:
+    """Return whether to ask again, or after how many seconds."""
+    if isinstance(error, Fault):
+        return False
     response = response_of(error)
     if response is not None and response.status_code == LIMITED:
-        return asked_wait(response)
-    return pause if may_pass(error) else None
+        return requested_wait(response)
+    return may_pass(error)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from curation.huggingface.errors import is_overtaken, may_pass
-from curation.huggingface.session import waits_between
+from curation.huggingface.session import repeated
 from curation.publish.file_inventory import describe_content, differing
 from curation.publish.preview import pull_request_of
 from curation.publish.repository import HubRepository
@@ -122,7 +122,8 @@ def _committed(
     opens = request.create_pr and not prospect.revision.startswith("refs/pr/")
     progress.say(f"uploading {prospect.plan.bytes:,} bytes to {request.name}")
     repository.upload(additions, prospect.revision, create_pr=opens)
-    for wait in waits_between(request.patience):
+
+    def commit_once() -> tuple[str, str | None]:
         try:
             done = repository.commit(
                 [*additions, *deletions],
@@ -132,14 +133,14 @@ def _committed(
                 description=request.mark,
                 create_pr=opens,
             )
-        except Exception as error:  # noqa: BLE001 (a fault is raised of it)
+        except Exception as error:
             landed = _landed(repository, prospect, error, opens=opens)
-            if landed is not None:
-                return landed
-            wait(error, request.name)
-            continue
+            if landed is None:
+                raise
+            return landed
         return done.oid, done.pr_url or _url(repository, prospect.revision)
-    raise ValueError(request.patience.attempts)
+
+    return repeated(commit_once, request.name, request.patience)
 
 
 def _landed(

@@ -1,0 +1,84 @@
+"""Asking again: how often, after which pauses, and how long a server asks to wait.
+
+`stamina` repeats; what may be repeated and what each service means by its headers is
+said by those who ask it.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import stamina
+import urllib3
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+T = TypeVar("T")
+
+#: stamina tells of every retry; without a handler Python prints that on stderr.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
+
+_RETRY_AFTER: Final = urllib3.Retry(retry_after_max=sys.maxsize)
+_RESET: Final = re.compile(r";\s*t\s*=\s*([0-9]{1,9})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """How often something is tried, and the pauses between tries in seconds."""
+
+    attempts: int
+    #: Before the second try; doubled before each further one.
+    first_pause: float
+    longest_pause: float = 60.0
+    #: At most so many seconds are added to a pause by chance.
+    jitter: float = 0.0
+
+    def call(
+        self, ask: Callable[[], T], may_pass: Callable[[Exception], bool | float]
+    ) -> T:
+        """Return what a function returns, calling it until it does.
+
+        Args:
+            ask: What is tried.
+            may_pass: For what a try raised, whether to try again, or the seconds to
+                wait before that instead of the pause that is due.
+
+        Raises:
+            Exception: what the last try raised, or what may not pass.
+
+        Example:
+            >>> policy = RetryPolicy(attempts=4, first_pause=1.0)
+            >>> policy.call(ask_server, lambda error: isinstance(error, TimeoutError))
+        """
+        caller = stamina.RetryingCaller(
+            attempts=self.attempts,
+            timeout=None,
+            wait_initial=self.first_pause,
+            wait_max=self.longest_pause,
+            wait_jitter=self.jitter,
+        )
+        return caller(may_pass, ask)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of `Retry-After`, a number or a date (RFC 9110, 10.2.3).
+
+    None where it is missing or says nothing.
+    """
+    try:
+        return float(_RETRY_AFTER.parse_retry_after(headers.get("Retry-After", "")))
+    except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
+        return None
+
+
+def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds until a rate limit's next window; None where none is said.
+
+    `RateLimit: "api";r=0;t=55` says it (IETF draft ratelimit-headers-09).
+    """
+    found = _RESET.search(headers.get("RateLimit", ""))
+    return float(found[1]) if found else None

@@ -1,0 +1,90 @@
+"""Asking again: only what may pass, with growing pauses, or as long as asked for."""
+
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+
+import pytest
+
+from curation.system.retry import RetryPolicy, rate_limit_reset, retry_after
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return the seconds that are waited, without waiting."""
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
+    return waited
+
+
+def test_what_may_pass_is_tried_again_with_growing_pauses(pauses: list[float]) -> None:
+    """The pause doubles up to the longest one, and the answer is returned."""
+    policy = RetryPolicy(attempts=5, first_pause=1.0, longest_pause=3.0)
+    troubles = [OSError("one"), OSError("two"), OSError("three")]
+
+    def ask() -> str:
+        if troubles:
+            raise troubles.pop(0)
+        return "answer"
+
+    assert policy.call(ask, lambda error: isinstance(error, OSError)) == "answer"
+    assert pauses == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(("may_pass", "tries"), [(True, 3), (False, 1), (7.5, 3)])
+def test_the_last_failure_is_raised(
+    pauses: list[float], may_pass: float, tries: int
+) -> None:
+    """After the last try, or the first that cannot pass; a wait asked for is kept."""
+    tried = []
+
+    def ask() -> None:
+        tried.append(1)
+        raise OSError(f"try {len(tried)}")
+
+    policy = RetryPolicy(attempts=3, first_pause=1.0)
+    with pytest.raises(OSError, match=f"try {tries}"):
+        policy.call(ask, lambda _error: may_pass)
+    asked = [7.5, 7.5] if may_pass == 7.5 else [1.0, 2.0]
+    assert pauses == asked[: tries - 1]
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("0", 0.0),
+        (" 40 ", 40.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0.0),
+        ("", None),
+        ("soon", None),
+        ("-5", None),
+        ("9" * 5_000, None),
+        ("Wed, 21 Oct 99999 07:28:00 GMT", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(value: str, seconds: float | None) -> None:
+    """What is past is no wait; what is neither says nothing."""
+    assert retry_after({"Retry-After": value}) == seconds
+
+
+def test_retry_after_may_be_a_date_to_come() -> None:
+    """The wait is the time until then."""
+    later = formatdate(time.time() + 100, usegmt=True)
+    assert retry_after({"Retry-After": later}) == pytest.approx(100, abs=5)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ('"api";r=0;t=55', 55.0),
+        ('"api"; r=0; t = 7', 7.0),
+        ('"api";r=3', None),
+        ("", None),
+    ],
+)
+def test_a_rate_limit_says_when_its_window_ends(
+    value: str, seconds: float | None
+) -> None:
+    """In the parameter `t` of the `RateLimit` header."""
+    assert rate_limit_reset({"RateLimit": value}) == seconds
