@@ -9,7 +9,7 @@ from curation.core.documents import Lint
 from curation.json.pointer import pointer
 from curation.lint import contradictions, idle_keywords
 from curation.lint.non_object_roots import accepts_every_non_object
-from curation.references.reachable import leaves_the_places, taking_part
+from curation.references.reachable import leaves_the_subschemas, taking_part
 from curation.schema.dialects import KNOWN_WORDS
 from curation.schema.subschemas import subschemas
 
@@ -44,7 +44,7 @@ def lints(schema: UntypedJson, dialect: Dialect) -> list[Lint]:
     if accepts_every_non_object(schema, dialect):
         found.add(Lint(code=_NON_OBJECT_ROOT, pointer=""))
     suspect = any(
-        leaves_the_places(each, dialect) or any(_strikes(each, dialect))
+        leaves_the_subschemas(each, dialect) or any(_strikes(each, dialect))
         for each in subschemas(schema, dialect)
     )
     if suspect:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
-    from curation.references.closure import Closure, Region, Target
+    from curation.references.closure import Closure, ReachedSchema
+    from curation.references.resolution import ResolvedReference
 
 _UNREADABLE = re.compile(r"[^\w.-]+")
 _SUFFIX = re.compile(r"(?:[._-]schema)?\.json$|\.schema$")
@@ -44,7 +45,7 @@ class Bundle:
         self._rule = rule
         self._record = closure.record
         self._keyword = self._record.dialect.definitions_keyword
-        self._units = _outermost(closure.outside_regions())
+        self._units = _outermost(closure.outside_schemas())
         self._names = self._named()
         self.changes: list[Change] = []
         self.schema: UntypedJson = self._made()
@@ -53,15 +54,15 @@ class Bundle:
         schema = rewritten(self._record.schema, self._own_edits())
         if not self._units:
             return schema
-        added = {self._names[each.key]: self._unit(each) for each in self._units}
-        for region in self._units:
-            name = self._names[region.key]
-            fragment = local_reference(region.spot.tokens).removesuffix("#")
+        added = {self._names[unit.key]: self._unit(unit) for unit in self._units}
+        for unit in self._units:
+            name = self._names[unit.key]
+            fragment = local_reference(unit.location.tokens).removesuffix("#")
             self._change(
                 (self._keyword, name),
                 ABSENT,
                 write(added[name]),
-                f"from {region.document.uri}{fragment}",
+                f"from {unit.document.uri}{fragment}",
             )
         return {**schema, self._keyword: {**schema.get(self._keyword, {}), **added}}
 
@@ -79,20 +80,20 @@ class Bundle:
     def _named(self) -> Mapping[tuple[int, Tokens], str]:
         taken = set(self._record.schema.get(self._keyword, {}))
         names: dict[tuple[int, Tokens], str] = {}
-        for region in self._units:
-            short, longer = _candidates(region)
+        for unit in self._units:
+            short, longer = _candidates(unit)
             name = unused(longer if short in taken else short, taken)
             taken.add(name)
-            names[region.key] = name
+            names[unit.key] = name
         return names
 
-    def _location(self, target: Target) -> Tokens:
-        """Return where a target stands in the record that is being made."""
-        tokens = target.spot.tokens
-        if target.document is self._record:
+    def _new_tokens(self, resolved: ResolvedReference) -> Tokens:
+        """Return where the target of a reference stands in the record to be made."""
+        tokens = resolved.location.tokens
+        if resolved.document is self._record:
             return tokens
         for length in range(len(tokens) + 1):
-            name = self._names.get((id(target.document), tokens[:length]))
+            name = self._names.get((id(resolved.document), tokens[:length]))
             if name is not None:
                 return (self._keyword, name, *tokens[length:])
         raise LookupError(tokens)
@@ -104,65 +105,73 @@ class Bundle:
         resource of its own, no pointer from there reaches the root: then all the
         inner identifiers go, and every reference becomes a pointer.
         """
-        leads = [lead for each in self._closure.own_regions() for lead in each.leads]
-        local = [str(each.reference.value).startswith("#") for each in leads]
+        references = [
+            resolved
+            for reached in self._closure.own_schemas()
+            for resolved in reached.references
+        ]
+        local = [
+            str(resolved.reference.value).startswith("#") for resolved in references
+        ]
         flatten = any(
-            not fragment and lead.reference.base != self._record.base
-            for lead, fragment in zip(leads, local, strict=True)
+            not is_fragment and resolved.reference.base != self._record.base
+            for resolved, is_fragment in zip(references, local, strict=True)
         )
         edits: dict[Tokens, Put | Drop] = {}
-        for lead, fragment in zip(leads, local, strict=True):
-            if fragment and not flatten:
+        for resolved, is_fragment in zip(references, local, strict=True):
+            if is_fragment and not flatten:
                 continue
-            tokens = (*lead.reference.tokens, lead.reference.keyword)
-            value = local_reference(self._location(lead.target))
-            if value != lead.reference.value:
+            reference = resolved.reference
+            tokens = (*reference.tokens, reference.keyword)
+            value = local_reference(self._new_tokens(resolved))
+            if value != reference.value:
                 edits[tokens] = Put(value)
-                self._change(tokens, write(lead.reference.value), write(value))
+                self._change(tokens, write(reference.value), write(value))
         if flatten:
-            for place in self._record.scanned.inner_resources:
-                tokens = (*place, self._record.dialect.id_keyword)
+            for resource in self._record.scanned.inner_resources:
+                tokens = (*resource, self._record.dialect.id_keyword)
                 edits[tokens] = Drop()
                 gone = at(self._record.schema, tokens)
                 self._change(tokens, write(gone), ABSENT, "pointers start at the root")
         return edits
 
-    def _unit(self, unit: Region) -> UntypedJson:
-        """Return a region's schema with its references turned to the record."""
-        skip = len(unit.spot.tokens)
-        words = (*MARKS, unit.document.dialect.id_keyword)
+    def _unit(self, unit: ReachedSchema) -> UntypedJson:
+        """Return a reached schema with its references turned to the record."""
+        skip = len(unit.location.tokens)
+        keywords = (*MARKS, unit.document.dialect.id_keyword)
         edits: dict[Tokens, Put | Drop] = {}
-        for region in self._closure.outside_regions():
-            if region.document is not unit.document:
+        for reached in self._closure.outside_schemas():
+            if reached.document is not unit.document:
                 continue
-            if region.spot.tokens[:skip] != unit.spot.tokens:
+            if reached.location.tokens[:skip] != unit.location.tokens:
                 continue
-            for tokens in region.scan.marked:
-                for word in words:
-                    edits[(*tokens[skip:], word)] = Drop()
-            for lead in region.leads:
-                tokens = (*lead.reference.tokens[skip:], lead.reference.keyword)
-                value = local_reference(self._location(lead.target))
+            for tokens in reached.scan.marked:
+                for keyword in keywords:
+                    edits[(*tokens[skip:], keyword)] = Drop()
+            for resolved in reached.references:
+                reference = resolved.reference
+                tokens = (*reference.tokens[skip:], reference.keyword)
+                value = local_reference(self._new_tokens(resolved))
                 edits[tokens] = Put(value, "$ref")
-        return rewritten(unit.spot.value, edits)
+        return rewritten(unit.location.schema, edits)
 
 
-def _outermost(regions: Iterable[Region]) -> list[Region]:
-    """Return the regions that stand in no other one, in their order."""
-    known = {each.key for each in regions}
+def _outermost(schemas: Iterable[ReachedSchema]) -> list[ReachedSchema]:
+    """Return the reached schemas that stand in no other one, in their order."""
+    known = {reached.key for reached in schemas}
     return [
-        each
-        for each in regions
+        reached
+        for reached in schemas
         if not any(
-            (id(each.document), each.spot.tokens[:length]) in known
-            for length in range(len(each.spot.tokens))
+            (id(reached.document), reached.location.tokens[:length]) in known
+            for length in range(len(reached.location.tokens))
         )
     ]
 
 
-def _candidates(region: Region) -> tuple[str, str]:
+def _candidates(reached: ReachedSchema) -> tuple[str, str]:
     """Return a short and a longer readable name for what is brought in."""
-    split = urlsplit(region.document.uri)
+    split = urlsplit(reached.document.uri)
     path = [unquote(each) for each in split.path.split("/") if each]
     path = path or [split.netloc or "document"]
     path[-1] = _SUFFIX.sub("", path[-1]) or path[-1]
@@ -171,7 +180,7 @@ def _candidates(region: Region) -> tuple[str, str]:
         start -= 1
     stem = _readable(".".join(e for e in path[start:] if e != "jsonschema"))
     folder = _readable(".".join(path[max(start - 1, 0) : start]))
-    tokens = region.spot.tokens
+    tokens = reached.location.tokens
     if not tokens:
         return stem, f"{folder}.{stem}" if folder else stem
     named = len(tokens) % 2 == 0 and tokens[-2] in (

@@ -10,11 +10,11 @@ from curation.json.pointer import pointer
 from curation.references.metaschema_documents import standard_document
 from curation.references.resolution import (
     Reference,
-    Scan,
+    ReferenceScan,
+    ResolvedReference,
     SchemaDocument,
-    Spot,
-    join,
-    scan,
+    follow_reference,
+    scan_references,
 )
 from curation.schema.dialect_uris import statement
 from curation.schema.dialects import DRAFT_04
@@ -28,42 +28,27 @@ if TYPE_CHECKING:
     from curation.core.rule import Library
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
+    from curation.schema.locations import SchemaLocation
 
-#: Schemas that one record may refer to beyond its own places.
-MOST_REGIONS = 20_000
+#: Schemas that one record may refer to beyond its own.
+MOST_REACHED = 20_000
 #: Longest piece of a reference that a message repeats.
 _SHOWN = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a reference leads to."""
-
-    document: SchemaDocument
-    spot: Spot
-
-
-@dataclass(frozen=True, slots=True)
-class Lead:
-    """A reference and its target."""
-
-    reference: Reference
-    target: Target
-
-
 @dataclass(slots=True, kw_only=True)
-class Region:
+class ReachedSchema:
     """A schema that is reached, with the references that stand in it."""
 
     document: SchemaDocument
-    spot: Spot
-    scan: Scan
-    leads: list[Lead] = field(default_factory=list)
+    location: SchemaLocation
+    scan: ReferenceScan
+    references: list[ResolvedReference] = field(default_factory=list)
 
     @property
     def key(self) -> tuple[int, Tokens]:
         """Its identity within one closure."""
-        return id(self.document), self.spot.tokens
+        return id(self.document), self.location.tokens
 
 
 class NotResolvedError(Exception):
@@ -76,7 +61,7 @@ class NotResolvedError(Exception):
 
 
 class Closure:
-    """The regions that a record's references reach, gathered on creation.
+    """The schemas that a record's references reach, gathered on creation.
 
     Raises:
         NotResolvedError: one of the references cannot be resolved.
@@ -89,127 +74,131 @@ class Closure:
         self.record = SchemaDocument(schema=schema, dialect=dialect, uri=uri)
         self._library = library
         self._documents: dict[int, SchemaDocument] = {}
-        self._regions: dict[tuple[int, Tokens], Region] = {}
+        self._reached: dict[tuple[int, Tokens], ReachedSchema] = {}
         root = self.record.root
-        first = Region(document=self.record, spot=root, scan=self.record.scanned)
-        self._regions[first.key] = first
+        first = ReachedSchema(
+            document=self.record, location=root, scan=self.record.scanned
+        )
+        self._reached[first.key] = first
         self._follow_all([first])
-        self._settle_dynamic()
+        self._fix_dynamic_references()
 
-    def _follow_all(self, waiting: list[Region]) -> None:
+    def _follow_all(self, waiting: list[ReachedSchema]) -> None:
         while waiting:
-            waiting = [new for each in waiting for new in self._follow(each)]
+            waiting = [new for reached in waiting for new in self._follow(reached)]
 
-    def own_regions(self) -> list[Region]:
-        """Return the regions of the record itself, its root first."""
-        return [each for each in self.regions() if each.document is self.record]
+    def own_schemas(self) -> list[ReachedSchema]:
+        """Return the schemas that are reached in the record itself, its root first."""
+        return [
+            reached for reached in self.schemas() if reached.document is self.record
+        ]
 
-    def outside_regions(self) -> list[Region]:
-        """Return the regions of other documents, in the order of need."""
-        return [each for each in self.regions() if each.document is not self.record]
+    def outside_schemas(self) -> list[ReachedSchema]:
+        """Return the schemas that are reached elsewhere, in the order of need."""
+        return [
+            reached for reached in self.schemas() if reached.document is not self.record
+        ]
 
-    def regions(self) -> Iterator[Region]:
-        """Yield every region, in the order in which they were reached."""
-        yield from self._regions.values()
+    def schemas(self) -> Iterator[ReachedSchema]:
+        """Yield every schema that is reached, in the order in which that happened."""
+        yield from self._reached.values()
 
-    def _follow(self, region: Region) -> Iterator[Region]:
-        """Resolve the references of a region; yield what they reach first."""
-        known: dict[tuple[str, type, str], Target] = {}
-        for reference in region.scan.references:
+    def _follow(self, reached: ReachedSchema) -> Iterator[ReachedSchema]:
+        """Resolve the references in a schema; yield what they reach first."""
+        known: dict[tuple[str, type, str], ResolvedReference] = {}
+        for reference in reached.scan.references:
             # The type keeps 1, true and "1" apart.
             text = (reference.base, type(reference.value), str(reference.value))
-            target = known.get(text)
-            if target is None:
-                target = known[text] = self._target(reference, region.document)
-            region.leads.append(Lead(reference, target))
-            document, spot = target.document, target.spot
-            if document is self.record and spot.is_place:
+            found = known.get(text)
+            if found is None:
+                found = known[text] = self._resolve(reference, reached.document)
+            resolved = ResolvedReference(reference, found.document, found.location)
+            reached.references.append(resolved)
+            if resolved.document is self.record and resolved.location.is_subschema:
                 continue
-            if (id(document), spot.tokens) not in self._regions:
-                yield self._reach(target)
+            if _key(resolved) not in self._reached:
+                yield self._reach(resolved)
 
-    def _reach(self, target: Target) -> Region:
-        if len(self._regions) >= MOST_REGIONS:
-            detail = f"refers to more than {MOST_REGIONS} schemas"
+    def _reach(self, resolved: ResolvedReference) -> ReachedSchema:
+        if len(self._reached) >= MOST_REACHED:
+            detail = f"refers to more than {MOST_REACHED} schemas"
             raise NotResolvedError(Reason.TOO_LARGE, detail)
-        document, spot = target.document, target.spot
-        new = Region(
+        document, location = resolved.document, resolved.location
+        new = ReachedSchema(
             document=document,
-            spot=spot,
-            scan=scan(spot.value, document.dialect, spot.outer, spot.tokens),
+            location=location,
+            scan=scan_references(location, document.dialect),
         )
-        self._regions[new.key] = new
+        self._reached[new.key] = new
         return new
 
-    def _settle_dynamic(self) -> None:
+    def _fix_dynamic_references(self) -> None:
         """Let dynamic references in other documents lead where they always lead.
 
         A dynamic reference leads to the outermost schema in scope that bears the
         anchor. If all references from documents without the anchor into those with
         it enter one document, that one is always outermost.
         """
-        for region in self.outside_regions():
-            for index, lead in enumerate(region.leads):
-                name = anchor_name(lead)
+        for reached in self.outside_schemas():
+            for index, resolved in enumerate(reached.references):
+                name = anchor_name(resolved)
                 if name is None:
                     continue
-                entry = self._entry(name, lead)
-                region.leads[index] = Lead(lead.reference, entry)
-                if (id(entry.document), entry.spot.tokens) not in self._regions:
+                entry = self._entry(name, resolved)
+                reached.references[index] = entry
+                if _key(entry) not in self._reached:
                     self._follow_all([self._reach(entry)])
-                if self._entry(name, lead) != entry:
-                    raise _ambiguous(lead)
+                if _key(self._entry(name, resolved)) != _key(entry):
+                    raise _ambiguous(resolved)
 
-    def _entry(self, name: str, dynamic: Lead) -> Target:
+    def _entry(self, name: str, dynamic: ResolvedReference) -> ResolvedReference:
+        """Return a dynamic reference with the schema where its anchor is entered."""
         family = {
-            id(each.document): bearer
-            for each in self.regions()
-            if (bearer := bearer_of(name, each.document)) is not None
+            id(reached.document): bearer
+            for reached in self.schemas()
+            if (bearer := bearer_of(name, reached.document)) is not None
         }
         entries = {
-            id(lead.target.document): lead.target.document
-            for region in self.regions()
-            if id(region.document) not in family
-            for lead in region.leads
-            if id(lead.target.document) in family
+            id(resolved.document): resolved.document
+            for reached in self.schemas()
+            if id(reached.document) not in family
+            for resolved in reached.references
+            if id(resolved.document) in family
         }
         if id(self.record) in family or len(entries) != 1:
             raise _ambiguous(dynamic)
         document = next(iter(entries.values()))
-        return Target(document, family[id(document)])
+        return ResolvedReference(dynamic.reference, document, family[id(document)])
 
-    def _target(self, reference: Reference, document: SchemaDocument) -> Target:
+    def _resolve(
+        self, reference: Reference, document: SchemaDocument
+    ) -> ResolvedReference:
+        if not isinstance(reference.value, str):
+            raise NotResolvedError(
+                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "is no text")
+            )
         try:
-            text = isinstance(reference.value, str)
-            found = self._found(reference, document) if text else None
+            found = follow_reference(
+                reference.value,
+                reference.base,
+                (document, self.record),
+                self._document,
+            )
         except (LookupError, ValueError):
             raise NotResolvedError(
                 Reason.UNRESOLVED_REFERENCE, _complaint(reference, "leads nowhere")
             ) from None
-        if not text:
-            raise NotResolvedError(
-                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "is no text")
-            )
         if found is None:
             raise NotResolvedError(
                 Reason.REMOTE_REFERENCE,
                 _complaint(reference, "leads out of the source"),
             )
-        if not _is_schema(found):
+        resolved = ResolvedReference(reference, *found)
+        if not _is_schema(resolved):
             raise NotResolvedError(
                 Reason.UNRESOLVED_REFERENCE, _complaint(reference, "leads to no schema")
             )
-        return found
-
-    def _found(self, reference: Reference, document: SchemaDocument) -> Target | None:
-        uri, fragment = join(reference.base, reference.value)
-        for each in (document, self.record):
-            spot = each.find(uri, fragment)
-            if spot is not None:
-                return Target(each, spot)
-        other = self._document(uri)
-        spot = None if other is None else other.find(uri, fragment)
-        return None if other is None or spot is None else Target(other, spot)
+        return resolved
 
     def _document(self, uri: str) -> SchemaDocument | None:
         if not uri:
@@ -239,49 +228,54 @@ class Closure:
         return SchemaDocument(schema=schema, dialect=own, uri=uri)
 
 
-def _is_schema(target: Target) -> bool:
-    """Tell whether what is reached can be read as a schema."""
-    value, dialect = target.spot.value, target.document.dialect
+def _key(resolved: ResolvedReference) -> tuple[int, Tokens]:
+    """Return the `ReachedSchema.key` of what a reference leads to."""
+    return id(resolved.document), resolved.location.tokens
+
+
+def _is_schema(resolved: ResolvedReference) -> bool:
+    """Return whether what a reference leads to can be read as a schema."""
+    value, dialect = resolved.location.schema, resolved.document.dialect
     if isinstance(value, bool):
         return dialect is not DRAFT_04
     if not isinstance(value, dict):
         return False
-    return target.spot.is_place or is_valid(value, dialect)
+    return resolved.location.is_subschema or is_valid(value, dialect)
 
 
-def anchor_name(lead: Lead) -> str | None:
+def anchor_name(resolved: ResolvedReference) -> str | None:
     """Return the dynamic anchor that a reference really looks for, or None.
 
     `$recursiveRef` looks for the empty name.
     """
-    value = lead.target.spot.value
+    value, reference = resolved.location.schema, resolved.reference
     if not isinstance(value, dict):
         return None
-    if lead.reference.keyword == "$recursiveRef":
+    if reference.keyword == "$recursiveRef":
         return "" if value.get("$recursiveAnchor") is True else None
-    if lead.reference.keyword == "$dynamicRef":
-        name = str(lead.reference.value).partition("#")[2]
+    if reference.keyword == "$dynamicRef":
+        name = str(reference.value).partition("#")[2]
         return name if name and value.get("$dynamicAnchor") == name else None
     return None
 
 
-def bearer_of(name: str, document: SchemaDocument) -> Spot | None:
+def bearer_of(name: str, document: SchemaDocument) -> SchemaLocation | None:
     """Return the schema of a document that bears a dynamic anchor, or None."""
     if not isinstance(document.schema, dict):
         return None
     if not name:
         recursive = document.schema.get("$recursiveAnchor") is True
         return document.root if recursive else None
-    spot = document.scanned.anchors.get((document.base, name))
-    if spot is None or spot.value.get("$dynamicAnchor") != name:
+    location = document.scanned.anchors.get((document.base, name))
+    if location is None or location.schema.get("$dynamicAnchor") != name:
         return None
-    return spot
+    return location
 
 
-def _ambiguous(lead: Lead) -> NotResolvedError:
+def _ambiguous(resolved: ResolvedReference) -> NotResolvedError:
     return NotResolvedError(
         Reason.UNRESOLVED_REFERENCE,
-        _complaint(lead.reference, "leads to different places in different scopes"),
+        _complaint(resolved.reference, "leads to different places in different scopes"),
     )
 
 

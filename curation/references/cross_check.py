@@ -18,15 +18,16 @@ from curation.json.pointer import at
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
-    from curation.references.closure import Closure, Lead
+    from curation.references.closure import Closure
+    from curation.references.resolution import ResolvedReference
 
 
 def disputed(closure: Closure) -> Tokens | None:
     """Return a schema of the record whose reference jsonschema resolves otherwise."""
     doubtful = [
-        lead
-        for lead in closure.own_regions()[0].leads
-        if lead.reference.base != closure.record.base or not _is_plain(lead)
+        resolved
+        for resolved in closure.own_schemas()[0].references
+        if resolved.reference.base != closure.record.base or not _is_plain(resolved)
     ]
     if not doubtful:
         return None
@@ -35,32 +36,32 @@ def disputed(closure: Closure) -> Tokens | None:
     uri = root.id() or ""
     # Crawled once: a registry that is not looks for anchors anew at every lookup.
     start = Registry().with_resource(uri, root).crawl().resolver(uri)
-    for lead in doubtful:
+    for resolved in doubtful:
         resolver = start
-        for place in _places_on_the_way(lead.reference.tokens, closure):
-            resolver = resolver.in_subresource(specification.create_resource(place))
+        for resource in _resources_around(resolved.reference.tokens, closure):
+            resolver = resolver.in_subresource(specification.create_resource(resource))
         try:
-            found = resolver.lookup(lead.reference.value).contents
+            found = resolver.lookup(resolved.reference.value).contents
         except (Unresolvable, AttributeError, TypeError, ValueError):
-            return lead.reference.tokens
-        if found is not lead.target.spot.value:
-            return lead.reference.tokens
+            return resolved.reference.tokens
+        if found is not resolved.location.schema:
+            return resolved.reference.tokens
     return None
 
 
-def _is_plain(lead: Lead) -> bool:
-    value = str(lead.reference.value)
+def _is_plain(resolved: ResolvedReference) -> bool:
+    value = str(resolved.reference.value)
     return value == "#" or value.startswith("#/")
 
 
-def _places_on_the_way(tokens: Tokens, closure: Closure) -> list[UntypedJson]:
-    """Return the schemas that start a resource between the root and a place.
+def _resources_around(tokens: Tokens, closure: Closure) -> list[UntypedJson]:
+    """Return the schemas that start a resource between the root and a subschema.
 
     The others leave the base as it is.
     """
     starts = closure.record.scanned.inner_resources
     return [
-        at(closure.record.schema, each)
-        for each in sorted(starts, key=len)
-        if tokens[: len(each)] == each
+        at(closure.record.schema, start)
+        for start in sorted(starts, key=len)
+        if tokens[: len(start)] == start
     ]

@@ -43,17 +43,17 @@ def endless(closure: Closure) -> Tokens | None:
     """
     targets: dict[Tokens, list[Tokens]] = {}
     values: dict[Tokens, UntypedJson] = {(): closure.record.schema}
-    for region in closure.own_regions():
-        for lead in region.leads:
-            spot = lead.target.spot
-            targets.setdefault(lead.reference.tokens, []).append(spot.tokens)
-            values[spot.tokens] = spot.value
+    for reached in closure.own_schemas():
+        for resolved in reached.references:
+            location = resolved.location
+            targets.setdefault(resolved.reference.tokens, []).append(location.tokens)
+            values[location.tokens] = location.schema
     graph = _Graph(targets, values, closure.record.dialect)
     starts = list(values)
     if graph.cycle(starts) is None:
         return None
-    reached = graph.reached()
-    return graph.cycle([each for each in starts if each in reached])
+    reachable = graph.reached()
+    return graph.cycle([tokens for tokens in starts if tokens in reachable])
 
 
 class _Graph:

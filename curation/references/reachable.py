@@ -1,7 +1,7 @@
-"""Every schema that takes part in a record: its places, and what references reach.
+"""Every schema that takes part in a record: subschemas, and what references reach.
 
-A reference may lead into a word that no draft knows (`#/types/name`); what stands
-there is then a schema like any other, though no walk of the places meets it.
+A reference may lead into a member that no draft knows (`#/types/name`); what stands
+there is then a schema like any other, though no walk of the subschemas meets it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from curation.references.closure import Closure, NotResolvedError
 from curation.references.library import NoLibrary
-from curation.references.resolution import referring
-from curation.schema.subschemas import places, subschemas
+from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.subschemas import subschema_locations, subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
-
-_REFERRING = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
 def taking_part(
@@ -34,45 +32,48 @@ def taking_part(
     for start, value in _starts(schema, dialect):
         if start in seen:
             continue
-        for place in places(value, dialect):
-            tokens = start + place.tokens
-            if isinstance(place.schema, dict) and tokens not in seen:
+        for location in subschema_locations(value, dialect):
+            tokens = start + location.tokens
+            if isinstance(location.schema, dict) and tokens not in seen:
                 seen.add(tokens)
-                yield tokens, place.schema
+                yield tokens, location.schema
 
 
 def _starts(
     schema: UntypedJson, dialect: Dialect
 ) -> Iterator[tuple[Tokens, UntypedJson]]:
     yield (), schema
-    if not _leaves_the_places(schema, dialect):
+    if not _any_leaves_the_subschemas(schema, dialect):
         return
     try:
         closure = Closure(schema, dialect, "", NoLibrary())
     except NotResolvedError:
         return
-    for region in closure.own_regions():
-        yield region.spot.tokens, region.spot.value
+    for reached in closure.own_schemas():
+        yield reached.location.tokens, reached.location.schema
 
 
-def _leaves_the_places(schema: UntypedJson, dialect: Dialect) -> bool:
-    """Tell, quickly, whether a reference may lead to what is no place."""
-    return any(leaves_the_places(each, dialect) for each in subschemas(schema, dialect))
+def _any_leaves_the_subschemas(schema: UntypedJson, dialect: Dialect) -> bool:
+    """Return, quickly, whether a reference may lead to what is no subschema."""
+    return any(
+        leaves_the_subschemas(subschema, dialect)
+        for subschema in subschemas(schema, dialect)
+    )
 
 
-def leaves_the_places(schema: dict[str, UntypedJson], dialect: Dialect) -> bool:
-    """Tell whether one schema's own references may lead to what is no place."""
-    if _REFERRING.isdisjoint(schema):
+def leaves_the_subschemas(schema: dict[str, UntypedJson], dialect: Dialect) -> bool:
+    """Return whether one schema's own references may lead to what is no subschema."""
+    if schema.keys().isdisjoint(REFERENCE_KEYWORDS):
         return False
-    for word in referring(dialect):
-        value = schema.get(word)
+    for keyword in dialect.reference_keywords:
+        value = schema.get(keyword)
         if isinstance(value, str) and _outside(value, dialect):
             return True
     return False
 
 
 def _outside(reference: str, dialect: Dialect) -> bool:
-    """Tell whether a pointer is deeper than one member of one applicator."""
+    """Return whether a pointer is deeper than one member of one applicator."""
     pointer = reference.partition("#")[2]
     if not pointer.startswith("/"):
         return False

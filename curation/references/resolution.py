@@ -15,10 +15,11 @@ from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from curation.json.pointer import Tokens, tokens_of
 from curation.schema.dialects import DRAFT_2019_09, DRAFT_2020_12, Dialect, Shape
+from curation.schema.locations import SchemaLocation
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from curation.core.json_types import UntypedJson
 
@@ -35,30 +36,18 @@ class Reference:
     base: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
-    """A value inside a document, and the base URI in force around it."""
-
-    tokens: Tokens
-    value: UntypedJson
-    #: Its own identifier is not yet considered.
-    outer: str
-    #: Whether the dialect reads it as a schema where it stands.
-    is_place: bool
-
-
 @dataclass(slots=True, kw_only=True)
-class Scan:
+class ReferenceScan:
     """What one walk over a schema finds."""
 
     references: list[Reference] = field(default_factory=list)
-    #: Absolute URI (or as absolute as it gets) to the resource's place.
-    resources: dict[str, Spot] = field(default_factory=dict)
-    #: Base URI and plain name to the place that the anchor marks.
-    anchors: dict[tuple[str, str], Spot] = field(default_factory=dict)
-    #: Places that carry an identifier, an anchor or a `$schema`, the root too.
+    #: Absolute URI (or as absolute as it gets) to the root of the resource.
+    resources: dict[str, SchemaLocation] = field(default_factory=dict)
+    #: Base URI and plain name to the schema that the anchor marks.
+    anchors: dict[tuple[str, str], SchemaLocation] = field(default_factory=dict)
+    #: Schemas that carry an identifier, an anchor or a `$schema`, the root too.
     marked: list[Tokens] = field(default_factory=list)
-    #: Places inside that start a resource of their own.
+    #: Subschemas that start a resource of their own.
     inner_resources: list[Tokens] = field(default_factory=list)
 
 
@@ -66,22 +55,12 @@ class Scan:
 _LEGAL = ":/?#@!$&'()*+,;=~%"
 _PLAIN = re.compile(r"[\w:/?#@!$&'()*+,;=~.-]*", re.ASCII)
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-#: The words that refer, by the order of the dialect that brought them.
-_REFERRING = {
-    DRAFT_2019_09.name: ("$ref", "$recursiveRef"),
-    DRAFT_2020_12.name: ("$ref", "$dynamicRef"),
-}
 _ANCHORS = {
     DRAFT_2019_09.name: ("$anchor",),
     DRAFT_2020_12.name: ("$anchor", "$dynamicAnchor"),
 }
-#: Words of a place that tie it to where it stands.
+#: Keywords of a schema that tie it to where it stands.
 MARKS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$vocabulary")
-
-
-def referring(dialect: Dialect) -> tuple[str, ...]:
-    """Return the keywords of a dialect that refer to another schema."""
-    return _REFERRING.get(dialect.name, ("$ref",))
 
 
 def join(base: str, reference: str) -> tuple[str, str]:
@@ -129,7 +108,7 @@ def base_of(schema: UntypedJson, dialect: Dialect, base: str) -> str:
 
 
 def _names(schema: UntypedJson, dialect: Dialect) -> Iterator[str]:
-    """Yield the plain names that a place gives itself."""
+    """Yield the plain names that a schema gives itself."""
     if dialect.name in _ANCHORS:
         for keyword in _ANCHORS[dialect.name]:
             if isinstance(schema.get(keyword), str):
@@ -140,33 +119,36 @@ def _names(schema: UntypedJson, dialect: Dialect) -> Iterator[str]:
         yield own[1:]
 
 
-def scan(
-    schema: UntypedJson, dialect: Dialect, outer: str, tokens: Tokens = ()
-) -> Scan:
-    """Walk over a schema that stands at `tokens` where `outer` is in force."""
-    result = Scan()
-    refer = referring(dialect)
+def scan_references(start: SchemaLocation, dialect: Dialect) -> ReferenceScan:
+    """Walk over a schema and return its references, resources and anchors."""
+    result = ReferenceScan()
     ties = {dialect.id_keyword, *MARKS}
     applying = dialect.applicators.keys()
-    stack: list[tuple[Tokens, UntypedJson, str]] = [(tokens, schema, outer)]
+    stack = [(start.tokens, start.schema, start.base)]
     while stack:
-        at, each, around = stack.pop()
-        if not isinstance(each, dict):
+        tokens, schema, around = stack.pop()
+        if not isinstance(schema, dict):
             continue
         inside = around
-        if not ties.isdisjoint(each):
-            inside = base_of(each, dialect, around)
-            spot = Spot(tokens=at, value=each, outer=around, is_place=True)
-            _register(result, spot, inside, dialect)
-        for keyword in refer:
-            if keyword in each:
+        if not ties.isdisjoint(schema):
+            inside = base_of(schema, dialect, around)
+            location = SchemaLocation(tokens, schema, around, start.document)
+            _register(result, location, inside, dialect)
+        for keyword in dialect.reference_keywords:
+            if keyword in schema:
                 result.references.append(
                     Reference(
-                        tokens=at, keyword=keyword, value=each[keyword], base=inside
+                        tokens=tokens,
+                        keyword=keyword,
+                        value=schema[keyword],
+                        base=inside,
                     )
                 )
-        if not applying.isdisjoint(each):
-            inner = [(at + path, e, inside) for path, e in children(each, dialect)]
+        if not applying.isdisjoint(schema):
+            inner = [
+                (tokens + path, subschema, inside)
+                for path, subschema in children(schema, dialect)
+            ]
             stack.extend(reversed(inner))
     return result
 
@@ -179,38 +161,41 @@ def starts_resource(schema: UntypedJson, dialect: Dialect) -> bool:
     return not (dialect.ref_hides_siblings and "$ref" in schema)
 
 
-def _register(result: Scan, spot: Spot, inside: str, dialect: Dialect) -> None:
-    result.marked.append(spot.tokens)
-    if starts_resource(spot.value, dialect):
-        result.resources.setdefault(inside, spot)
-        if spot.tokens:
-            result.inner_resources.append(spot.tokens)
-    for name in _names(spot.value, dialect):
-        result.anchors.setdefault((inside, name), spot)
+def _register(
+    result: ReferenceScan, location: SchemaLocation, inside: str, dialect: Dialect
+) -> None:
+    result.marked.append(location.tokens)
+    if starts_resource(location.schema, dialect):
+        result.resources.setdefault(inside, location)
+        if location.tokens:
+            result.inner_resources.append(location.tokens)
+    for name in _names(location.schema, dialect):
+        result.anchors.setdefault((inside, name), location)
 
 
-def descend(start: Spot, tokens: Tokens, dialect: Dialect) -> Spot:
-    """Follow pointer tokens from a spot, minding identifiers on the way.
+def descend(start: SchemaLocation, tokens: Tokens, dialect: Dialect) -> SchemaLocation:
+    """Follow pointer tokens from a location, minding identifiers on the way.
 
     Raises:
         LookupError: nothing stands there.
     """
-    value, outer, in_place, index = start.value, start.outer, start.is_place, 0
+    value, base, in_place, index = start.schema, start.base, start.is_subschema, 0
     while index < len(tokens):
         step = _steps(value, tokens[index:], dialect) if in_place else 0
         if step:
-            outer = base_of(value, dialect, outer)
+            base = base_of(value, dialect, base)
         in_place = step > 0
         for token in tokens[index : index + max(step, 1)]:
             value = member(value, token)
         index += max(step, 1)
-    is_place = in_place and isinstance(value, dict | bool)
-    tokens = start.tokens + tokens
-    return Spot(tokens=tokens, value=value, outer=outer, is_place=is_place)
+    is_subschema = in_place and isinstance(value, dict | bool)
+    return SchemaLocation(
+        start.tokens + tokens, value, base, start.document, is_subschema
+    )
 
 
 def _steps(value: UntypedJson, tokens: Tokens, dialect: Dialect) -> int:
-    """Return how many tokens lead to the next place; 0 for none."""
+    """Return how many tokens lead to the next subschema; 0 for none."""
     shape = dialect.applicators.get(tokens[0]) if isinstance(value, dict) else None
     if shape is None:
         return 0
@@ -248,26 +233,26 @@ class SchemaDocument:
         return base_of(self.schema, self.dialect, self.uri)
 
     @cached_property
-    def root(self) -> Spot:
-        """The root as a spot."""
-        return Spot(tokens=(), value=self.schema, outer=self.uri, is_place=True)
+    def root(self) -> SchemaLocation:
+        """The root of the document."""
+        return SchemaLocation((), self.schema, self.uri, self.uri)
 
     @cached_property
-    def scanned(self) -> Scan:
+    def scanned(self) -> ReferenceScan:
         """The walk over the whole document, made once."""
-        return scan(self.schema, self.dialect, self.uri)
+        return scan_references(self.root, self.dialect)
 
-    def inside(self, spot: Spot) -> str:
-        """Return the base URI inside a spot, its own identifier considered."""
-        return base_of(spot.value, self.dialect, spot.outer)
+    def inside(self, location: SchemaLocation) -> str:
+        """Return the base URI inside a location, its own identifier considered."""
+        return base_of(location.schema, self.dialect, location.base)
 
-    def resource(self, uri: str) -> Spot | None:
+    def resource(self, uri: str) -> SchemaLocation | None:
         """Return the resource of that URI inside the document, or None."""
         if uri in (self.base, self.uri):
             return self.root
         return self.scanned.resources.get(uri)
 
-    def find(self, uri: str, fragment: str) -> Spot | None:
+    def find(self, uri: str, fragment: str) -> SchemaLocation | None:
         """Return what a URI and a fragment lead to in here, or None.
 
         Raises:
@@ -282,3 +267,55 @@ class SchemaDocument:
         if name.startswith("/"):
             return descend(resource, tokens_of(name), self.dialect)
         return self.scanned.anchors[self.inside(resource), name]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedReference:
+    """A reference with the schema location that it leads to."""
+
+    reference: Reference
+    #: The document that holds the location.
+    document: SchemaDocument
+    location: SchemaLocation
+
+
+def no_other_document(_uri: str) -> None:
+    """Return None: the `load` of `follow_reference` where nothing else is known."""
+
+
+def follow_reference(
+    reference: str,
+    base: str,
+    documents: Iterable[SchemaDocument],
+    load: Callable[[str], SchemaDocument | None] = no_other_document,
+) -> tuple[SchemaDocument, SchemaLocation] | None:
+    """Return where a reference leads, and in which document; None if that is unknown.
+
+    Every reference of the project is followed here; a dynamic one to where it leads
+    if no schema in scope says otherwise.
+
+    Args:
+        reference: The value of `$ref`, `$dynamicRef` or `$recursiveRef`.
+        base: The base URI in force inside the schema that holds it.
+        documents: Documents to look into first, the one that holds it before others.
+        load: Returns the document of an absolute URI without fragment, or None.
+
+    Raises:
+        LookupError: the document is known, but nothing stands there.
+        ValueError: the reference is no URI reference.
+
+    Example:
+        >>> schema = {"$defs": {"name": {"type": "string"}}}
+        >>> document = SchemaDocument(schema=schema, dialect=DRAFT_2020_12, uri="")
+        >>> _, location = follow_reference("#/$defs/name", "", [document])
+        >>> location.schema
+        {'type': 'string'}
+    """
+    uri, fragment = join(base, reference)
+    for document in documents:
+        location = document.find(uri, fragment)
+        if location is not None:
+            return document, location
+    other = load(uri)
+    location = None if other is None else other.find(uri, fragment)
+    return None if other is None or location is None else (other, location)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import re2
 
-from curation.references.resolution import SchemaDocument, base_of, join
+from curation.references.resolution import SchemaDocument, base_of, follow_reference
 from curation.schema.dialects import DRAFT_2019_09
 from curation.schema.subschemas import children, subschemas
 
@@ -111,14 +111,15 @@ class Ground:
         if self._other_dialects:
             return None
         try:
-            spot = document.find(*join(base, reference))
+            found = follow_reference(reference, base, [document])
         except (LookupError, ValueError):
             return None
-        if spot is None or not isinstance(spot.value, dict | bool):
+        if found is None or not isinstance(found[1].schema, dict | bool):
             return None
-        if not spot.is_place and self._resources_inside:
+        location = found[1]
+        if not location.is_subschema and self._resources_inside:
             return None
-        return Node(spot.tokens, spot.value, document.inside(spot))
+        return Node(location.tokens, location.schema, document.inside(location))
 
     @cached_property
     def _other_dialects(self) -> bool:

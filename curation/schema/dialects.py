@@ -41,6 +41,8 @@ class Dialect:
     assertions: frozenset[str]
     #: Identifiers and references.
     core: frozenset[str]
+    #: Those of `core` that refer to another schema.
+    reference_keywords: tuple[str, ...]
     #: `id` in draft-04, `$id` later.
     id_keyword: str
     #: Where bundled definitions belong.
@@ -143,6 +145,7 @@ DRAFT_03 = Dialect(
     assertions=(_ASSERTIONS - {"multipleOf", "maxProperties", "minProperties"})
     | {"divisibleBy", "disallow"},
     core=frozenset({"id", "$ref"}),
+    reference_keywords=("$ref",),
     id_keyword="id",
     definitions_keyword="definitions",
     ref_hides_siblings=True,
@@ -154,6 +157,7 @@ DRAFT_04 = Dialect(
     applicators={**_COMMON, **_OLD_ARRAYS, **_DEPENDENCIES},
     assertions=_ASSERTIONS,
     core=frozenset({"id", "$ref"}),
+    reference_keywords=("$ref",),
     id_keyword="id",
     definitions_keyword="definitions",
     ref_hides_siblings=True,
@@ -165,6 +169,7 @@ DRAFT_06 = Dialect(
     applicators={**_COMMON, **_OLD_ARRAYS, **_DEPENDENCIES, **_DRAFT_06},
     assertions=_ASSERTIONS | {"const"},
     core=frozenset({"$id", "$ref"}),
+    reference_keywords=("$ref",),
     id_keyword="$id",
     definitions_keyword="definitions",
     ref_hides_siblings=True,
@@ -176,6 +181,7 @@ DRAFT_07 = Dialect(
     applicators={**DRAFT_06.applicators, **_DRAFT_07},
     assertions=_ASSERTIONS | {"const"},
     core=frozenset({"$id", "$ref"}),
+    reference_keywords=("$ref",),
     id_keyword="$id",
     definitions_keyword="definitions",
     ref_hides_siblings=True,
@@ -189,6 +195,7 @@ DRAFT_2019_09 = Dialect(
     core=frozenset(
         {"$id", "$ref", "$anchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"}
     ),
+    reference_keywords=("$ref", "$recursiveRef"),
     id_keyword="$id",
     definitions_keyword="$defs",
     ref_hides_siblings=False,
@@ -209,6 +216,7 @@ DRAFT_2020_12 = Dialect(
     core=frozenset(
         {"$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$vocabulary"}
     ),
+    reference_keywords=("$ref", "$dynamicRef"),
     id_keyword="$id",
     definitions_keyword="$defs",
     ref_hides_siblings=False,
@@ -230,10 +238,13 @@ ANY_DIALECT = Dialect(
     },
     assertions=frozenset[str]().union(*(each.assertions for each in BY_NAME.values())),
     core=frozenset[str]().union(*(each.core for each in BY_NAME.values())),
+    reference_keywords=("$ref", "$dynamicRef", "$recursiveRef"),
     id_keyword="$id",
     definitions_keyword="definitions",
     ref_hides_siblings=True,
 )
+#: The keywords that refer to another schema, in whichever draft.
+REFERENCE_KEYWORDS = ANY_DIALECT.reference_keywords
 #: Every word that is a keyword in some draft, annotations included.
 KNOWN_WORDS = (
     frozenset[str]().union(*(each.effective for each in BY_NAME.values()))

@@ -11,8 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.schema.dialects import ANNOTATIONS, CONTAINERS, KNOWN_WORDS
-from curation.schema.recursion import REFERRING, is_recursive
+from curation.schema.dialects import (
+    ANNOTATIONS,
+    CONTAINERS,
+    KNOWN_WORDS,
+    REFERENCE_KEYWORDS,
+)
+from curation.schema.recursion import is_recursive
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
@@ -68,7 +73,7 @@ def used(schema: UntypedJson, dialect: Dialect) -> Used:
         found.update(_of(each, words))
         if "format" in words and isinstance(each["format"], str):
             stated.add(each["format"])
-    if not found.isdisjoint(REFERRING) and is_recursive(schema, dialect):
+    if not found.isdisjoint(REFERENCE_KEYWORDS) and is_recursive(schema, dialect):
         found.add("@recursiveSchemas")
     return Used(features=tuple(sorted(found)), formats=tuple(sorted(stated)))
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from curation.json.pointer import Tokens, tokens_of
-from curation.schema.subschemas import places
+from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.subschemas import subschema_locations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,10 +15,8 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
-#: Keywords whose value leads to another schema.
-REFERRING = ("$ref", "$recursiveRef", "$dynamicRef")
 _NAMING = ("$anchor", "$dynamicAnchor")
-_LOOKED_AT = frozenset({*REFERRING, *_NAMING, "$id", "id"})
+_LOOKED_AT = frozenset({*REFERENCE_KEYWORDS, *_NAMING, "$id", "id"})
 
 
 def is_recursive(schema: UntypedJson, dialect: Dialect) -> bool:
@@ -45,23 +44,24 @@ def is_recursive(schema: UntypedJson, dialect: Dialect) -> bool:
 def _survey(
     schema: UntypedJson, dialect: Dialect
 ) -> tuple[list[tuple[Tokens, str]], dict[str, Tokens]]:
-    """Return every reference with its place, and every anchor with its place."""
+    """Return every reference, and every anchor, with where it stands."""
     referring: list[tuple[Tokens, str]] = []
     named: dict[str, Tokens] = {}
-    for place in places(schema, dialect):
-        if not isinstance(place.schema, dict) or _LOOKED_AT.isdisjoint(place.schema):
+    for location in subschema_locations(schema, dialect):
+        tokens, subschema = location.tokens, location.schema
+        if not isinstance(subschema, dict) or _LOOKED_AT.isdisjoint(subschema):
             continue
         referring.extend(
-            (place.tokens, place.schema[word])
-            for word in REFERRING
-            if isinstance(place.schema.get(word), str)
+            (tokens, subschema[keyword])
+            for keyword in REFERENCE_KEYWORDS
+            if isinstance(subschema.get(keyword), str)
         )
-        for word in _NAMING:
-            if isinstance(place.schema.get(word), str):
-                named.setdefault(place.schema[word], place.tokens)
-        plain = place.schema.get(dialect.id_keyword)
+        for keyword in _NAMING:
+            if isinstance(subschema.get(keyword), str):
+                named.setdefault(subschema[keyword], tokens)
+        plain = subschema.get(dialect.id_keyword)
         if isinstance(plain, str) and plain.startswith("#"):
-            named.setdefault(plain[1:], place.tokens)
+            named.setdefault(plain[1:], tokens)
     return referring, named
 
 

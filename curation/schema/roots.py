@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from curation.json.pointer import Tokens, pointer
-from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, CONTAINERS, Shape
+from curation.schema.dialects import (
+    ANNOTATIONS,
+    ANY_DIALECT,
+    CONTAINERS,
+    REFERENCE_KEYWORDS,
+    Shape,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,7 +143,7 @@ def restricts(word: str, value: UntypedJson) -> bool:
         return _asserts(word, value)
     if word in ANY_DIALECT.applicators:
         return _applies(word, value)
-    return word in ("$ref", "$dynamicRef", "$recursiveRef") and isinstance(value, str)
+    return word in REFERENCE_KEYWORDS and isinstance(value, str)
 
 
 def constrains(schema: UntypedJson) -> bool:

@@ -1,42 +1,26 @@
 """The one traversal: where the subschemas of a schema are, and their pointers.
 
-A *place* is a value that its dialect reads as a schema. What stands under
-`enum`, `const`, `default`, `examples` or an unknown word is data, not a schema,
+A *subschema* is a value that its dialect reads as a schema. What stands under
+`enum`, `const`, `default`, `examples` or an unknown member is data, not a schema,
 and is never visited.
 """
 
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.json.pointer import Tokens, pointer
 from curation.schema.dialects import Dialect, Shape
+from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from curation.core.json_types import UntypedJson
+    from curation.json.pointer import Tokens
 
 #: The JSON types of a schema; a boolean only where the dialect allows one.
 _SCHEMA = (dict, bool)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One schema inside a schema."""
-
-    tokens: Tokens
-    #: An object, or a boolean where the dialect allows one.
-    schema: UntypedJson
-    #: The applicator that holds it; None at the root.
-    applicator: str | None
-
-    @property
-    def pointer(self) -> str:
-        """The JSON pointer of the place."""
-        return pointer(self.tokens)
 
 
 def children(  # noqa: C901 - one flat loop: the hot path of every rule
@@ -65,18 +49,21 @@ def children(  # noqa: C901 - one flat loop: the hot path of every rule
                     yield (word, name), each
 
 
-def places(schema: UntypedJson, dialect: Dialect) -> Iterator[Place]:
-    """Yield every place of a schema, outermost first, in the order they stand.
+def subschema_locations(
+    schema: UntypedJson, dialect: Dialect
+) -> Iterator[SchemaLocation]:
+    """Yield a schema and its subschemas, outermost first, in the order they stand.
 
-    A reference is not followed: each schema is met once, where it is written.
+    A reference is not followed: each schema is met once, where it is written. Base
+    URIs are not worked out.
     """
-    stack: list[Place] = [Place((), schema, None)]
+    stack = [SchemaLocation((), schema)]
     while stack:
-        place = stack.pop()
-        yield place
+        location = stack.pop()
+        yield location
         inner = [
-            Place(place.tokens + tokens, each, tokens[0])
-            for tokens, each in children(place.schema, dialect)
+            SchemaLocation(location.tokens + tokens, subschema)
+            for tokens, subschema in children(location.schema, dialect)
         ]
         stack.extend(reversed(inner))
 

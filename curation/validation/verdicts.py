@@ -21,6 +21,7 @@ from referencing.jsonschema import specification_with
 
 from curation.json.pointer import pointer
 from curation.json.text import plain
+from curation.schema.dialects import REFERENCE_KEYWORDS
 from curation.schema.subschemas import children, subschemas
 from curation.validation.metaschema_2020_12 import refuse
 from curation.validation.metaschemas import MASK, VALIDATORS, cause, recheck
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.schema.dialects import Dialect
 
-_REFERRING = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 #: How `referencing` ends where a schema is expected and something else stands.
 _LIBRARY_FAILS = (AttributeError, TypeError)
 #: Longest text kept of an error.
@@ -78,7 +78,7 @@ def of_jsonschema_rs(schema: UntypedJson, dialect: Dialect) -> Verdict:
 
 def refers(text: bytes) -> bool:
     """Tell whether a schema, by its JSON text, may hold a reference at all."""
-    return any(b'"%s"' % word.encode() in text for word in _REFERRING)
+    return any(b'"%s"' % word.encode() in text for word in REFERENCE_KEYWORDS)
 
 
 def of_jsonschema(
@@ -156,7 +156,7 @@ class _Search:
                 inner = each.get(self.dialect.id_keyword)
                 if isinstance(inner, str) and each is not schema:
                     return False
-                for word in _REFERRING & each.keys():
+                for word in each.keys() & REFERENCE_KEYWORDS:
                     if isinstance(each[word], str):
                         refs.add(each[word])
             if not all(map(_POINTER.match, refs)):
@@ -176,7 +176,7 @@ class _Search:
             if not isinstance(each, dict) or id(each) in self.seen:
                 continue
             self.seen.add(id(each))
-            for word in _REFERRING & each.keys():
+            for word in each.keys() & REFERENCE_KEYWORDS:
                 ref = each[word]
                 if isinstance(ref, str) and (id(resolver), ref) not in followed:
                     followed.add((id(resolver), ref))

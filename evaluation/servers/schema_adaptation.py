@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from curation.schema.dialects import BY_NAME
-from curation.schema.subschemas import places
+from curation.schema.subschemas import subschema_locations
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,9 +53,9 @@ def _edited(
     if root is not None:
         root(value, edits)
     # The walk is finished before anything changes under it.
-    for place in list(places(value, BY_NAME[dialect])):
-        if isinstance(place.schema, dict):
-            edit(place.schema, place.pointer, edits)
+    for location in list(subschema_locations(value, BY_NAME[dialect])):
+        if isinstance(location.schema, dict):
+            edit(location.schema, location.pointer, edits)
     return (json.dumps(value), tuple(edits)) if edits else (schema, ())
 
 

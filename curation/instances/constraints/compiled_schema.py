@@ -17,8 +17,13 @@ import jsonschema_rs
 from curation.json.pointer import Tokens, pointer
 from curation.json.text import plain
 from curation.references.metaschema_documents import standard_document
-from curation.references.resolution import SchemaDocument, base_of, join, member
-from curation.schema.dialects import BY_NAME, Dialect
+from curation.references.resolution import (
+    SchemaDocument,
+    base_of,
+    follow_reference,
+    member,
+)
+from curation.schema.dialects import BY_NAME, REFERENCE_KEYWORDS, Dialect
 from curation.validation.metaschema_2020_12 import refuse
 
 if TYPE_CHECKING:
@@ -40,8 +45,6 @@ _DRAFTS = {
 }
 #: Where the record stands in the registry from which single places are compiled.
 _HERE = "json-schema:///record"
-#: Keywords of an evaluation path that lead to another place.
-_JUMPS = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,17 +160,14 @@ class Subject:
             return None
         inside = base_of(node.schema, self.dialect, node.base)
         try:
-            uri, fragment = join(inside, reference)
-            spot = self._document(node.document).find(uri, fragment)
-            document = node.document
-            if spot is None:
-                document = uri
-                spot = self._document(uri).find(uri, fragment)
+            documents = [self._document(node.document)]
+            found = follow_reference(reference, inside, documents, self._document)
         except (LookupError, ValueError):
             return None
-        if spot is None:
+        if found is None:
             return None
-        return self._node(document, spot.tokens, spot.value, spot.outer)
+        document, location = found
+        return self._node(document.uri, location.tokens, location.schema, location.base)
 
     def _document(self, uri: str) -> SchemaDocument:
         """Return a document to search; an unknown one is a fault of the data.
@@ -239,14 +239,15 @@ class Subject:
             return tuple(map(str, error.schema_path))
         node, rest = self.root, list(map(str, error.evaluation_path))
         tokens: Tokens = ()
-        for each in rest:
-            if each in _JUMPS and isinstance(node.schema, dict) and not tokens:
-                target = self.target(node, each)
+        for token in rest:
+            refers = token in REFERENCE_KEYWORDS and isinstance(node.schema, dict)
+            if refers and not tokens:
+                target = self.target(node, token)
                 if target is None:
                     break
                 node = target
                 continue
-            tokens = (*tokens, each)
+            tokens = (*tokens, token)
             node, tokens = self._step(node, tokens)
         return node.tokens + tokens
 

@@ -24,12 +24,11 @@ from curation.instances.constraints.likely_types import likely_types
 from curation.instances.constraints.merging import ALL_TYPES, merge
 from curation.instances.scalars.numbers import NumberShape
 from curation.instances.scalars.strings import StringShape, matches
-from curation.schema.dialects import DRAFT_2020_12
+from curation.schema.dialects import DRAFT_2020_12, REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
-_JUMPS = ("$ref", "$dynamicRef", "$recursiveRef")
 #: How deep required properties are looked into for a contradiction.
 _LOOK_AHEAD = 3
 
@@ -339,7 +338,7 @@ def _included(subject: Subject, node: Node) -> list[Node]:
     """Return the places that apply wherever this one does."""
     schema = node.schema
     found = []
-    for keyword in _JUMPS:
+    for keyword in REFERENCE_KEYWORDS:
         target = subject.target(node, keyword) if keyword in schema else None
         if target is not None:
             found.append(target)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.violations import JUMPS
+from curation.schema.dialects import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import Node, Subject
@@ -42,7 +42,9 @@ class _Weighing:
         schema, subject = node.schema, self._subject
         if not isinstance(schema, dict):
             return []
-        targets = [subject.target(node, each) for each in JUMPS if each in schema]
+        targets = [
+            subject.target(node, each) for each in REFERENCE_KEYWORDS if each in schema
+        ]
         found = [each for each in targets if each is not None]
         if "$ref" in schema and subject.dialect.ref_hides_siblings:
             return found

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.constraints.conjunction import conjunction
 from curation.instances.model import NearMiss
 from curation.json.pointer import pointer, tokens_of
+from curation.schema.dialects import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 FALSE: Final = "false"
 #: Stands for the keyword where several fail.
 MIXED: Final = "mixed"
-JUMPS: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 #: Keywords that are themselves what fails.
 DECIDING: Final = frozenset(
     {
@@ -113,7 +113,7 @@ def _traced(subject: Subject, error: Error) -> Label:
     while index < len(words):
         word = words[index]
         index += 1
-        if word in JUMPS:
+        if word in REFERENCE_KEYWORDS:
             node = _target(subject, node, word)
         elif word in _CONDITIONAL:
             return _here(node, "if", spot[:depth])

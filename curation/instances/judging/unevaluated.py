@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from referencing.jsonschema import lookup_recursive_ref
 
+from curation.schema.dialects import REFERENCE_KEYWORDS
 from curation.validation.fast_import import jsonschema
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _evaluated(
 def _applied(validator: Any, instance: dict[str, UntypedJson]) -> Iterator[Any]:  # noqa: ANN401 - as above
     """Yield a validator of every schema that applies to the same object and holds."""
     schema, resolver = validator.schema, validator._resolver  # noqa: SLF001 - there is no public way
-    for word in ("$ref", "$dynamicRef", "$recursiveRef"):
+    for word in REFERENCE_KEYWORDS:
         if word in schema:
             recursive = word == "$recursiveRef"
             found = (

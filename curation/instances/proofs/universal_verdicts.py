@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.constraints.admission import type_of
 from curation.instances.constraints.assertions import KNOWN_FORMATS
 from curation.instances.constraints.merging import is_number
-from curation.instances.constraints.violations import JUMPS
+from curation.schema.dialects import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,11 +92,11 @@ def of_keyword(
         return True
     if word in _SPOKEN_OF:
         return _of_bound(node.schema, word, kind)
-    if word in JUMPS:
+    if word in REFERENCE_KEYWORDS:
         target = subject.target(node, word)
         return None if target is None else of_schema(subject, target, kind, depth - 1)
     decide = _DECISIONS.get(word)
-    if decide is None or word not in (*subject.dialect.effective, *JUMPS):
+    if decide is None or word not in (*subject.dialect.effective, *REFERENCE_KEYWORDS):
         return True
     return decide(subject, node, kind, depth)
 

@@ -11,8 +11,8 @@ from curation.instances.constraints.assertions import asserted
 from curation.instances.constraints.compiled_schema import Subject
 from curation.instances.constraints.conjunction import conjunction
 from curation.instances.constraints.merging import is_number
-from curation.instances.constraints.violations import JUMPS
 from curation.json.text import canonical
+from curation.schema.dialects import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -95,7 +95,7 @@ def _decided(question: Question, value: UntypedJson) -> bool:
 
 def _refers(schema: UntypedJson) -> bool:
     if isinstance(schema, dict):
-        return any(word in schema for word in JUMPS) or any(
+        return any(word in schema for word in REFERENCE_KEYWORDS) or any(
             _refers(each) for each in schema.values()
         )
     return isinstance(schema, list) and any(_refers(each) for each in schema)

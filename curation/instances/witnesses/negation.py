@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from curation.instances.constraints.conjunction import is_trivial, item_keywords
 from curation.instances.constraints.goals import Atom, Goals, Negation
 from curation.instances.constraints.merging import ALL_TYPES, is_number
+from curation.schema.dialects import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def _ways(subject: Subject, node: Node) -> Iterator[Goals]:
     schema = node.schema
     if not isinstance(schema, dict):
         return
-    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+    for keyword in REFERENCE_KEYWORDS:
         target = subject.target(node, keyword) if keyword in schema else None
         if target is not None:
             yield (Negation(target),)

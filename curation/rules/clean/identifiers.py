@@ -11,7 +11,7 @@ from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.references.identifiers import usable
 from curation.schema.dialects import BY_NAME
-from curation.schema.subschemas import places, subschemas
+from curation.schema.subschemas import subschema_locations, subschemas
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
@@ -32,11 +32,12 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
         return document
     edits: dict[Tokens, Put] = {}
     changes: list[Change] = []
-    for place in places(document.schema, dialect):
-        before = place.schema.get(word) if isinstance(place.schema, dict) else None
+    for location in subschema_locations(document.schema, dialect):
+        schema = location.schema
+        before = schema.get(word) if isinstance(schema, dict) else None
         if not isinstance(before, str):
             continue
-        tokens = (*place.tokens, word)
+        tokens = (*location.tokens, word)
         after = usable(before)
         if after is None:
             detail = f"{pointer(tokens)}: {before[:120]!r} is no URI reference"

@@ -11,7 +11,7 @@ from curation.json.pointer import at, pointer, replaced
 from curation.json.text import write
 from curation.references.closure import Closure, NotResolvedError
 from curation.references.library import NoLibrary
-from curation.references.reachable import leaves_the_places, taking_part
+from curation.references.reachable import leaves_the_subschemas, taking_part
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschemas
 from curation.validation.regex_repair import judged
@@ -66,7 +66,7 @@ def _concerned(schema: UntypedJson, dialect: Dialect) -> bool:
     """Tell, quickly, whether anything in here needs a closer look."""
     return any(
         any(judged(pattern).pattern != pattern for _, pattern in _patterns(each))
-        or leaves_the_places(each, dialect)
+        or leaves_the_subschemas(each, dialect)
         for each in subschemas(schema, dialect)
     )
 

@@ -14,7 +14,7 @@ from curation.references.closure import Closure, NotResolvedError
 from curation.references.cross_check import disputed
 from curation.references.library import NoLibrary
 from curation.references.loops import endless
-from curation.references.resolution import Reference, join, legal, referring
+from curation.references.resolution import Reference, join, legal
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschemas
 from curation.validation.metaschemas import complaint
@@ -33,9 +33,10 @@ _LIMITS = Limits()
 def apply(document: Document, context: Context) -> Document | Rejected:
     """Resolve every reference; bring in what stands in other documents."""
     dialect = BY_NAME[document.dialect or "2020-12"]
-    words = referring(dialect)
     if not any(
-        word in each for each in subschemas(document.schema, dialect) for word in words
+        keyword in subschema
+        for subschema in subschemas(document.schema, dialect)
+        for keyword in dialect.reference_keywords
     ):
         return document
     closure = _alone(document, dialect)
@@ -69,11 +70,11 @@ def _alone(document: Document, dialect: Dialect) -> Closure | Rejected:
 
 def _leaves(closure: Closure) -> bool:
     """Tell whether a reference leads to another document, or to another resource."""
-    return bool(closure.outside_regions()) or any(
-        not _local(lead.reference).startswith("#")
-        for region in closure.own_regions()
-        for lead in region.leads
-        if lead.reference.value
+    return bool(closure.outside_schemas()) or any(
+        not _local(resolved.reference).startswith("#")
+        for reached in closure.own_schemas()
+        for resolved in reached.references
+        if resolved.reference.value
     )
 
 
@@ -112,12 +113,12 @@ def _written(document: Document, closure: Closure) -> Document:
     """Write each reference as short as it can be, without stray characters."""
     edits: dict[Tokens, Put] = {}
     changes: list[Change] = []
-    for region in closure.own_regions():
-        for lead in region.leads:
-            before = lead.reference.value
-            after = legal(_local(lead.reference))
+    for reached in closure.own_schemas():
+        for resolved in reached.references:
+            reference = resolved.reference
+            before, after = reference.value, legal(_local(reference))
             if after != before:
-                tokens = (*lead.reference.tokens, lead.reference.keyword)
+                tokens = (*reference.tokens, reference.keyword)
                 edits[tokens] = Put(after)
                 changes.append(
                     Change(

@@ -15,13 +15,14 @@ from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.pointer import Tokens, pointer
 from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, Shape
-from curation.schema.subschemas import Place, places
+from curation.schema.subschemas import subschema_locations
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
     from curation.core.rule import Context
+    from curation.schema.locations import SchemaLocation
 
 _MARK = "${"
 #: Words whose value is text: nothing in there counts.
@@ -54,12 +55,12 @@ def _own(value: UntypedJson, tokens: Tokens) -> Iterator[Tokens]:
         yield from _all(value if isinstance(value, str) else flat, tokens, strings=True)
 
 
-def _in_place(place: Place) -> Iterator[Tokens]:
+def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
     """Yield the marks of one schema, those of the schemas inside it left out."""
-    if not isinstance(place.schema, dict):
+    if not isinstance(location.schema, dict):
         return
-    for word, value in place.schema.items():
-        tokens = (*place.tokens, word)
+    for word, value in location.schema.items():
+        tokens = (*location.tokens, word)
         if _MARK in word:
             yield tokens
         elif word in _TEXT:
@@ -87,8 +88,8 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     """Reject a document with a mark that decides the meaning, naming the first."""
     if not _marked(document.schema):
         return document
-    for place in places(document.schema, ANY_DIALECT):
-        for tokens in _in_place(place):
+    for location in subschema_locations(document.schema, ANY_DIALECT):
+        for tokens in _in_place(location):
             detail = f"`{_MARK}` at {pointer(tokens)}"
             return Rejected(reason=Reason.TEMPLATE, detail=detail)
     return document

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final
 from curation.download.acquire import Acquired, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
-from curation.references.resolution import join, scan
+from curation.references.resolution import join, scan_references
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
+from curation.schema.locations import SchemaLocation
 from curation.system.errors import BadConfiguration, BadData, TemporarilyUnavailable
 from curation.system.errors import Unavailable as NotToBeHad
 from curation.system.package_data import raw_folder
@@ -208,7 +209,7 @@ def needs_remote(schema: UntypedJson, dialect: Dialect) -> bool:
     """
     if isinstance(schema, dict) and str(schema.get("$schema")).startswith(_REMOTES):
         return True
-    found = scan(schema, dialect, "")
+    found = scan_references(SchemaLocation((), schema), dialect)
     for reference in found.references:
         try:
             uri, _ = join(reference.base, str(reference.value))

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.references.resolution import SchemaDocument, descend, join, legal, scan
+from curation.references.resolution import (
+    SchemaDocument,
+    descend,
+    follow_reference,
+    join,
+    legal,
+    scan_references,
+)
 from curation.schema.dialects import BY_NAME, DRAFT_04, DRAFT_07, DRAFT_2020_12
+from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -15,8 +23,8 @@ if TYPE_CHECKING:
 
 def _found(schema: UntypedJson, dialect: str, uri: str, fragment: str) -> UntypedJson:
     document = SchemaDocument(schema=schema, dialect=BY_NAME[dialect], uri="")
-    spot = document.find(uri, fragment)
-    return None if spot is None else spot.tokens
+    location = document.find(uri, fragment)
+    return None if location is None else location.tokens
 
 
 @pytest.mark.parametrize(
@@ -87,7 +95,7 @@ def test_an_identifier_changes_the_base_of_what_is_inside() -> None:
         "$id": "http://a.example/root.json",
         "properties": {"p": {"$id": "sub/inner.json", "items": {"$ref": "#/x"}}},
     }
-    found = scan(schema, DRAFT_07, "")
+    found = scan_references(SchemaLocation((), schema), DRAFT_07)
     assert [each.base for each in found.references] == [
         "http://a.example/sub/inner.json"
     ]
@@ -97,8 +105,10 @@ def test_an_identifier_changes_the_base_of_what_is_inside() -> None:
 def test_a_reference_hides_the_identifier_beside_it_up_to_draft_07() -> None:
     """Draft-07 ignores `$id` beside `$ref`; 2020-12 heeds it."""
     schema = {"properties": {"p": {"$id": "http://b.example/", "$ref": "#/x"}}}
-    old = scan(schema, DRAFT_07, "http://a.example/")
-    new = scan(schema, DRAFT_2020_12, "http://a.example/")
+    old = scan_references(SchemaLocation((), schema, "http://a.example/"), DRAFT_07)
+    new = scan_references(
+        SchemaLocation((), schema, "http://a.example/"), DRAFT_2020_12
+    )
     assert [old.references[0].base, new.references[0].base] == [
         "http://a.example/",
         "http://b.example/",
@@ -112,19 +122,19 @@ def test_a_property_called_ref_is_no_reference() -> None:
         "enum": [{"$ref": "#/nowhere", "id": "http://b.example/"}],
         "default": {"$ref": "#/nowhere"},
     }
-    found = scan(schema, DRAFT_04, "")
+    found = scan_references(SchemaLocation((), schema), DRAFT_04)
     assert found.references == []
     assert found.resources == {}
 
 
-def test_a_pointer_into_an_unknown_word_reaches_what_is_no_place() -> None:
+def test_a_pointer_into_an_unknown_word_reaches_what_is_no_subschema() -> None:
     """The value is found, and is known not to stand in keyword position."""
     document = SchemaDocument(
         schema={"types": {"a": {"type": "string"}}}, dialect=DRAFT_07, uri=""
     )
-    spot = descend(document.root, ("types", "a"), DRAFT_07)
-    assert spot.value == {"type": "string"}
-    assert not spot.is_place
+    location = descend(document.root, ("types", "a"), DRAFT_07)
+    assert location.schema == {"type": "string"}
+    assert not location.is_subschema
 
 
 def test_a_fragment_joins_any_base() -> None:
@@ -148,3 +158,34 @@ def test_what_no_uri_may_hold_is_escaped_once(before: str, after: str) -> None:
     """Escaping is idempotent and leads to the same place."""
     assert legal(before) == after
     assert legal(after) == after
+
+
+def test_a_reference_is_followed_into_a_document_that_is_loaded() -> None:
+    """What the given documents do not hold is asked for by its absolute URI."""
+    record = SchemaDocument(
+        schema={"$ref": "b.json#/a"}, dialect=DRAFT_07, uri="http://a.example/a.json"
+    )
+    other = SchemaDocument(
+        schema={"a": True}, dialect=DRAFT_07, uri="http://a.example/b.json"
+    )
+    asked: list[str] = []
+
+    def load(uri: str) -> SchemaDocument:
+        asked.append(uri)
+        return other
+
+    found = follow_reference("b.json#/a", record.base, [record], load)
+    assert found is not None
+    assert found[0] is other
+    assert found[1].schema is True
+    assert found[1].document == other.uri
+    assert asked == [other.uri]
+    assert follow_reference("#", record.base, [record], load) == (record, record.root)
+    assert follow_reference("b.json", record.base, [record]) is None
+
+
+def test_a_reference_that_leads_nowhere_is_an_error() -> None:
+    """A document that is known and lacks the target is no unknown document."""
+    record = SchemaDocument(schema={}, dialect=DRAFT_07, uri="")
+    with pytest.raises(LookupError):
+        follow_reference("#/definitions/a", "", [record])

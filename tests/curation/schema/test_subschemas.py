@@ -17,7 +17,7 @@ from curation.schema.dialects import (
     DRAFT_2020_12,
     Dialect,
 )
-from curation.schema.subschemas import edited, places, subschemas
+from curation.schema.subschemas import edited, subschema_locations, subschemas
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -36,7 +36,7 @@ SCHEMA = {
 
 def pointers(schema: UntypedJson, dialect: Dialect) -> list[str]:
     """Return the pointers of a schema's places, in the order of the walk."""
-    return [each.pointer for each in places(schema, dialect)]
+    return [each.pointer for each in subschema_locations(schema, dialect)]
 
 
 def test_places_are_met_outermost_first_in_their_order() -> None:
@@ -55,7 +55,7 @@ def test_places_are_met_outermost_first_in_their_order() -> None:
     ]
 
 
-def test_each_dialect_has_its_own_places() -> None:
+def test_each_dialect_has_its_own_subschema_locations() -> None:
     """Draft-04 knows no `if`, and 2020-12 no array of `items`."""
     assert "/if" not in pointers(SCHEMA, DRAFT_04)
     assert "/properties/a/items/0" not in pointers(SCHEMA, DRAFT_2020_12)
@@ -91,8 +91,12 @@ def test_the_quick_walk_meets_the_same_objects(
     value: UntypedJson, dialect: Dialect
 ) -> None:
     """`subschemas` yields the places that are objects, in any order."""
-    slow = [id(each.schema) for each in places(value, dialect)]
-    objects = [each for each in places(value, dialect) if isinstance(each.schema, dict)]
+    slow = [id(each.schema) for each in subschema_locations(value, dialect)]
+    objects = [
+        each
+        for each in subschema_locations(value, dialect)
+        if isinstance(each.schema, dict)
+    ]
     quick = [id(each) for each in subschemas(value, dialect)]
     assert sorted(quick) == sorted(id(each.schema) for each in objects)
     assert len(slow) >= len(quick)
@@ -103,7 +107,7 @@ def test_a_place_stands_where_its_tokens_lead(
     value: UntypedJson, dialect: Dialect
 ) -> None:
     """Tokens, pointer text and value of every place belong together."""
-    for each in places(value, dialect):
+    for each in subschema_locations(value, dialect):
         assert at(value, each.tokens) is each.schema
         assert tokens_of(pointer(each.tokens)) == each.tokens
 
@@ -120,7 +124,9 @@ def test_an_edit_sees_every_place_and_copies_nothing(
         return schema
 
     assert edited(value, dialect, keep) is value
-    assert sorted(seen) == sorted(each.tokens for each in places(value, dialect))
+    assert sorted(seen) == sorted(
+        each.tokens for each in subschema_locations(value, dialect)
+    )
 
 
 @given(values, dialects)
