@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.records import Record
-    from curation.dataset.ledger import Entry
+    from curation.dataset.ledger import LedgerRow
 
 #: Config and record of everything kept.
 KEPT_ROWS = [
@@ -45,7 +45,7 @@ REJECTED = [
 def write_build(
     folder: Path,
     rows: Iterable[tuple[str, Record]] = tuple(KEPT_ROWS),
-    gone: Iterable[Entry] = tuple(REJECTED),
+    gone: Iterable[LedgerRow] = tuple(REJECTED),
 ) -> Path:
     """Write a whole build folder of these records; returns it."""
     entries = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import split_of
 from curation.core.documents import ABSENT, Change, Origin, Reason
 from curation.core.records import Record
-from curation.dataset.ledger import KEPT, Entry
+from curation.dataset.ledger import KEPT, LedgerRow
 from curation.dataset.summary import Pin, RuleNote, Summary, summarise
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def in_split(split: str, stem: str = "o") -> Record:
     return record(f"{stem}{number}")
 
 
-def entry(kept: Record, config: str, **given: UntypedJson) -> Entry:
+def entry(kept: Record, config: str, **given: UntypedJson) -> LedgerRow:
     """Return the ledger's entry of a kept record, unless told otherwise."""
-    made = Entry(
+    made = LedgerRow(
         raw_config="Github" if config.startswith("Github") else config,
         config=config,
         unique_id=kept.unique_id,
@@ -79,7 +79,7 @@ def entry(kept: Record, config: str, **given: UntypedJson) -> Entry:
 
 def rejected(
     unique_id: str, config: str, reason: Reason, **given: UntypedJson
-) -> Entry:
+) -> LedgerRow:
     """Return the ledger's entry of a rejected document."""
     gone = {"outcome": reason.value, "split": "", "sha256": "", **given}
     return entry(record(unique_id), config, **gone)
@@ -94,7 +94,7 @@ def change(rule: str = "pattern", **given: UntypedJson) -> Change:
 ADDED = change("dialect", pointer="/$schema", before=ABSENT, after='"draft"')
 
 
-def summary(entries: Sequence[Entry], **given: UntypedJson) -> Summary:
+def summary(entries: Sequence[LedgerRow], **given: UntypedJson) -> Summary:
     """Return the summary of a build with these entries."""
     made = Summary(
         rules="clean",

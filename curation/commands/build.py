@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.json_types import UntypedJson
-    from curation.pipeline.build import Built
-    from curation.pipeline.inputs import Extra
+    from curation.pipeline.build import BuildResult
+    from curation.pipeline.inputs import ExtraSource
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 #: Reject reasons named in the summary's table before the rest is added up.
@@ -104,7 +104,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
       csbdata build --with cloudformation --with local:Acme=schemas/
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
-    from curation.pipeline.build import Request
+    from curation.pipeline.build import BuildRequest
     from curation.pipeline.build import build as build_folder
     from curation.rules.sets import NAMES
     from curation.system.progress import Quiet, Shown
@@ -113,7 +113,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
         raise typer.BadParameter(
             f"there is no rule set {rules!r}: {' or '.join(NAMES)}"
         )
-    request = Request(
+    request = BuildRequest(
         out=out.absolute(),
         rules=rules,
         extras=tuple(_extra(each) for each in with_ or ()),
@@ -132,18 +132,18 @@ def build(  # noqa: PLR0913 (one parameter an option)
         _print(built, shown_out=out)
 
 
-def _extra(text: str) -> Extra:
+def _extra(text: str) -> ExtraSource:
     """Read one value of `--with`.
 
     Raises:
         BadParameter: it names no source, no folder or no usable config name.
     """
-    from curation.pipeline.inputs import Extra
+    from curation.pipeline.inputs import ExtraSource
 
     source, _, path = text.partition("=")
     name, _, config = source.partition(":")
     if not path:
-        return Extra(source=name)
+        return ExtraSource(source=name)
     if name != "local":
         raise typer.BadParameter(f"only local takes a path, not {name!r}")
     config = config or Path(path).resolve().stem
@@ -151,10 +151,10 @@ def _extra(text: str) -> Extra:
         raise typer.BadParameter(
             f"{config!r} cannot be a config's name; choose one: local:NAME={path}"
         )
-    return Extra(source=name, path=Path(path), config=config)
+    return ExtraSource(source=name, path=Path(path), config=config)
 
 
-def report(built: Built) -> UntypedJson:
+def report(built: BuildResult) -> UntypedJson:
     """Return what `csbdata build --format json` prints."""
     manifest = built.manifest
     return {
@@ -170,7 +170,7 @@ def report(built: Built) -> UntypedJson:
     }
 
 
-def _print(built: Built, shown_out: Path) -> None:
+def _print(built: BuildResult, shown_out: Path) -> None:
     manifest = built.manifest
     configs: Mapping[str, UntypedJson] = manifest["configs"]
     rows = [_row(name, figures) for name, figures in configs.items()]

@@ -25,7 +25,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from curation.pipeline.schema_check import Report
+    from curation.pipeline.schema_check import SchemaReport
 
 _STDIN = "-"
 
@@ -71,7 +71,7 @@ def _read(file: str) -> tuple[str, bytes]:
         raise NoInput(what, file) from error
 
 
-def _print(name: str, report: Report) -> None:
+def _print(name: str, report: SchemaReport) -> None:
     from curation.pipeline.schema_check import VALIDATORS
 
     if report.dialect:
@@ -95,7 +95,7 @@ def _print(name: str, report: Report) -> None:
     say(f"{count:,} problem{'' if count == 1 else 's'}")
 
 
-def _cell(report: Report, validator: str, draft: str) -> Text:
+def _cell(report: SchemaReport, validator: str, draft: str) -> Text:
     from curation.pipeline.schema_check import ACCEPTS
 
     verdict = report.verdicts[validator].get(draft)
@@ -106,7 +106,7 @@ def _cell(report: Report, validator: str, draft: str) -> Text:
     return plain("refuses", "red" if draft == report.dialect else "")
 
 
-def _explain_refusals(report: Report) -> None:
+def _explain_refusals(report: SchemaReport) -> None:
     """Say why a validator refuses the schema under its own draft."""
     from curation.pipeline.schema_check import ACCEPTS
 

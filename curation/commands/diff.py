@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.dataset.difference import Pair, Row
+    from curation.dataset.difference import EditionRow, RecordPair
     from curation.dataset.editions import Edition
 
 _SIDE = "A build, a folder of <config>/*.parquet or *.json, or owner/name@revision."
@@ -53,7 +53,9 @@ def diff(
         _print(first, second, pairs, limit)
 
 
-def as_json(first: Edition, second: Edition, pairs: Sequence[Pair]) -> UntypedJson:
+def as_json(
+    first: Edition, second: Edition, pairs: Sequence[RecordPair]
+) -> UntypedJson:
     """Return the whole comparison as one JSON object."""
     from curation.dataset.difference import config_counts, keyword_counts
 
@@ -66,7 +68,7 @@ def as_json(first: Edition, second: Edition, pairs: Sequence[Pair]) -> UntypedJs
     }
 
 
-def _record(pair: Pair) -> UntypedJson:
+def _record(pair: RecordPair) -> UntypedJson:
     return {
         "kinds": list(pair.kinds),
         "a": _place(pair.before),
@@ -76,7 +78,7 @@ def _record(pair: Pair) -> UntypedJson:
     }
 
 
-def _place(row: Row | None) -> UntypedJson:
+def _place(row: EditionRow | None) -> UntypedJson:
     if row is None:
         return None
     return {"config": row.config, "split": row.split, "unique_id": row.unique_id}
@@ -86,7 +88,9 @@ def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _print(first: Edition, second: Edition, pairs: Sequence[Pair], limit: int) -> None:
+def _print(
+    first: Edition, second: Edition, pairs: Sequence[RecordPair], limit: int
+) -> None:
     from curation.dataset.difference import KINDS, config_counts, keyword_counts
 
     counts = config_counts(first, second, pairs)
@@ -112,7 +116,7 @@ def _columns(rows: Sequence[Sequence[object]]) -> list[list[int]]:
     ]
 
 
-def _list(kind: str, pairs: Sequence[Pair], limit: int) -> None:
+def _list(kind: str, pairs: Sequence[RecordPair], limit: int) -> None:
     if not pairs or not limit:
         return
     show(f"{kind.replace('_', ' ')} ({len(pairs):,})", style="bold")
@@ -122,7 +126,7 @@ def _list(kind: str, pairs: Sequence[Pair], limit: int) -> None:
         show(f"  ... and {len(pairs) - limit:,} more (--limit, --format json)")
 
 
-def _line(pair: Pair) -> str:
+def _line(pair: RecordPair) -> str:
     places = [_path(row) for row in (pair.before, pair.after) if row is not None]
     if pair.before and pair.after and pair.before.split is None:
         # Where one side knows no splits, the other's is no news.
@@ -131,5 +135,5 @@ def _line(pair: Pair) -> str:
     return f"{line}  {' '.join(pair.keywords)}" if pair.keywords else line
 
 
-def _path(row: Row) -> str:
+def _path(row: EditionRow) -> str:
     return "/".join(part for part in (row.config, row.split, row.unique_id) if part)

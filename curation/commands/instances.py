@@ -94,7 +94,7 @@ def instances(  # noqa: PLR0913 (one parameter an option)
 
 def _make(target: str, build: Path, seed: int, format_: Format) -> None:
     from curation.instances.dataset.build_step import limits, made_of, program
-    from curation.workers.pool import Worker
+    from curation.workers.worker import Worker
 
     schema, dialect = _schema_of(target, build)
     with Worker(program(seed), limits()) as worker:

@@ -23,8 +23,8 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.dataset.paper_tables import Sight, Spread
-    from curation.dataset.paper_views import Views
+    from curation.dataset.paper_tables import SchemaMeasures, Spread
+    from curation.dataset.paper_views import EditionStatistics
 
 _BUILD = "build/JSONSchemaBench"
 #: Categories of Table 1; what the user adds has none.
@@ -58,30 +58,30 @@ def stats(
     Table 9's row of Kubernetes.
     """
     from curation.dataset.editions import open_edition
-    from curation.dataset.paper_views import as_json, views_of
+    from curation.dataset.paper_views import as_json, statistics_of
 
-    views = views_of(open_edition(where))
-    if views.left_out:
-        count = sum(views.left_out.values())
-        say(f"{count:,} sample rows left out: {', '.join(views.left_out)}")
-    if not views.records:
+    statistics = statistics_of(open_edition(where))
+    if statistics.left_out:
+        count = sum(statistics.left_out.values())
+        say(f"{count:,} sample rows left out: {', '.join(statistics.left_out)}")
+    if not statistics.records:
         raise NoInput("no schema in it can be read", where)
     if plots is not None:
-        _draw(views, plots)
+        _draw(statistics, plots)
     if format_ is Format.JSON:
-        print_json(as_json(views))
+        print_json(as_json(statistics))
     else:
-        _print(views, top)
+        _print(statistics, top)
 
 
-def _print(views: Views, top: int) -> None:
-    _print_table_1(views.records)
-    _print_table_8(views)
-    _print_table_9(views.declared)
-    _print_figure_2(views.records, top)
+def _print(statistics: EditionStatistics, top: int) -> None:
+    _print_table_1(statistics.records)
+    _print_table_8(statistics)
+    _print_table_9(statistics.declared)
+    _print_figure_2(statistics.records, top)
 
 
-def _print_table_1(seen: Sequence[Sight]) -> None:
+def _print_table_1(seen: Sequence[SchemaMeasures]) -> None:
     from curation.dataset.paper_tables import table_1
 
     counts = table_1(seen)
@@ -98,16 +98,16 @@ def _category(config: str) -> str:
     return _CATEGORIES.get(config, _MISC) if config in CONFIGS else ""
 
 
-def _print_table_8(views: Views) -> None:
+def _print_table_8(statistics: EditionStatistics) -> None:
     from curation.dataset.paper_tables import table_8
     from curation.dataset.paper_views import TITLES
 
     rows = [
         [config, *(_middle_and_most(name, each) for name, each in measures.items())]
-        for config, measures in table_8(views.measured).items()
+        for config, measures in table_8(statistics.measured).items()
     ]
     headers = ["config", *TITLES.values()]
-    whose = "raw files" if views.raw else "records"
+    whose = "raw files" if statistics.raw else "records"
     show(f"Table 8: measures of the {whose}, median / largest", style="bold")
     stdout().print(table(headers, rows, numbers=range(1, 5)))
 
@@ -117,7 +117,7 @@ def _middle_and_most(name: str, spread: Spread) -> str:
     return form.format(spread.median, spread.most)
 
 
-def _print_table_9(seen: Sequence[Sight]) -> None:
+def _print_table_9(seen: Sequence[SchemaMeasures]) -> None:
     from curation.dataset.paper_tables import DRAFTS, table_9
 
     counts = table_9(seen)
@@ -131,7 +131,7 @@ def _print_table_9(seen: Sequence[Sight]) -> None:
     stdout().print(table(["config", *DRAFTS], rows, numbers=range(1, 7)))
 
 
-def _print_figure_2(seen: Sequence[Sight], top: int) -> None:
+def _print_figure_2(seen: Sequence[SchemaMeasures], top: int) -> None:
     from curation.dataset.paper_tables import figure_2
 
     found = figure_2(seen)
@@ -146,7 +146,7 @@ def _print_figure_2(seen: Sequence[Sight], top: int) -> None:
             show(f"... and {len(counts) - top:,} more (--top, --format json)")
 
 
-def _draw(views: Views, folder: Path) -> None:
+def _draw(statistics: EditionStatistics, folder: Path) -> None:
     """Draw all plots into a folder, and say which.
 
     Raises:
@@ -155,7 +155,7 @@ def _draw(views: Views, folder: Path) -> None:
     from curation.dataset.paper_views import draw
 
     try:
-        drawn = draw(views, folder)
+        drawn = draw(statistics, folder)
     except OSError as error:
         what = error.strerror or type(error).__name__
         raise CannotCreate(what, str(folder)) from error

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import split_of
-from curation.dataset.ledger import KEPT, Entry
+from curation.dataset.ledger import KEPT, LedgerRow
 
 if TYPE_CHECKING:
     from curation.core.documents import Change, Provenance, Rejected
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class DocumentResult:
     """The end of one document's way: a record, or a rejection with its reason."""
 
     config: str
@@ -43,7 +43,7 @@ class DecidedDocument:
     """One raw document at the end of its way."""
 
     seen: SourceDocument
-    outcome: Outcome
+    outcome: DocumentResult
     #: What the benchmark rules said, on top of the outcome.
     rejected: Rejected | None
 
@@ -72,12 +72,12 @@ class DecidedDocument:
             origin=own.origin.value,
         )
 
-    def entry(self) -> Entry:
+    def entry(self) -> LedgerRow:
         """Return the document's row of the ledger."""
         seen, record, rejected = self.seen, self.outcome.record, self.rejected
         own = seen.provenance
         figures = self.outcome.raw
-        return Entry(
+        return LedgerRow(
             raw_config=seen.config,
             config=self.outcome.config,
             unique_id=seen.unique_id,

@@ -37,7 +37,7 @@ class Difference(StrEnum):
     """Different schemas."""
 
 
-class Row(NamedTuple):
+class EditionRow(NamedTuple):
     """One record of one edition."""
 
     config: str
@@ -47,11 +47,11 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class RecordPair:
     """One record in both editions, or in one of them."""
 
-    before: Row | None
-    after: Row | None
+    before: EditionRow | None
+    after: EditionRow | None
     difference: Difference = Difference.NONE
     #: Keywords that came (`+`), went (`-`) or have another value (`~`), sorted.
     keywords: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Pair:
         return tuple(kind for kind, is_so in found.items() if is_so)
 
 
-#: Every kind that `Pair.kinds` can name, in the order of the summary's columns.
+#: Every kind that `RecordPair.kinds` can name, in the order of the summary's columns.
 KINDS = (
     "added",
     "removed",
@@ -87,44 +87,49 @@ KINDS = (
 )
 
 
-def compare(first: Edition, second: Edition) -> list[Pair]:
+def compare(first: Edition, second: Edition) -> list[RecordPair]:
     """Return every pair of records in which something differs."""
-    pairs: list[Pair] = []
+    pairs: list[RecordPair] = []
     left, right = _rows(first), _rows(second)
     for key in (_by_place, _by_id, _by_content):
         matched, left, right = _match(left, right, key)
         pairs += (_compared(before, after) for before, after in matched)
-    pairs += (Pair(before=row, after=None) for row in left)
-    pairs += (Pair(before=None, after=row) for row in right)
+    pairs += (RecordPair(before=row, after=None) for row in left)
+    pairs += (RecordPair(before=None, after=row) for row in right)
     return [pair for pair in pairs if pair.kinds]
 
 
-def _rows(edition: Edition) -> list[Row]:
-    return [Row(*each) for each in edition.rows.select(Row._fields).iter_rows()]
+def _rows(edition: Edition) -> list[EditionRow]:
+    return [
+        EditionRow(*each)
+        for each in edition.rows.select(EditionRow._fields).iter_rows()
+    ]
 
 
-def _by_place(row: Row) -> Hashable:
+def _by_place(row: EditionRow) -> Hashable:
     return row.config, row.unique_id
 
 
-def _by_id(row: Row) -> Hashable:
+def _by_id(row: EditionRow) -> Hashable:
     return row.unique_id
 
 
-def _by_content(row: Row) -> Hashable:
+def _by_content(row: EditionRow) -> Hashable:
     return _identity(row.json_schema)
 
 
 def _match(
-    left: list[Row], right: list[Row], key: Callable[[Row], Hashable]
-) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
+    left: list[EditionRow],
+    right: list[EditionRow],
+    key: Callable[[EditionRow], Hashable],
+) -> tuple[list[tuple[EditionRow, EditionRow]], list[EditionRow], list[EditionRow]]:
     """Pair rows of equal key, in the order in which they stand.
 
     Returns the pairs and what is left of each side.
     """
     if not left or not right:
         return [], left, right
-    waiting: defaultdict[Hashable, list[Row]] = defaultdict(list)
+    waiting: defaultdict[Hashable, list[EditionRow]] = defaultdict(list)
     for row in reversed(right):
         waiting[key(row)].append(row)
     pairs, rest = [], []
@@ -144,15 +149,15 @@ def _identity(text: str) -> bytes:
     return text.encode() if isinstance(value, Rejected) else canonical(value)
 
 
-def _compared(before: Row, after: Row) -> Pair:
+def _compared(before: EditionRow, after: EditionRow) -> RecordPair:
     if before.json_schema == after.json_schema:
-        return Pair(before=before, after=after)
+        return RecordPair(before=before, after=after)
     one, other = (parse(row.json_schema.encode()) for row in (before, after))
     if isinstance(one, Rejected) or isinstance(other, Rejected):
-        return Pair(before=before, after=after, difference=Difference.CANONICAL)
+        return RecordPair(before=before, after=after, difference=Difference.CANONICAL)
     if canonical(one) == canonical(other):
-        return Pair(before=before, after=after, difference=Difference.TEXTUAL)
-    return Pair(
+        return RecordPair(before=before, after=after, difference=Difference.TEXTUAL)
+    return RecordPair(
         before=before,
         after=after,
         difference=Difference.CANONICAL,
@@ -161,7 +166,7 @@ def _compared(before: Row, after: Row) -> Pair:
 
 
 def config_counts(
-    first: Edition, second: Edition, pairs: Sequence[Pair]
+    first: Edition, second: Edition, pairs: Sequence[RecordPair]
 ) -> dict[str, dict[str, int]]:
     """Return rows in both editions and pairs of each kind, by config.
 
@@ -182,7 +187,7 @@ def config_counts(
     }
 
 
-def _somewhere(pair: Pair) -> Row:
+def _somewhere(pair: RecordPair) -> EditionRow:
     row = pair.before or pair.after
     if row is None:
         raise ValueError(pair)
@@ -257,7 +262,7 @@ def _equal(before: UntypedJson, after: UntypedJson) -> bool:
     return canonical(before) == canonical(after)
 
 
-def keyword_counts(pairs: Iterable[Pair]) -> Counter[str]:
+def keyword_counts(pairs: Iterable[RecordPair]) -> Counter[str]:
     """Count in how many records each keyword differs.
 
     Words that no draft knows are counted together, under their sign and `other`.

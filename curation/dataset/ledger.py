@@ -32,7 +32,7 @@ _BATCH_LENGTH = 8_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class LedgerRow:
     """The story of one raw document."""
 
     #: The config it was read for: `Github` where the subset comes later.
@@ -70,7 +70,7 @@ class Entry:
 _POSITION = pa.field("document", pa.int64())
 #: Columns of the table of documents.
 DOCUMENT_COLUMNS = pa.schema(
-    [_POSITION, *columns_of(Entry, without=frozenset({"changes"}))]
+    [_POSITION, *columns_of(LedgerRow, without=frozenset({"changes"}))]
 )
 #: Columns of the table of changes; null in `before` or `after` is "nothing there".
 CHANGE_COLUMNS = pa.schema([_POSITION, *columns_of(Change)])
@@ -79,8 +79,8 @@ _DISTINCT = frozenset(
 )
 
 
-def _batches(entries: Iterable[Entry]) -> Iterator[list[tuple[int, Entry]]]:
-    batch: list[tuple[int, Entry]] = []
+def _batches(entries: Iterable[LedgerRow]) -> Iterator[list[tuple[int, LedgerRow]]]:
+    batch: list[tuple[int, LedgerRow]] = []
     length = 0
     for numbered in enumerate(entries):
         batch.append(numbered)
@@ -121,7 +121,7 @@ def _writer(path: Path, columns: pa.Schema) -> pq.ParquetWriter:
     return parquet_writer(path, columns, distinct=_DISTINCT)
 
 
-def write_ledger(entries: Iterable[Entry], folder: Path) -> tuple[str, str]:
+def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> tuple[str, str]:
     """Write both tables in the order given; returns their paths in the folder.
 
     The entries may be an iterator: only some thousands are held at a time.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from curation.core.documents import ABSENT, Change, Origin
-from curation.dataset.ledger import CHANGES, DOCUMENTS, Entry
+from curation.dataset.ledger import CHANGES, DOCUMENTS, LedgerRow
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Ledger:
         """Return the table of changes, in the order in which they were made."""
         return pl.scan_parquet(self.folder / CHANGES, glob=False)
 
-    def entries(self, **wanted: str) -> list[Entry]:
+    def entries(self, **wanted: str) -> list[LedgerRow]:
         """Return the entries whose columns equal the values, with their changes.
 
         `ledger.entries(unique_id="o13947")` gives one entry for each document of
@@ -40,7 +40,7 @@ class Ledger:
         for change in self._changes_of(list(edits)):
             edits[change.pop("document")].append(_change(change))
         return [
-            Entry(
+            LedgerRow(
                 **{
                     **row,
                     "origin": Origin(row["origin"]),

@@ -36,7 +36,7 @@ MEASURES = ("size_kb", "field_count", "max_fan_out", "schema_depth")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class SchemaMeasures:
     """What the tables want to know of one schema."""
 
     config: str
@@ -68,10 +68,10 @@ class Figure2:
     formats: tuple[tuple[str, int], ...]
 
 
-def sight(config: str, schema: UntypedJson) -> Sight:
+def measure_schema(config: str, schema: UntypedJson) -> SchemaMeasures:
     """Return what the tables want to know of a parsed schema."""
     asked = used(schema, ANY_DIALECT)
-    return Sight(
+    return SchemaMeasures(
         config=config,
         measures={
             "size_kb": size_kb(schema),
@@ -85,14 +85,14 @@ def sight(config: str, schema: UntypedJson) -> Sight:
     )
 
 
-def sights(rows: Iterable[tuple[str, str]]) -> list[Sight]:
+def measure_schemas(rows: Iterable[tuple[str, str]]) -> list[SchemaMeasures]:
     """Return the sight of each row of config and JSON text; others are left out."""
     policy = Policy(last_key_counts=True)
     found = []
     for config, text in rows:
         schema = parse(text.encode(), policy)
         if not isinstance(schema, Rejected):
-            found.append(sight(config, schema))
+            found.append(measure_schema(config, schema))
     return found
 
 
@@ -104,12 +104,12 @@ def draft_of(schema: UntypedJson) -> str:
     return next((each for each in DRAFTS[:-1] if each in uri), DRAFTS[-1])
 
 
-def table_1(seen: Sequence[Sight]) -> dict[str, int]:
+def table_1(seen: Sequence[SchemaMeasures]) -> dict[str, int]:
     """Return how many schemas each config has, in the order they come."""
     return dict(Counter(each.config for each in seen))
 
 
-def table_8(seen: Sequence[Sight]) -> dict[str, dict[str, Spread]]:
+def table_8(seen: Sequence[SchemaMeasures]) -> dict[str, dict[str, Spread]]:
     """Return how each measure is distributed in each config."""
     return {
         config: {
@@ -119,7 +119,7 @@ def table_8(seen: Sequence[Sight]) -> dict[str, dict[str, Spread]]:
     }
 
 
-def table_9(seen: Sequence[Sight]) -> dict[str, dict[str, int]]:
+def table_9(seen: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
     """Return how many schemas of each config declare each draft."""
     counted = {
         config: Counter(each.draft for each in own)
@@ -131,7 +131,7 @@ def table_9(seen: Sequence[Sight]) -> dict[str, dict[str, int]]:
     }
 
 
-def figure_2(seen: Sequence[Sight]) -> Figure2:
+def figure_2(seen: Sequence[SchemaMeasures]) -> Figure2:
     """Return in how many schemas each feature and each format occurs."""
     return Figure2(
         features=_ranked(name for each in seen for name in each.features),
@@ -139,8 +139,8 @@ def figure_2(seen: Sequence[Sight]) -> Figure2:
     )
 
 
-def _by_config(seen: Sequence[Sight]) -> dict[str, list[Sight]]:
-    found: dict[str, list[Sight]] = {}
+def _by_config(seen: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasures]]:
+    found: dict[str, list[SchemaMeasures]] = {}
     for each in seen:
         found.setdefault(each.config, []).append(each)
     return found

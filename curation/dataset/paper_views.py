@@ -6,8 +6,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Origin
-from curation.dataset.paper_tables import figure_2, sights, table_1, table_8, table_9
-from curation.dataset.raw_files import raw_sights
+from curation.dataset.paper_tables import (
+    figure_2,
+    measure_schemas,
+    table_1,
+    table_8,
+    table_9,
+)
+from curation.dataset.raw_files import raw_file_measures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.dataset.editions import Edition
-    from curation.dataset.paper_tables import Sight, Spread
+    from curation.dataset.paper_tables import SchemaMeasures, Spread
 
 #: The measures of Table 8 as they are titled.
 TITLES = {
@@ -35,39 +41,41 @@ _RAW_IN_TABLE_9 = "Kubernetes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Views:
+class EditionStatistics:
     """What is counted: the records, and the raw files where they were measured."""
 
-    records: Sequence[Sight]
-    raw: Sequence[Sight]
+    records: Sequence[SchemaMeasures]
+    raw: Sequence[SchemaMeasures]
     #: Rows of the embedded sample that are left out, by config.
     left_out: Mapping[str, int]
 
     @property
-    def measured(self) -> Sequence[Sight]:
+    def measured(self) -> Sequence[SchemaMeasures]:
         """What Table 8 is about: the raw files, if anything is known of them."""
         return self.raw or self.records
 
     @property
-    def declared(self) -> Sequence[Sight]:
+    def declared(self) -> Sequence[SchemaMeasures]:
         """What Table 9 is about: the records, and the raw files of Kubernetes."""
         raw = [each for each in self.raw if each.config == _RAW_IN_TABLE_9]
         if not raw:
             return self.records
-        by_config: dict[str, list[Sight]] = {}
+        by_config: dict[str, list[SchemaMeasures]] = {}
         for each in self.records:
             by_config.setdefault(each.config, []).append(each)
         by_config[_RAW_IN_TABLE_9] = raw
         return [each for own in by_config.values() for each in own]
 
 
-def views_of(edition: Edition, records: Sequence[Sight] | None = None) -> Views:
-    """Return what there is to count; `records` are the sights of `texts_of`."""
+def statistics_of(
+    edition: Edition, records: Sequence[SchemaMeasures] | None = None
+) -> EditionStatistics:
+    """Return what there is to count; `records` are the measures of `texts_of`."""
     _, aside = _parted(edition)
     counts = aside.group_by("config").len().sort("config")
-    return Views(
-        records=sights(texts_of(edition)) if records is None else records,
-        raw=raw_sights(edition.folder),
+    return EditionStatistics(
+        records=measure_schemas(texts_of(edition)) if records is None else records,
+        raw=raw_file_measures(edition.folder),
         left_out=dict(counts.iter_rows()),
     )
 
@@ -89,18 +97,18 @@ def _parted(edition: Edition) -> tuple[pl.DataFrame, pl.DataFrame]:
     return rows.filter(~is_sample), rows.filter(is_sample)
 
 
-def as_json(views: Views) -> UntypedJson:
+def as_json(statistics: EditionStatistics) -> UntypedJson:
     """Return all tables and figures as one JSON object."""
-    spreads = table_8(views.measured)
-    figure = figure_2(views.records)
+    spreads = table_8(statistics.measured)
+    figure = figure_2(statistics.records)
     return {
-        "table_1": table_1(views.records),
+        "table_1": table_1(statistics.records),
         "table_8": {
             config: {name: asdict(spread) for name, spread in measures.items()}
             for config, measures in spreads.items()
         },
-        "table_8_of": "raw files" if views.raw else "records",
-        "table_9": table_9(views.declared),
+        "table_8_of": "raw files" if statistics.raw else "records",
+        "table_9": table_9(statistics.declared),
         "figure_2": {
             "features": dict(figure.features),
             "formats": dict(figure.formats),
@@ -108,7 +116,7 @@ def as_json(views: Views) -> UntypedJson:
     }
 
 
-def draw(views: Views, folder: Path) -> list[Path]:
+def draw(statistics: EditionStatistics, folder: Path) -> list[Path]:
     """Draw all plots into a folder, as SVG and PNG; return their paths.
 
     Raises:
@@ -117,12 +125,12 @@ def draw(views: Views, folder: Path) -> list[Path]:
     from curation.dataset import plots  # noqa: PLC0415 (matplotlib takes half a second)
 
     folder.mkdir(parents=True, exist_ok=True)
-    found = figure_2(views.records)
+    found = figure_2(statistics.records)
     stems = [folder / name for name in PLOTS]
     return [
         *plots.features(found.features[:_BARS], found.formats[:_BARS], stems[0]),
-        *plots.spreads(_by_measure(table_8(views.measured)), stems[1]),
-        *plots.drafts(table_9(views.declared), stems[2]),
+        *plots.spreads(_by_measure(table_8(statistics.measured)), stems[1]),
+        *plots.drafts(table_9(statistics.declared), stems[2]),
     ]
 
 

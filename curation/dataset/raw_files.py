@@ -12,7 +12,7 @@ import polars as pl
 from curation.core.documents import Origin
 from curation.dataset.ledger import CHANGES, DOCUMENTS
 from curation.dataset.ledger_reader import Ledger
-from curation.dataset.paper_tables import Sight
+from curation.dataset.paper_tables import SchemaMeasures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ _COLUMNS = (
 )
 
 
-def raw_sights(folder: Path) -> list[Sight]:
+def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
     """Return the sight of each raw file that could be read; none where unknown.
 
     Rows of the embedded sample are left out.
@@ -42,7 +42,7 @@ def raw_sights(folder: Path) -> list[Sight]:
         pl.col("origin") != Origin.SAMPLE.value,
     )
     return [
-        Sight(
+        SchemaMeasures(
             config=config,
             measures={
                 "size_kb": size / 1024,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.dataset.ledger import Entry
+    from curation.dataset.ledger import LedgerRow
 
 _MANIFEST = "manifest.json"
 _SUGGESTIONS = 5
@@ -29,7 +29,7 @@ _SUGGESTIONS = 5
 class Story:
     """One raw document: what happened to it, and its row if it was kept."""
 
-    entry: Entry
+    entry: LedgerRow
     #: The record's columns by name; None where the document was rejected.
     record: Mapping[str, UntypedJson] | None
 
@@ -70,7 +70,7 @@ def stories(folder: Path, wanted: str) -> list[Story]:
         )
 
 
-def _story(folder: Path, entry: Entry) -> Story:
+def _story(folder: Path, entry: LedgerRow) -> Story:
     if entry.outcome != KEPT:
         return Story(entry=entry, record=None)
     files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))

@@ -17,7 +17,7 @@ from curation.dataset.ledger import KEPT
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.dataset.ledger import Entry
+    from curation.dataset.ledger import LedgerRow
 
 #: The dataset's name, and its name while a part of it is missing.
 NAME = "JSONSchemaBench"
@@ -106,7 +106,7 @@ class Summary:
         raise KeyError(config)
 
 
-def summarise(entries: Iterable[Entry]) -> tuple[ConfigSummary, ...]:
+def summarise(entries: Iterable[LedgerRow]) -> tuple[ConfigSummary, ...]:
     """Count the entries of a ledger by config, in benchmark order."""
     tallies: dict[str, _Tally] = {}
     for entry in entries:
@@ -147,7 +147,7 @@ class _Tally:
         self._changed: Counter[str] = Counter()
         self._splits: Counter[str] = Counter()
 
-    def count(self, entry: Entry) -> None:
+    def count(self, entry: LedgerRow) -> None:
         self._raw += 1
         self._origins.add(str(entry.origin))
         if entry.outcome == KEPT:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Final
 from curation.download.packs import SUFFIX, open_pack
 from curation.system.atomic_files import (
     UNFINISHED,
+    atomic_write_bytes,
     cannot_write,
-    publish,
+    replace_file,
     sweep,
-    write_whole,
 )
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.locks import locked
@@ -76,14 +76,14 @@ class Cache:
         """Remember that this very file has this digest; the caller has the lock."""
         note = self._note(file)
         sweep(note.parent, note.name)
-        write_whole(note, json.dumps(_identity(file, digest), indent=1).encode())
+        atomic_write_bytes(note, json.dumps(_identity(file, digest), indent=1).encode())
 
     def refuse(self, path: Path, name: str) -> Path:
         """Move a file to the evidence; return where it is now."""
         evidence = self.folder / "refused" / f"{name}.refused"
         try:
             evidence.parent.mkdir(parents=True, exist_ok=True)
-            publish(path, evidence)
+            replace_file(path, evidence)
         except OSError as error:
             raise cannot_write(evidence, error) from error
         return evidence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from curation.system.atomic_files import publish, unfinished
+from curation.system.atomic_files import replace_file, unfinished
 from curation.system.errors import BadArchive, BadData, NoInput
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> P
         with pa.OSFile(os.fspath(temporary), "wb") as sink:
             _write(sink, _summed(files, checksums))
         path = folder / (digest_of(checksums.items()) + SUFFIX)
-        publish(temporary, path)
+        replace_file(temporary, path)
     return path
 
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import orjson
 
 from curation.dataset.editions import open_edition
-from curation.dataset.paper_tables import Sight, sights
-from curation.dataset.paper_views import as_json, draw, texts_of, views_of
+from curation.dataset.paper_tables import SchemaMeasures, measure_schemas
+from curation.dataset.paper_views import as_json, draw, statistics_of, texts_of
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
@@ -29,28 +29,28 @@ _MANY = 1_000
 _HALF = "--later-half"
 
 
-def _sights(edition: Edition) -> list[Sight]:
+def _sights(edition: Edition) -> list[SchemaMeasures]:
     """Return the sight of every row, in order."""
     texts = texts_of(edition)
     if len(texts) < _MANY:
-        return sights(texts)
+        return measure_schemas(texts)
     command = [sys.executable, "-P", __file__, str(edition.folder), _HALF]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
-        own = sights(texts[: len(texts) // 2])
+        own = measure_schemas(texts[: len(texts) // 2])
         output, _ = other.communicate()
     if other.returncode != 0:
         raise RuntimeError("the later half could not be measured")
     return own + [_sight(each) for each in orjson.loads(output)]
 
 
-def _sight(told: dict[str, UntypedJson]) -> Sight:
+def _sight(told: dict[str, UntypedJson]) -> SchemaMeasures:
     names = {name: tuple(told[name]) for name in ("features", "formats")}
-    return Sight(**{**told, **names})
+    return SchemaMeasures(**{**told, **names})
 
 
 def _measure_later_half(folder: str) -> None:
     texts = texts_of(open_edition(folder))
-    found = sights(texts[len(texts) // 2 :])
+    found = measure_schemas(texts[len(texts) // 2 :])
     sys.stdout.buffer.write(orjson.dumps(found))
 
 
@@ -59,15 +59,15 @@ def _answer(folder: str) -> UntypedJson:
         edition = open_edition(folder)
     except NoInput:
         return {"tables": None, "plots": {}}
-    views = views_of(edition, _sights(edition))
-    if not views.records:
+    statistics = statistics_of(edition, _sights(edition))
+    if not statistics.records:
         return {"tables": None, "plots": {}}
     with tempfile.TemporaryDirectory(prefix="csbdata-plots-") as name:
         plots = {
             path.name: b64encode(path.read_bytes()).decode()
-            for path in draw(views, Path(name))
+            for path in draw(statistics, Path(name))
         }
-    tables = {**as_json(views), "left_out": dict(views.left_out)}
+    tables = {**as_json(statistics), "left_out": dict(statistics.left_out)}
     return {"tables": tables, "plots": plots}
 
 

@@ -25,24 +25,19 @@ from curation.packaging.derived_files import carry_over
 from curation.packaging.folder import write_folder
 from curation.pipeline.decide_benchmark import settle
 from curation.pipeline.document_worker import setup_of
-from curation.pipeline.inputs import Extra, Input, Missing, choose
-from curation.pipeline.read_batches import Reader, work
+from curation.pipeline.inputs import BuildInput, ExtraSource, MissingSource, choose
+from curation.pipeline.read_batches import BatchReader, work
 from curation.pipeline.up_to_date import remember, standing
 from curation.rules.sets import RuleSet, rule_set
-from curation.system.atomic_folders import refuse_foreign
+from curation.system.atomic_files import atomic_write_bytes
+from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.errors import Unavailable
 from curation.validation.fastjsonschema_check import tried
+from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.limits import Limits
-from curation.workers.pool import Pool, Program
-from curation.workers.run_folder import (
-    Run,
-    atomic_folder,
-    atomic_write_bytes,
-    code_digest,
-    fingerprint,
-    run_folder_of,
-    versions,
-)
+from curation.workers.pool import Pool
+from curation.workers.process import Program
+from curation.workers.run_folder import RunFolder, run_folder_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,12 +50,12 @@ _WORKER = Path(__file__).with_name("document_worker.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class BuildRequest:
     """What is to be built, and how."""
 
     out: Path
     rules: str = "clean"
-    extras: tuple[Extra, ...] = ()
+    extras: tuple[ExtraSource, ...] = ()
     #: Use the embedded sample alone.
     sample: bool = False
     #: Fail unless every source is upstream.
@@ -81,10 +76,10 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class BuildResult:
     """What a build did."""
 
-    request: Request
+    request: BuildRequest
     #: What the folder's `manifest.json` says.
     manifest: Mapping[str, UntypedJson]
     #: Seconds by phase, in order.
@@ -108,7 +103,7 @@ class _Clock:
         self._last = now
 
 
-def build(request: Request, progress: Progress) -> Built:
+def build(request: BuildRequest, progress: Progress) -> BuildResult:
     """Build the dataset folder of a request, or find it built.
 
     Raises:
@@ -128,7 +123,7 @@ def build(request: Request, progress: Progress) -> Built:
     _insist(request, inputs, missing)
     clock.lap("fetch")
     identity = _identity(request, inputs, missing)
-    with Run.open(request.run_folder, identity) as run:
+    with RunFolder.open(request.run_folder, identity) as run:
         manifest = standing(request.out, run)
         peak = 0.0
         if manifest is None:
@@ -157,7 +152,7 @@ def build(request: Request, progress: Progress) -> Built:
             clock.lap("write")
         else:
             clock.lap("check")
-        built = Built(
+        built = BuildResult(
             request=request,
             manifest=manifest,
             phases=clock.phases,
@@ -171,7 +166,9 @@ def build(request: Request, progress: Progress) -> Built:
 
 
 def _insist(
-    request: Request, inputs: Sequence[Input], missing: Sequence[Missing]
+    request: BuildRequest,
+    inputs: Sequence[BuildInput],
+    missing: Sequence[MissingSource],
 ) -> None:
     """Refuse what `--strict` and the rule set do not allow.
 
@@ -198,7 +195,9 @@ def _insist(
 
 
 def _identity(
-    request: Request, inputs: Sequence[Input], missing: Sequence[Missing]
+    request: BuildRequest,
+    inputs: Sequence[BuildInput],
+    missing: Sequence[MissingSource],
 ) -> str:
     """Return the fingerprint of everything that decides the output's bytes."""
     return fingerprint(
@@ -223,14 +222,14 @@ def _identity(
 
 
 def _decide(
-    request: Request,
+    request: BuildRequest,
     rules: RuleSet,
-    inputs: Sequence[Input],
-    run: Run,
+    inputs: Sequence[BuildInput],
+    run: RunFolder,
     progress: Progress,
 ) -> tuple[list[DecidedDocument], float]:
     """Return every raw document with its decision, and the peak memory in MiB."""
-    reader = Reader(inputs)
+    reader = BatchReader(inputs)
     program = Program(file=_WORKER, setup=setup_of(rules, inputs))
     with (
         Pool(program, jobs=request.jobs, limits=Limits()) as pool,
@@ -243,7 +242,7 @@ def _decide(
 
 
 def _compiled(
-    request: Request, settled: Sequence[DecidedDocument], progress: Progress
+    request: BuildRequest, settled: Sequence[DecidedDocument], progress: Progress
 ) -> Mapping[str, str]:
     """Return fastjsonschema's verdict by digest; empty where it is not asked.
 
@@ -264,7 +263,10 @@ def _compiled(
 
 
 def _instances(
-    request: Request, settled: Sequence[DecidedDocument], run: Run, progress: Progress
+    request: BuildRequest,
+    settled: Sequence[DecidedDocument],
+    run: RunFolder,
+    progress: Progress,
 ) -> InstanceStep:
     """Return the instances of every record; of none where they are not asked for."""
     step = InstanceStep(tasks_of(settled) if request.instances else (), run)
@@ -276,8 +278,8 @@ def _instances(
 
 def _summary(
     rules: RuleSet,
-    inputs: Sequence[Input],
-    missing: Sequence[Missing],
+    inputs: Sequence[BuildInput],
+    missing: Sequence[MissingSource],
     configs: tuple[ConfigSummary, ...],
 ) -> Summary:
     """Return what the card and the manifest say of the build."""
@@ -304,7 +306,7 @@ def _summary(
     )
 
 
-def _journal(built: Built, inputs: Sequence[Input]) -> UntypedJson:
+def _journal(built: BuildResult, inputs: Sequence[BuildInput]) -> UntypedJson:
     """Return what differs from run to run, for the run folder."""
     return {
         "ended": datetime.now(UTC).isoformat(timespec="seconds"),

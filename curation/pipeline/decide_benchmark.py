@@ -16,14 +16,14 @@ from curation.dataset.decisions import DecidedDocument
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.dataset.decisions import Outcome, SourceDocument
+    from curation.dataset.decisions import DocumentResult, SourceDocument
     from curation.rules.sets import RuleSet
     from curation.sources.base import Source
 
 
 def settle(
     seen: Iterable[SourceDocument],
-    outcomes: Sequence[Outcome],
+    outcomes: Sequence[DocumentResult],
     rules: RuleSet,
     sources: Mapping[str, Source],
 ) -> list[DecidedDocument]:

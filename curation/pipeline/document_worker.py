@@ -24,7 +24,7 @@ from curation.core.documents import (
 )
 from curation.core.records import Record
 from curation.core.rule import Context
-from curation.dataset.decisions import Outcome
+from curation.dataset.decisions import DocumentResult
 from curation.dataset.raw_figures import RawFigures
 from curation.download.local_files import open_files
 from curation.pipeline.process_document import apply
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.pipeline.inputs import Input
+    from curation.pipeline.inputs import BuildInput
     from curation.rules.sets import RuleSet
 
 _TUPLES = tuple(
@@ -43,7 +43,7 @@ _TUPLES = tuple(
 )
 
 
-def setup_of(rules: RuleSet, inputs: Sequence[Input]) -> UntypedJson:
+def setup_of(rules: RuleSet, inputs: Sequence[BuildInput]) -> UntypedJson:
     """Return what every worker of a build is told once, as a JSON value."""
     return {
         "rules": rules.name,
@@ -82,14 +82,14 @@ def _raw_of(unit: UntypedJson) -> RawDocument:
     )
 
 
-def outcome_of(answer: UntypedJson) -> Outcome:
+def outcome_of(answer: UntypedJson) -> DocumentResult:
     """Return the outcome that a worker has answered with."""
     record, rejected, raw = answer["record"], answer["rejected"], answer["raw"]
     if record is not None:
         record = Record(**{**record, **{each: tuple(record[each]) for each in _TUPLES}})
     if rejected is not None:
         rejected = Rejected(**{**rejected, "reason": Reason(rejected["reason"])})
-    return Outcome(
+    return DocumentResult(
         config=answer["config"],
         record=record,
         rejected=rejected,
@@ -105,7 +105,7 @@ def _context(given: UntypedJson) -> Context:
     return Context(library=PackLibrary(files, given["uris"]))
 
 
-def start(setup: UntypedJson) -> Callable[[UntypedJson], Outcome]:
+def start(setup: UntypedJson) -> Callable[[UntypedJson], DocumentResult]:
     """Open the rule set and the libraries; return the handler of units."""
     sys.path.extend(each for each in setup["sys_path"] if each not in sys.path)
     from curation.rules.sets import rule_set  # noqa: PLC0415 (needs sys.path)
@@ -116,7 +116,7 @@ def start(setup: UntypedJson) -> Callable[[UntypedJson], Outcome]:
     # collector would only walk them again and again.
     gc.disable()
 
-    def handle(unit: UntypedJson) -> Outcome:
+    def handle(unit: UntypedJson) -> DocumentResult:
         # orjson writes a dataclass as the object of its fields.
         return apply(_raw_of(unit), rules, contexts[unit["input"]])
 

@@ -34,7 +34,7 @@ SAMPLE_QUOTA = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extra:
+class ExtraSource:
     """A source that the user adds, outside the ten configs."""
 
     source: str
@@ -45,7 +45,7 @@ class Extra:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Input:
+class BuildInput:
     """One source with the files that it is read from."""
 
     source: Source
@@ -75,7 +75,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
+class MissingSource:
     """One source that cannot be read here, and why."""
 
     source: Source
@@ -89,12 +89,12 @@ class Missing:
 
 def choose(
     rules: str,
-    extras: Sequence[Extra],
+    extras: Sequence[ExtraSource],
     settings: FetchSettings,
     *,
     sample: bool,
     say: Callable[[str], None],
-) -> tuple[list[Input], list[Missing]]:
+) -> tuple[list[BuildInput], list[MissingSource]]:
     """Return the best files that can be reached for each source, in order.
 
     Rule set `paper` takes only its own pins: what cannot be had is missing there,
@@ -103,11 +103,11 @@ def choose(
     Raises:
         Fault: an archive is damaged or has a wrong digest; an extra is unknown.
     """
-    found: list[Input] = []
-    missing: list[Missing] = []
+    found: list[BuildInput] = []
+    missing: list[MissingSource] = []
     _distinct(extras)
     ten = [each for each in sources().values() if not each.extra]
-    wanted = [(each, Extra(source=each.name)) for each in ten]
+    wanted = [(each, ExtraSource(source=each.name)) for each in ten]
     wanted += [(_extra(each), each) for each in extras]
     for source, extra in wanted:
         chosen = (
@@ -117,14 +117,14 @@ def choose(
             if sample
             else _pinned(source, rules, settings, say)
         )
-        if isinstance(chosen, Input):
+        if isinstance(chosen, BuildInput):
             found.append(chosen)
         else:
             missing.append(chosen)
     return found, missing
 
 
-def _distinct(extras: Sequence[Extra]) -> None:
+def _distinct(extras: Sequence[ExtraSource]) -> None:
     """Refuse a config name that the user chose and that is taken.
 
     Raises:
@@ -141,7 +141,7 @@ def _distinct(extras: Sequence[Extra]) -> None:
         taken.add(name)
 
 
-def _extra(extra: Extra) -> Source:
+def _extra(extra: ExtraSource) -> Source:
     """Return the source of an extra.
 
     Raises:
@@ -163,7 +163,7 @@ def _extra(extra: Extra) -> Source:
     return source
 
 
-def _own(source: Source, extra: Extra, rules: str) -> Input:
+def _own(source: Source, extra: ExtraSource, rules: str) -> BuildInput:
     """Return the user's own schemas, from a folder or a file.
 
     Raises:
@@ -190,7 +190,7 @@ def _own(source: Source, extra: Extra, rules: str) -> Input:
         sha256=digest,
         licence="NOASSERTION",
     )
-    return Input(
+    return BuildInput(
         source=source,
         reading=reading,
         files=path,
@@ -205,7 +205,7 @@ def _pinned(
     rules: str,
     settings: FetchSettings,
     say: Callable[[str], None],
-) -> Input | Missing:
+) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, else from the sample."""
     pins = load_pins()
     whys: list[str] = []
@@ -220,7 +220,7 @@ def _pinned(
             return replace(_input(source, rules, pins[name], got), lacks=lacks)
         whys.append(got.why)
     if rules == "paper":
-        return Missing(source=source, why="; ".join(whys))
+        return MissingSource(source=source, why="; ".join(whys))
     return _sampled(source, rules)
 
 
@@ -237,7 +237,7 @@ def _still_elsewhere(lock: Lock | None, lacks: str | None) -> str | None:
     )
 
 
-def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> Input:
+def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> BuildInput:
     reading = Reading(
         files=open_files(got.pack),
         archive=pin.name,
@@ -247,7 +247,7 @@ def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> Input:
         rules=rules,
         lists=raw_folder() / "lists",
     )
-    return Input(
+    return BuildInput(
         source=source,
         reading=reading,
         files=got.pack,
@@ -266,16 +266,16 @@ def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> Input:
     )
 
 
-def _sampled(source: Source, rules: str) -> Input | Missing:
+def _sampled(source: Source, rules: str) -> BuildInput | MissingSource:
     """Return the source as the embedded sample has it, in an archive's layout."""
     sample = raw_folder() / "sample"
     for name in source.archives.get(rules, ()):
         if (sample / name).is_dir():
             return _of_sample(source, rules, name, sample)
-    return Missing(source=source, why=f"the sample has nothing of {source.name}")
+    return MissingSource(source=source, why=f"the sample has nothing of {source.name}")
 
 
-def _of_sample(source: Source, rules: str, archive: str, sample: Path) -> Input:
+def _of_sample(source: Source, rules: str, archive: str, sample: Path) -> BuildInput:
     files = FolderFiles(sample / archive)
     digest = files.digest
     reading = Reading(
@@ -296,7 +296,7 @@ def _of_sample(source: Source, rules: str, archive: str, sample: Path) -> Input:
         licence=SAMPLE_LICENCE,
         attribution="The csbdata developers",
     )
-    return Input(
+    return BuildInput(
         source=replace(source, quota=source.quota and SAMPLE_QUOTA),
         reading=reading,
         files=sample / archive,

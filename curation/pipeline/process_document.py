@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, RawDocument, Reason, Rejected
 from curation.core.github_subsets import github_config
-from curation.dataset.decisions import Outcome
+from curation.dataset.decisions import DocumentResult
 from curation.dataset.raw_figures import raw_figures
 from curation.json import text
 from curation.pipeline.make_record import describe
@@ -28,16 +28,18 @@ LIMITS = Limits()
 LONGEST_DETAIL = 1_000
 
 
-def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
+def apply(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentResult:
     """Return what becomes of a raw document under a rule set."""
     document = read(raw, rules)
     if isinstance(document, Rejected):
-        return Outcome(config=raw.config, record=None, rejected=document, changes=())
+        return DocumentResult(
+            config=raw.config, record=None, rejected=document, changes=()
+        )
     as_read = document.schema
     for rule in rules.rules:
         result = rule.apply(document, context)
         if isinstance(result, Rejected):
-            return Outcome(
+            return DocumentResult(
                 config=_divided(raw.config, document.raw_field_count),
                 record=None,
                 rejected=_signed(result, rule.name),
@@ -52,7 +54,7 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> Outcome:
         config = _divided(raw.config, document.raw_field_count)
         known = record if document.schema is as_read else None
         figures = raw_figures(as_read, known)
-    return Outcome(
+    return DocumentResult(
         config=config,
         record=record,
         rejected=None,

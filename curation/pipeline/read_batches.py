@@ -16,17 +16,17 @@ from curation.core.documents import RawDocument, Reason
 from curation.dataset.decisions import SourceDocument
 from curation.pipeline.document_worker import outcome_of, unit_of
 from curation.workers.batches import in_batches
-from curation.workers.pool import Ending
+from curation.workers.outcomes import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.dataset.decisions import Outcome
-    from curation.pipeline.inputs import Input
+    from curation.dataset.decisions import DocumentResult
+    from curation.pipeline.inputs import BuildInput
+    from curation.workers.outcomes import ProcessResult as Ended
     from curation.workers.pool import BatchResult, Pool
-    from curation.workers.pool import Outcome as Ended
-    from curation.workers.run_folder import Run
+    from curation.workers.run_folder import RunFolder
 
 #: A batch is closed at so many documents or bytes, whichever comes first.
 BATCH_DOCUMENTS = 64
@@ -38,10 +38,10 @@ _REASONS = {
 }
 
 
-class Reader:
+class BatchReader:
     """Reads the inputs in order, and cuts what is distinct into batches."""
 
-    def __init__(self, inputs: Sequence[Input]) -> None:
+    def __init__(self, inputs: Sequence[BuildInput]) -> None:
         """Prepare to read; nothing is read before `batches`."""
         self._inputs = inputs
         self._positions: dict[tuple[str, str], int] = {}
@@ -54,7 +54,7 @@ class Reader:
             for batch in _cut(self._distinct(each)):
                 yield position, batch
 
-    def _distinct(self, given: Input) -> Iterator[RawDocument]:
+    def _distinct(self, given: BuildInput) -> Iterator[RawDocument]:
         for raw in given.source.read(given.reading):
             sha256 = hashlib.sha256(raw.content).hexdigest()
             # Where relative references start is part of what a document means.
@@ -80,13 +80,13 @@ def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
 
 
 def work(
-    reader: Reader, pool: Pool, run: Run, progress: Callable[[int], None]
-) -> list[Outcome]:
+    reader: BatchReader, pool: Pool, run: RunFolder, progress: Callable[[int], None]
+) -> list[DocumentResult]:
     """Return the outcome of each distinct document, by its position.
 
     `progress` is told how many more documents are done.
     """
-    outcomes: dict[int, list[Outcome]] = {}
+    outcomes: dict[int, list[DocumentResult]] = {}
     pending: list[tuple[int, Sequence[RawDocument]]] = []
 
     def remaining() -> Iterator[list[UntypedJson]]:
@@ -108,7 +108,7 @@ def work(
     return [each for number in sorted(outcomes) for each in outcomes[number]]
 
 
-def _outcomes(answers: Sequence[UntypedJson]) -> list[Outcome]:
+def _outcomes(answers: Sequence[UntypedJson]) -> list[DocumentResult]:
     return [outcome_of(each) for each in answers]
 
 
@@ -129,7 +129,7 @@ def _without_content(raw: RawDocument) -> RawDocument:
 def _answers(batch: Sequence[RawDocument], result: BatchResult) -> list[UntypedJson]:
     return [
         ended.answer if ended.ending is Ending.OK else _failed(raw, ended)
-        for raw, ended in zip(batch, result.outcomes, strict=True)
+        for raw, ended in zip(batch, result.results, strict=True)
     ]
 
 

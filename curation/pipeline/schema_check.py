@@ -14,13 +14,15 @@ from curation.core.documents import ABSENT, Reason
 from curation.schema.dialects import DIALECTS
 from curation.system.escaping import shortened
 from curation.workers.limits import Limits
-from curation.workers.pool import Ending, Program, Worker
+from curation.workers.outcomes import Ending
+from curation.workers.process import Program
+from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import UntypedJson
-    from curation.workers.outcomes import Outcome
+    from curation.workers.outcomes import ProcessResult
 
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
@@ -41,7 +43,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class SchemaProblem:
     """One thing that a linter would say."""
 
     #: JSON pointer of the place; empty for the root.
@@ -52,7 +54,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class SchemaReport:
     """All that is to be said about one schema."""
 
     #: None where it could not be decided.
@@ -62,7 +64,7 @@ class Report:
     #: Validator to draft to `accepts` or what is wrong; a draft that a validator
     #: does not implement is missing.
     verdicts: Mapping[str, Mapping[str, str]]
-    problems: tuple[Problem, ...]
+    problems: tuple[SchemaProblem, ...]
 
 
 class Examiner:
@@ -81,7 +83,7 @@ class Examiner:
         """End the process."""
         self._worker.close()
 
-    def examine(self, content: bytes) -> Report:
+    def examine(self, content: bytes) -> SchemaReport:
         """Return the report on one text.
 
         Raises:
@@ -95,7 +97,7 @@ class Examiner:
             problems = tuple(_problems(found))
         else:
             problems = (_ended(ruled),)
-        return Report(
+        return SchemaReport(
             dialect=found.get("dialect"),
             dialect_found=found.get("dialect_found"),
             valid_under=tuple(found.get("valid_under", ())),
@@ -104,10 +106,10 @@ class Examiner:
         )
 
 
-def _ended(ruled: Outcome) -> Problem:
+def _ended(ruled: ProcessResult) -> SchemaProblem:
     reason = _ENDINGS.get(ruled.ending, Reason.CRASHED)
     message = _joined(reason.explanation, ruled.detail)
-    return Problem(pointer="", code=reason, message=message)
+    return SchemaProblem(pointer="", code=reason, message=message)
 
 
 def _verdicts(worker: Worker, unit: UntypedJson) -> dict[str, dict[str, str]]:
@@ -132,22 +134,22 @@ def _joined(what: str, detail: str) -> str:
     return f"{what}: {detail}" if detail else what
 
 
-def _problems(found: UntypedJson) -> Iterator[Problem]:
+def _problems(found: UntypedJson) -> Iterator[SchemaProblem]:
     meanings = found["summaries"]
     for rejected in found["rejected"]:
         explanation = Reason(rejected["reason"]).explanation
         message = _joined(explanation, rejected["detail"])
-        yield Problem(pointer="", code=rejected["reason"], message=message)
+        yield SchemaProblem(pointer="", code=rejected["reason"], message=message)
     for change in found["changes"]:
         why = change["note"] or meanings.get(change["rule"], "")
-        yield Problem(
+        yield SchemaProblem(
             pointer=change["pointer"],
             code=change["rule"],
             message=f"{_edit(change['before'], change['after'])} ({why})",
         )
     for lint in found["lints"]:
         message = meanings.get(lint["code"], "")
-        yield Problem(pointer=lint["pointer"], code=lint["code"], message=message)
+        yield SchemaProblem(pointer=lint["pointer"], code=lint["code"], message=message)
 
 
 def _edit(before: str, after: str) -> str:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.workers.run_folder import Run
+    from curation.workers.run_folder import RunFolder
 
 _NAME = "published"
 
 
-def standing(out: Path, run: Run) -> Mapping[str, UntypedJson] | None:
+def standing(out: Path, run: RunFolder) -> Mapping[str, UntypedJson] | None:
     """Return the manifest of a folder that this run's fingerprint has published.
 
     Its `SHA256SUMS` is known, and lists every other file. None where the folder is
@@ -43,7 +43,7 @@ def standing(out: Path, run: Run) -> Mapping[str, UntypedJson] | None:
     return manifest
 
 
-def remember(out: Path, run: Run) -> None:
+def remember(out: Path, run: RunFolder) -> None:
     """Store that this run's fingerprint has published the folder.
 
     Raises:

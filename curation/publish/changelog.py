@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import UntypedJson
-    from curation.dataset.difference import Pair, Row
+    from curation.dataset.difference import EditionRow, RecordPair
     from curation.publish.dataset_diff import DatasetDiff, DatasetFolder
     from curation.publish.versions import Version
 
@@ -150,14 +150,14 @@ def _records(found: DatasetDiff) -> Iterator[dict[str, UntypedJson]]:
             }
 
 
-def _line(pair: Pair) -> str:
+def _line(pair: RecordPair) -> str:
     places = [_place(row) for row in (pair.before, pair.after) if row is not None]
     line = " to ".join(dict.fromkeys(places))
     words = " ".join(code(each) for each in pair.keywords)
     return f"{line}: {words}" if words else line
 
 
-def _place(row: Row) -> str:
+def _place(row: EditionRow) -> str:
     return code(
         "/".join(each for each in (row.config, row.split, row.unique_id) if each)
     )

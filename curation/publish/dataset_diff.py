@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.dataset.difference import Pair
+    from curation.dataset.difference import RecordPair
     from curation.dataset.editions import Edition
 
 _KEY = ("unique_id", "number")
@@ -46,7 +46,7 @@ class DatasetDiff:
 
     before: Edition | None
     after: Edition
-    pairs: Sequence[Pair] = ()
+    pairs: Sequence[RecordPair] = ()
     instances: Sequence[InstanceChanges] = ()
     #: Whether the manifests' facts, or any file's bytes, differ.
     otherwise: bool = True

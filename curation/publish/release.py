@@ -16,8 +16,7 @@ from curation.packaging.manifest import read_manifest
 from curation.publish.changelog import FILE, changelog
 from curation.publish.dataset_diff import DatasetDiff, DatasetFolder, compare_folders
 from curation.publish.versions import PUBLISHED, Level, Version
-from curation.system.atomic_files import cannot_write
-from curation.system.atomic_folders import atomic_write_bytes
+from curation.system.atomic_files import atomic_write_bytes, cannot_write
 from curation.system.errors import BadConfiguration, BadData, NoInput
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from curation.sources.schemastore_lock import (
     read_lock,
     write_lock,
 )
-from curation.system.atomic_files import publish
+from curation.system.atomic_files import replace_file
 from curation.system.errors import Fault
 from curation.system.errors import Unavailable as UnavailableFault
 
@@ -190,7 +190,7 @@ def _ask(network: Network, url: str, shelf: _Shelf, gate: Gate) -> str:
         found = _sha256(arriving)
         if expected not in {None, found}:
             return f"has changed since it was locked: sha256 is {found}"
-        publish(arriving, place)
+        replace_file(arriving, place)
     except Fault as fault:
         return fault.what
     finally:

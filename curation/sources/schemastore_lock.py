@@ -16,7 +16,7 @@ import orjson
 from curation.download.cache import Cache
 from curation.download.packs import digest_of, open_pack, write_pack
 from curation.sources.schemastore import live_path
-from curation.system.atomic_files import sweep, write_whole
+from curation.system.atomic_files import atomic_write_bytes, sweep
 from curation.system.errors import BadConfiguration, NoInput
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def write_lock(path: Path, lock: Lock) -> None:
     """Write the lock so that a reader sees the old one or the new one."""
     content = {"format": _FORMAT, "archive": "schemastore", **asdict(lock)}
     sweep(path.parent, path.name)
-    write_whole(path, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
+    atomic_write_bytes(path, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def with_live(got: Acquired, settings: FetchSettings, path: Path) -> Acquired:

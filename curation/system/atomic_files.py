@@ -21,7 +21,9 @@ def unfinished(folder: Path, name: str) -> Iterator[Path]:
     """Give a path for a file in the making, removed at the end if still there.
 
     A process that is killed leaves it behind; `sweep` removes what is left.
-    Raises `CannotCreate` where the folder cannot be written.
+
+    Raises:
+        CannotCreate: the folder cannot be written (exit 73).
     """
     temporary = folder / f".{name}.{os.getpid()}{UNFINISHED}"
     try:
@@ -34,7 +36,7 @@ def unfinished(folder: Path, name: str) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def publish(temporary: Path, path: Path) -> None:
+def replace_file(temporary: Path, path: Path) -> None:
     """Bring a finished file to the disk, then give it its name at one stroke."""
     flush(temporary)
     temporary.replace(path)
@@ -42,19 +44,23 @@ def publish(temporary: Path, path: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def atomic_file(path: Path) -> Iterator[Path]:
     """Give a temporary file that becomes `path` at the end of the block.
 
     If the block raises, `path` stays as it was.
     """
     with unfinished(path.parent, path.name) as temporary:
         yield temporary
-        publish(temporary, path)
+        replace_file(temporary, path)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old content or the new one."""
-    with replacing(path) as temporary:
+def atomic_write_bytes(path: Path, content: bytes) -> None:
+    """Write a file so that a reader sees the old content or the new one.
+
+    Raises:
+        CannotCreate: the place cannot be written (exit 73).
+    """
+    with atomic_file(path) as temporary:
         temporary.write_bytes(content)
 
 

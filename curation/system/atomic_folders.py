@@ -11,7 +11,7 @@ from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.system.atomic_files import UNFINISHED, cannot_write, flush, write_whole
+from curation.system.atomic_files import UNFINISHED, cannot_write, flush
 from curation.system.errors import CannotCreate
 
 if TYPE_CHECKING:
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 _REPLACED = ".replaced"
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
-
-
-def atomic_write_bytes(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old content or the new one.
-
-    Raises:
-        CannotCreate: the place cannot be written (exit 73).
-    """
-    write_whole(path, content)
 
 
 @contextmanager
@@ -54,7 +45,7 @@ def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path
         temporary.mkdir()
         yield temporary
         _flush_tree(temporary)
-        _take_place(temporary, path)
+        _swap_folders(temporary, path)
         flush(path.parent)
     except OSError as error:
         raise cannot_write(path, error) from error
@@ -100,7 +91,7 @@ def _flush_tree(folder: Path) -> None:
         flush(Path(parent))
 
 
-def _take_place(new: Path, path: Path) -> None:
+def _swap_folders(new: Path, path: Path) -> None:
     """Give the new folder its name; where there was one, `new` now names the old."""
     if not path.exists():
         new.rename(path)

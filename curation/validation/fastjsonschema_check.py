@@ -12,15 +12,17 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.system.atomic_files import write_whole
+from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.limits import Limits
-from curation.workers.pool import Ending, Pool, Program
+from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
+from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from curation.core.records import Record
-    from curation.workers.outcomes import Outcome
+    from curation.workers.outcomes import ProcessResult
 
 _WORKER = Path(__file__).with_name("fastjsonschema_worker.py")
 #: Seconds for one schema. Nine tenths of them take under a tenth of a second.
@@ -60,7 +62,7 @@ def tried(
             progress(1)
         text = json.dumps(dict(sorted(known.items())), indent=0)
         memory.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(memory, text.encode())
+        atomic_write_bytes(memory, text.encode())
     return [replace(each, fastjsonschema=known[each.sha256]) for each in listed]
 
 
@@ -81,11 +83,11 @@ def _asked(schemas: Mapping[str, str], jobs: int) -> Iterator[tuple[str, str]]:
     with Pool(Program(file=_WORKER), jobs=jobs, limits=limits, attempts=1) as pool:
         for result in pool.run_batches(batches):
             first = result.index * _BATCH
-            for offset, outcome in enumerate(result.outcomes):
+            for offset, outcome in enumerate(result.results):
                 yield digests[first + offset], _verdict(outcome)
 
 
-def _verdict(outcome: Outcome) -> str:
+def _verdict(outcome: ProcessResult) -> str:
     if outcome.ending is Ending.OK:
         return str(outcome.answer)
     return _ENDINGS.get(outcome.ending, "crashed")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from curation.verification.core.check import UnitResult
 from curation.workers.limits import Limits
-from curation.workers.pool import Pool, Program
+from curation.workers.pool import Pool
+from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +59,7 @@ def scan(
                 _, units = named[result.index]
                 done[result.index] = [
                     UnitResult(unit=unit, outcome=outcome)
-                    for unit, outcome in zip(units, result.outcomes, strict=True)
+                    for unit, outcome in zip(units, result.results, strict=True)
                 ]
                 progress(len(units))
     for index, (name, _) in enumerate(named):

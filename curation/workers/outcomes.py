@@ -34,7 +34,7 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ProcessResult:
     """What became of one unit."""
 
     ending: Ending

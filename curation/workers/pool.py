@@ -2,7 +2,7 @@
 
 `Worker` asks one child one question at a time; `Pool` spreads batches of units
 over several. A unit that hangs, crashes its process or eats its memory gets that
-as its `Outcome`, and the rest of its batch goes on in a fresh process. Deadlines
+as its `ProcessResult`, and the rest of its batch goes on in a fresh process. Deadlines
 are kept by the parent's clock and a signal from outside: a native loop that holds
 the interpreter cannot be stopped from inside.
 """
@@ -15,25 +15,15 @@ from typing import TYPE_CHECKING, Self
 
 import psutil
 
-from curation.workers.outcomes import Ending, Outcome
+from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.process import Program, exchange
-from curation.workers.worker import Worker, WorkerDidNotStart
+from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from curation.core.json_types import UntypedJson
     from curation.workers.limits import Limits
-
-__all__ = [
-    "BatchResult",
-    "Ending",
-    "Outcome",
-    "Pool",
-    "Program",
-    "Worker",
-    "WorkerDidNotStart",
-]
 
 #: Seconds between two looks at the memory of all.
 _SAMPLE = 0.1
@@ -45,7 +35,7 @@ class BatchResult:
 
     #: Position of the batch among those given.
     index: int
-    outcomes: tuple[Outcome, ...]
+    results: tuple[ProcessResult, ...]
 
 
 @dataclass(slots=True)
@@ -54,12 +44,12 @@ class _Task:
 
     index: int
     units: Sequence[UntypedJson]
-    outcomes: list[Outcome] = field(default_factory=list)
+    results: list[ProcessResult] = field(default_factory=list)
     #: Times that the next unit has killed a worker.
     deaths: int = 0
 
     def done(self) -> bool:
-        return len(self.outcomes) == len(self.units)
+        return len(self.results) == len(self.units)
 
 
 class Pool:
@@ -128,7 +118,7 @@ class Pool:
 
     def _resume(self, worker: Worker, task: _Task) -> None:
         if not task.done():
-            worker.begin(task.units[len(task.outcomes) :])
+            worker.begin(task.units[len(task.results) :])
 
     def _turn(self, busy: dict[Worker, _Task]) -> Iterator[BatchResult]:
         """Wait for something to happen; yield the batches completed by it."""
@@ -141,7 +131,7 @@ class Pool:
                 self._settle(worker, task)
             if task.done():
                 del busy[worker]
-                result = BatchResult(index=task.index, outcomes=tuple(task.outcomes))
+                result = BatchResult(index=task.index, results=tuple(task.results))
                 left = time.monotonic()
                 yield result
                 for other in busy:
@@ -156,7 +146,7 @@ class Pool:
             if died and task.deaths < self._attempts:
                 continue
             task.deaths = 0
-            task.outcomes.append(outcome)
+            task.results.append(outcome)
         if worker.child is None:
             self._resume(worker, task)
 

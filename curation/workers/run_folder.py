@@ -9,51 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import sys
 from contextlib import contextmanager
-from functools import cache
-from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.json.text import canonical
 from curation.system import locks
-from curation.system.atomic_files import UNFINISHED, cannot_write, replacing
-from curation.system.atomic_folders import atomic_folder, atomic_write_bytes
+from curation.system.atomic_files import UNFINISHED, atomic_file, cannot_write
 from curation.system.errors import TemporarilyUnavailable
-from curation.system.package_data import cards_folder, raw_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from curation.core.json_types import UntypedJson
-
-__all__ = [
-    "Run",
-    "atomic_folder",
-    "atomic_write_bytes",
-    "code_digest",
-    "fingerprint",
-    "versions",
-]
-
-#: Libraries whose version decides what a build keeps or how its bytes look.
-_DECISIVE = (
-    "fastjsonschema",
-    "google-re2",
-    "huggingface_hub",
-    "jinja2",
-    "jsonschema",
-    "jsonschema-rs",
-    "matplotlib",
-    "orjson",
-    "polars",
-    "pyarrow",
-    "referencing",
-    "regress",
-)
+    from pathlib import Path
 
 
 def run_folder_of(out: Path) -> Path:
@@ -78,8 +45,8 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-class Run:
-    """An open run folder; made by `Run.open`."""
+class RunFolder:
+    """An open run folder; made by `RunFolder.open`."""
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
         """Look at a folder whose lock the caller holds."""
@@ -89,7 +56,7 @@ class Run:
 
     @classmethod
     @contextmanager
-    def open(cls, folder: Path, fingerprint: str) -> Iterator[Run]:
+    def open(cls, folder: Path, fingerprint: str) -> Iterator[RunFolder]:
         """Lock the folder, drop what earlier runs left that is of no use now.
 
         Raises:
@@ -116,7 +83,7 @@ class Run:
         Raises:
             CannotCreate: the folder cannot be written (exit 73).
         """
-        with replacing(self._completions / name) as temporary:
+        with atomic_file(self._completions / name) as temporary:
             temporary.write_bytes(self._head(name, payload) + b"\n" + payload)
 
     def _head(self, name: str, payload: bytes) -> bytes:
@@ -133,35 +100,3 @@ class Run:
                 torso.unlink(missing_ok=True)
         except OSError as error:
             raise cannot_write(self.folder, error) from error
-
-
-def fingerprint(**parts: UntypedJson) -> str:
-    """Return the sha256 of the canonical form of everything that decides a result."""
-    return hashlib.sha256(canonical(parts)).hexdigest()
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that decide a result."""
-    return {"python": sys.version.split()[0]} | {
-        name: version(name) for name in _DECISIVE
-    }
-
-
-@cache
-def code_digest() -> str:
-    """Return the sha256 of our own code and of what ships in `raw/` and `cards/`.
-
-    The sample is left out: like every source it has a digest of its own.
-    """
-    package, raw, cards = Path(__file__).parent, raw_folder(), cards_folder()
-    files = [(package, each) for each in package.rglob("*.py")]
-    files += [(raw, each) for each in raw.glob("*.toml")]
-    files += [(raw, each) for each in (raw / "lists").rglob("*")]
-    files += [(cards, each) for each in cards.rglob("*")]
-    total = hashlib.sha256()
-    for root, each in sorted(files, key=lambda item: str(item[1].relative_to(item[0]))):
-        if each.is_file():
-            name = each.relative_to(root).as_posix().encode()
-            content = hashlib.sha256(each.read_bytes()).digest()
-            total.update(b"%d:%b" % (len(name), name) + content)
-    return total.hexdigest()

@@ -10,7 +10,7 @@ import orjson
 
 from curation.system.errors import Fault
 from curation.workers.limits import Limits
-from curation.workers.outcomes import Ending, Outcome, post_mortem
+from curation.workers.outcomes import Ending, ProcessResult, post_mortem
 from curation.workers.process import Child, Program, exchange
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Worker:
         while not self._ready:
             self.wait()
 
-    def ask(self, unit: UntypedJson, seconds: float | None = None) -> Outcome:
+    def ask(self, unit: UntypedJson, seconds: float | None = None) -> ProcessResult:
         """Send one unit and wait for its outcome.
 
         Raises:
@@ -85,7 +85,7 @@ class Worker:
             if outcomes:
                 return outcomes[0]
 
-    def wait(self, seconds: float | None = None) -> list[Outcome]:
+    def wait(self, seconds: float | None = None) -> list[ProcessResult]:
         """Wait for something to happen, at most so long; return what has come.
 
         Raises:
@@ -127,13 +127,13 @@ class Worker:
         """Do not count seconds during which the parent was busy elsewhere."""
         self._clock += seconds
 
-    def collect(self) -> list[Outcome]:
+    def collect(self) -> list[ProcessResult]:
         """Return the outcomes that have come since the last call.
 
         Raises:
             WorkerDidNotStart: the child could not be started.
         """
-        outcomes: list[Outcome] = []
+        outcomes: list[ProcessResult] = []
         child = self._child
         while child is not None and child.lines and self._child is child:
             self._take(child.lines.popleft(), outcomes)
@@ -179,7 +179,7 @@ class Worker:
     def _deadline(self) -> float:
         return self._clock + self._patience_for_one()
 
-    def _take(self, line: bytes, outcomes: list[Outcome]) -> None:
+    def _take(self, line: bytes, outcomes: list[ProcessResult]) -> None:
         """Read one line of the child."""
         try:
             message = orjson.loads(line)
@@ -205,22 +205,26 @@ class Worker:
             self.rss_bytes = self._child.rss_bytes()
         self._memory_ceiling = self.rss_bytes + self._limits.memory_mb * 2**20
 
-    def _answer(self, message: dict[str, UntypedJson]) -> Outcome:
+    def _answer(self, message: dict[str, UntypedJson]) -> ProcessResult:
         now = time.monotonic()
         seconds, self._clock = now - self._clock, now
         self._pending -= 1
         self._answered += 1
         if "answer" in message:
-            return Outcome(ending=Ending.OK, answer=message["answer"], seconds=seconds)
+            return ProcessResult(
+                ending=Ending.OK, answer=message["answer"], seconds=seconds
+            )
         if "memory" in message:
             detail = str(message["memory"])
             self._discard()
-            return Outcome(ending=Ending.OUT_OF_MEMORY, detail=detail, seconds=seconds)
+            return ProcessResult(
+                ending=Ending.OUT_OF_MEMORY, detail=detail, seconds=seconds
+            )
         detail = str(message.get("error"))
-        return Outcome(ending=Ending.ERROR, detail=detail, seconds=seconds)
+        return ProcessResult(ending=Ending.ERROR, detail=detail, seconds=seconds)
 
     def _look_after(
-        self, child: Child, outcomes: list[Outcome], *, heard: bool
+        self, child: Child, outcomes: list[ProcessResult], *, heard: bool
     ) -> None:
         """See whether the child is dead, late, too large or talks without end."""
         if child.ended:
@@ -239,7 +243,7 @@ class Worker:
                 detail = f"grew by more than {self._limits.memory_mb} MiB"
                 self._bury(outcomes, Ending.OUT_OF_MEMORY, detail)
 
-    def _bury(self, outcomes: list[Outcome], ending: Ending, detail: str) -> None:
+    def _bury(self, outcomes: list[ProcessResult], ending: Ending, detail: str) -> None:
         """End the child; the unit that it was on gets the blame."""
         child, was_ready = self._child, self._ready
         self._discard()
@@ -248,7 +252,9 @@ class Worker:
             seconds = time.monotonic() - self._clock
             self._pending = 0
             outcomes.append(
-                Outcome(ending=ending, detail=detail, stderr=noise, seconds=seconds)
+                ProcessResult(
+                    ending=ending, detail=detail, stderr=noise, seconds=seconds
+                )
             )
         elif not was_ready:
             self._failed_starts += 1

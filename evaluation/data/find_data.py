@@ -139,10 +139,10 @@ def _from_hub(name: str, revision: str | None) -> SampleReader:
 
 def _sample(settings: FetchSettings, progress: Progress) -> SampleReader:
     """Build the embedded sample into the cache, where it is not yet; open it."""
-    from curation.pipeline.build import Request, build  # noqa: PLC0415 - heavy, rarely asked
+    from curation.pipeline.build import BuildRequest, build  # noqa: PLC0415 - heavy, rarely asked
 
     out = settings.cache / "sample" / "JSONSchemaBench"
-    request = Request(out=out, sample=True, instances=True, fetch=settings)
+    request = BuildRequest(out=out, sample=True, instances=True, fetch=settings)
     with progress.bar("Building the embedded sample"):
         build(request, Quiet())
     reader = ParquetTables.of(out, "sample")

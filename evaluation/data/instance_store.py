@@ -26,8 +26,9 @@ from curation.instances.dataset.build_step import (
 )
 from curation.system.errors import BadData, CannotCreate
 from curation.workers.batches import in_batches
-from curation.workers.pool import Ending, Pool
-from curation.workers.run_folder import code_digest, fingerprint, versions
+from curation.workers.fingerprint import code_digest, fingerprint, versions
+from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
 from evaluation.core.cases import Instance
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from curation.workers.pool import Outcome
+    from curation.workers.outcomes import ProcessResult
     from evaluation.core.cases import Sample
 
 _FILE: Final = "instances.sqlite"
@@ -124,12 +125,12 @@ class InstanceStore:
     def _round(
         self,
         pool: Pool,
-        units: Iterable[tuple[UntypedJson, Outcome | None]],
+        units: Iterable[tuple[UntypedJson, ProcessResult | None]],
         kept: sqlite3.Connection,
         advance: Callable[[int], None],
-    ) -> Iterator[tuple[UntypedJson, Outcome]]:
+    ) -> Iterator[tuple[UntypedJson, ProcessResult]]:
         """Ask for units; keep what is made, yield what failed for the first time."""
-        sent: dict[int, Sequence[tuple[UntypedJson, Outcome | None]]] = {}
+        sent: dict[int, Sequence[tuple[UntypedJson, ProcessResult | None]]] = {}
 
         def batches() -> Iterator[list[UntypedJson]]:
             cut = in_batches(
@@ -143,7 +144,7 @@ class InstanceStore:
                 yield [unit for unit, _ in batch]
 
         for result in pool.run_batches(batches()):
-            asked = zip(sent.pop(result.index), result.outcomes, strict=True)
+            asked = zip(sent.pop(result.index), result.results, strict=True)
             for (unit, first), outcome in asked:
                 if first is None and outcome.ending is not Ending.OK:
                     yield unit, outcome
@@ -154,7 +155,7 @@ class InstanceStore:
             kept.commit()
 
     def _keep(
-        self, kept: sqlite3.Connection, unit: UntypedJson, outcome: Outcome
+        self, kept: sqlite3.Connection, unit: UntypedJson, outcome: ProcessResult
     ) -> None:
         made = made_of(outcome)
         content = {

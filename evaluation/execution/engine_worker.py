@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Self
 
 import curation.workers.protocol
 from curation.workers.limits import Limits
-from curation.workers.outcomes import MEMORY_WORDS
-from curation.workers.pool import Ending, Outcome, Program, Worker
+from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
+from curation.workers.process import Program
+from curation.workers.worker import Worker
 from evaluation.execution.row_builder import row_of_answers
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ class EngineWorker:
             self._ask()
         return rows
 
-    def _bury(self, job: PendingCase, outcome: Outcome) -> list[tuple[Case, Row]]:
+    def _bury(self, job: PendingCase, outcome: ProcessResult) -> list[tuple[Case, Row]]:
         """Blame the unit, or leave it to be tried again in a fresh worker."""
         self._worker.kill()
         fresh, self._served = not self._served, 0
@@ -189,7 +190,7 @@ class EngineWorker:
             rows.append(self._finish(job, self._with_last_words(outcome)))
         return rows
 
-    def _finish(self, job: PendingCase, end: Outcome | None) -> tuple[Case, Row]:
+    def _finish(self, job: PendingCase, end: ProcessResult | None) -> tuple[Case, Row]:
         self._jobs.popleft()
         self._served += end is None
         row = row_of_answers(
@@ -218,7 +219,7 @@ class EngineWorker:
             found.append((walk, bounds.run_seconds + _GRACE))
         return found
 
-    def _with_last_words(self, outcome: Outcome) -> Outcome:
+    def _with_last_words(self, outcome: ProcessResult) -> ProcessResult:
         """Add what the process printed before it died; memory may have been why."""
         try:
             content = self._printed.read_bytes()
@@ -229,7 +230,7 @@ class EngineWorker:
         ending = outcome.ending
         if ending is Ending.CRASH and any(word in said for word in MEMORY_WORDS):
             ending = Ending.OUT_OF_MEMORY
-        return Outcome(
+        return ProcessResult(
             ending=ending,
             detail=outcome.detail,
             stderr=said + outcome.stderr,

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from curation.workers.run_folder import fingerprint
+from curation.workers.fingerprint import fingerprint
 from evaluation.execution.code_digest import measuring_digest
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.workers.outcomes import Outcome
+    from curation.workers.outcomes import ProcessResult
     from evaluation.core.cases import Case, InstanceWalk
 
 #: What an ending of the engine's process is to a unit.
@@ -35,7 +35,7 @@ def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
     unit: Case,
     tokens: Sequence[Sequence[int] | None],
     answers: Sequence[UntypedJson],
-    end: Outcome | None,
+    end: ProcessResult | None,
     fingerprint: str,
 ) -> Row:
     """Return the row of one unit.
@@ -76,7 +76,7 @@ def _phase(result: Result, phase: str) -> str:
 
 
 def _ending(
-    compiled: dict[str, Any], walked: dict[str, Any], end: Outcome | None
+    compiled: dict[str, Any], walked: dict[str, Any], end: ProcessResult | None
 ) -> tuple[Result, str]:
     if end is not None:
         return RESULTS[end.ending], end.detail

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.system.atomic_files import cannot_write, replacing
+from curation.system.atomic_files import atomic_file, cannot_write
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
 from curation.system.locks import locked
 
@@ -77,7 +77,7 @@ class RunFolder:
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
         """
-        with replacing(path) as temporary:
+        with atomic_file(path) as temporary:
             temporary.write_text(content, "utf-8")
         return path
 
@@ -147,7 +147,7 @@ def _settle_header(folder: Path, header: Mapping[str, UntypedJson]) -> None:
 
 
 def _write_header(path: Path, header: Mapping[str, UntypedJson]) -> None:
-    with replacing(path) as temporary:
+    with atomic_file(path) as temporary:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
 
 

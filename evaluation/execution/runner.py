@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-from curation.workers.pool import WorkerDidNotStart
 from curation.workers.process import exchange
+from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import Result
 from evaluation.data.sampling import take_shard
 from evaluation.execution.code_digest import measuring_digest

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from curation.schema.dialects import BY_NAME
-from curation.system.atomic_files import replacing
+from curation.system.atomic_files import atomic_file
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result, Verdict
 
@@ -50,7 +50,10 @@ def write_bowtie(run: Run, folder: Path) -> list[Path]:
     written = []
     for config, own in rows.items():
         path = folder / f"{quote(config.replace(' ', '-'), safe='')}.jsonl"
-        with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
+        with (
+            atomic_file(path) as temporary,
+            temporary.open("w", encoding="utf-8") as out,
+        ):
             for line in _lines(run, config, own, units):
                 out.write(json.dumps(line) + "\n")
         written.append(path)

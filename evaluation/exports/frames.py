@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.system.atomic_files import replacing
+from curation.system.atomic_files import atomic_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,7 @@ def write_parquet(run: Run, folder: Path) -> list[Path]:
     written = []
     for name, frame in _frames(run):
         path = folder / f"{name}.parquet"
-        with replacing(path) as temporary:
+        with atomic_file(path) as temporary:
             frame.write_parquet(temporary)
         written.append(path)
     return written
@@ -38,7 +38,7 @@ def write_csv(run: Run, folder: Path) -> list[Path]:
     written = []
     for name, frame in _frames(run):
         path = folder / f"{name}.csv"
-        with replacing(path) as temporary:
+        with atomic_file(path) as temporary:
             frame.with_columns(_as_json(frame)).write_csv(temporary)
         written.append(path)
     return written

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.instances.dataset.maskbench import MaskFile
-from curation.system.atomic_files import replacing, write_whole
+from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result
 from evaluation.reporting.statistics import PERCENTILES, index_percentile
@@ -74,7 +74,7 @@ def write_maskbench(run: Run, folder: Path) -> list[Path]:
             unit = measure(row, cut_ns)
             _count(totals.setdefault(row.engine, _Totals()), row, unit, content)
             path = folder / _slug(row.engine) / _file_name(row)
-            write_whole(path, json.dumps(content, indent=2).encode())
+            atomic_write_bytes(path, json.dumps(content, indent=2).encode())
     if not totals:
         raise NoInput(
             f"no unit of task {_TASK}", str(run.folder), f"csbdata eval --task {_TASK}"
@@ -165,7 +165,7 @@ def _write_sums(
         "masks_us.csv": fractions_left(totals.masks_us),
     }
     for name, text in texts.items():
-        with replacing(folder / name) as temporary:
+        with atomic_file(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
 

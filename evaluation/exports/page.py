@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from jinja2 import Environment, StrictUndefined
 
-from curation.system.atomic_files import write_whole
+from curation.system.atomic_files import atomic_write_bytes
 from curation.system.escaping import safe
 from evaluation.analysis.run_report import (
     conditions_of,
@@ -55,7 +55,7 @@ def write_page(run: Run, path: Path, tasks: Sequence[str] = ()) -> Path:
         NoInput: a wanted task has no row in the run.
         CannotCreate: it cannot be written.
     """
-    write_whole(path, page(run, tasks).encode())
+    atomic_write_bytes(path, page(run, tasks).encode())
     return path
 
 

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from curation.workers import protocol
-from curation.workers.pool import Ending, Program, Worker
+from curation.workers.outcomes import Ending
+from curation.workers.process import Program
+from curation.workers.worker import Worker
 from evaluation.core.cases import Result
 from evaluation.execution import engine_process
 from evaluation.execution.row_builder import RESULTS
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.workers.limits import Limits
-    from curation.workers.pool import Outcome
+    from curation.workers.outcomes import ProcessResult
 
 _ENGINES = Path(engine_process.__file__)
 
@@ -192,7 +194,7 @@ class EngineSession:
             raise EngineEnded(Result.ERROR, "commit refuses a token that was forced")
         return answer
 
-    def _collect(self, outcomes: Sequence[Outcome]) -> None:
+    def _collect(self, outcomes: Sequence[ProcessResult]) -> None:
         for outcome in outcomes:
             if outcome.ending is Ending.OK:
                 self._answers.append(outcome.answer)
@@ -203,7 +205,7 @@ class EngineSession:
                     self._asked = len(self._answers)
 
 
-def _ended(outcome: Outcome) -> EngineEnded:
+def _ended(outcome: ProcessResult) -> EngineEnded:
     detail = outcome.detail
     if outcome.stderr:
         detail = f"{detail}: {outcome.stderr.strip()[-500:]}"

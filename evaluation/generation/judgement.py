@@ -18,8 +18,9 @@ import curation.instances.dataset.worker
 from curation.core.documents import Explained
 from curation.instances.judging.grading import Graded
 from curation.workers.limits import Limits
-from curation.workers.pool import Ending as WorkerEnding
-from curation.workers.pool import Program, Worker
+from curation.workers.outcomes import Ending as WorkerEnding
+from curation.workers.process import Program
+from curation.workers.worker import Worker
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.workers.fingerprint import fingerprint
 from curation.workers.limits import Limits
-from curation.workers.pool import Program
-from curation.workers.run_folder import fingerprint
+from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.execution.engine_worker import ONE_THREAD, for_worker
 from evaluation.generation.engine_session import EngineSession

@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from curation.workers.pool import WorkerDidNotStart
-from curation.workers.run_folder import fingerprint
+from curation.workers.fingerprint import fingerprint
+from curation.workers.worker import WorkerDidNotStart
 from evaluation.execution.code_digest import writing_digest
 from evaluation.execution.plan import RunTotals
 from evaluation.generation.generation_rows import row_from_generation

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from curation.system.atomic_files import replacing
+from curation.system.atomic_files import atomic_file
 from curation.system.errors import BadConfiguration, BadData, CannotCreate
 from evaluation.results.reader import HEADER, open_run
 
@@ -48,10 +48,10 @@ def merge(folders: Sequence[Path], out: Path) -> Run:
     header = _header(runs)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CannotCreate("is there already", str(out), "choose another --out")
-    with replacing(out / _LINES) as temporary, temporary.open("wb") as file:
+    with atomic_file(out / _LINES) as temporary, temporary.open("wb") as file:
         for line in _lines(runs):
             file.write(line)
-    with replacing(out / HEADER) as temporary:
+    with atomic_file(out / HEADER) as temporary:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
     return open_run(out)
 

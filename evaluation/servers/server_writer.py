@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.workers.run_folder import fingerprint
+from curation.workers.fingerprint import fingerprint
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.servers.client import (

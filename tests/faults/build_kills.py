@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from curation.download.acquire import FetchSettings
-from curation.pipeline.build import Request, build
+from curation.pipeline.build import BuildRequest, build
 from curation.system.progress import Quiet
 from tests.faults.kill_points import Fault
 
@@ -52,7 +52,9 @@ def start(rules: str, folder: Path, step: int) -> int:
     fetch = FetchSettings(cache=folder.parent / "cache", offline=True)
     try:
         build(
-            Request(out=folder / "out", rules=rules, sample=True, jobs=2, fetch=fetch),
+            BuildRequest(
+                out=folder / "out", rules=rules, sample=True, jobs=2, fetch=fetch
+            ),
             Quiet(),
         )
         (folder.parent / "steps").write_text(str(NEVER - fault.left))

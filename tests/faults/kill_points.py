@@ -20,9 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.system import atomic_folders
-from curation.system.atomic_files import sweep
+from curation.system.atomic_files import atomic_write_bytes, sweep
+from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import CannotCreate
-from curation.workers.run_folder import Run, atomic_folder, atomic_write_bytes
+from curation.workers.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +45,7 @@ FILES = ("manifest.json", "a/rows", "b/rows")
 
 def completions(folder: Path) -> None:
     """Make two completions, unless they are there."""
-    with Run.open(folder / "run", "f1") as run:
+    with RunFolder.open(folder / "run", "f1") as run:
         for name in ("one", "two"):
             if run.done(name) is None:
                 run.store(name, name.encode() * 1000)
@@ -52,7 +53,7 @@ def completions(folder: Path) -> None:
 
 def completions_hold(folder: Path) -> None:
     """A completion is whole or absent."""
-    run = Run(folder / "run", "f1")
+    run = RunFolder(folder / "run", "f1")
     assert run.done("one") in (None, b"one" * 1000)
     assert run.done("two") in (None, b"two" * 1000)
 
@@ -152,7 +153,7 @@ class Fault:
 
 
 def attempt(name: str, folder: Path, step: int, fault: str) -> int:
-    """Run the scenario in a child with a fault ahead; return its wait status."""
+    """RunFolder the scenario in a child with a fault ahead; return its wait status."""
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.workers.run_folder import Run
+from curation.workers.run_folder import RunFolder
 from tests.faults.build_kills import tree
 
 ROOT = Path(__file__).parent.parent.parent
@@ -77,7 +77,7 @@ def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
 
 def test_f37_a_second_build_in_one_folder_is_turned_away(tmp_path: Path) -> None:
     """Exit code 75 and one line that says why; the first is not disturbed."""
-    with Run.open(tmp_path / "out.run", "another") as run:
+    with RunFolder.open(tmp_path / "out.run", "another") as run:
         run.store("one", b"1")
         done = _build(tmp_path / "out", cwd=tmp_path)
         assert done.returncode == 75

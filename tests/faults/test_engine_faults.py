@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from curation.workers.limits import Limits
-from curation.workers.pool import Program
+from curation.workers.process import Program
 from evaluation.core.cases import Result, Verdict
 from evaluation.core.task import Settings
 from evaluation.execution.engine_worker import for_worker

@@ -10,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import CannotCreate, TemporarilyUnavailable
+from curation.workers.fingerprint import fingerprint
 from curation.workers.limits import Limits
-from curation.workers.pool import Ending, Pool, Program
-from curation.workers.run_folder import Run, atomic_folder, fingerprint
+from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
+from curation.workers.process import Program
+from curation.workers.run_folder import RunFolder
 
 ROOT = Path(__file__).parent.parent.parent
 KILL_POINTS = Path(__file__).with_name("kill_points.py")
@@ -56,7 +60,7 @@ def test_f36_an_error_of_the_disk_at_any_step_is_one_line(
 def test_f36_a_file_that_may_not_grow_is_a_fault(tmp_path: Path) -> None:
     """A real refusal of the system to write leaves no completion behind."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with Run.open(tmp_path, "f1") as run:
+    with RunFolder.open(tmp_path, "f1") as run:
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
         try:
             with pytest.raises(CannotCreate, match="File too large") as caught:
@@ -74,7 +78,7 @@ def test_f36_a_place_that_cannot_be_is_a_fault(name: str, tmp_path: Path) -> Non
     (tmp_path / "file").touch()
     with (
         pytest.raises(CannotCreate, match="cannot be written") as caught,
-        Run.open(tmp_path / name, "f1"),
+        RunFolder.open(tmp_path / name, "f1"),
     ):
         pass
     assert "\n" not in str(caught.value)
@@ -87,16 +91,16 @@ def test_f37_two_runs_in_one_folder_are_one_too_many(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from curation.system.errors import Fault\n"
-        "from curation.workers.run_folder import Run\n"
+        "from curation.workers.run_folder import RunFolder\n"
         "try:\n"
-        "    with Run.open(Path(sys.argv[1]), 'f2'): print('in')\n"
+        "    with RunFolder.open(Path(sys.argv[1]), 'f2'): print('in')\n"
         "except Fault as fault: print(fault.exit_code)\n"
     )
-    with Run.open(tmp_path, "f1") as run:
+    with RunFolder.open(tmp_path, "f1") as run:
         run.store("one", b"1")
         assert _python("-c", code, str(tmp_path)) == "75\n"
         assert run.done("one") == b"1"
-        with pytest.raises(TemporarilyUnavailable), Run.open(tmp_path, "f1"):
+        with pytest.raises(TemporarilyUnavailable), RunFolder.open(tmp_path, "f1"):
             pass
     assert _python("-c", code, str(tmp_path)) == "in\n"
 
@@ -107,17 +111,17 @@ def test_f38_whatever_changes_the_work_is_done_again(part: str, tmp_path: Path) 
     parts: dict[str, object] = dict.fromkeys(
         ("code", "limits", "inputs", "rules", "versions"), "same"
     )
-    with Run.open(tmp_path, fingerprint(**parts)) as run:
+    with RunFolder.open(tmp_path, fingerprint(**parts)) as run:
         run.store("one", b"1")
-    with Run.open(tmp_path, fingerprint(**parts)) as run:
+    with RunFolder.open(tmp_path, fingerprint(**parts)) as run:
         assert run.done("one") == b"1"
-    with Run.open(tmp_path, fingerprint(**{**parts, part: "other"})) as run:
+    with RunFolder.open(tmp_path, fingerprint(**{**parts, part: "other"})) as run:
         assert run.done("one") is None
 
 
 FINGERPRINT = """
 from curation.json.text import digest, parse, write
-from curation.workers.run_folder import code_digest, fingerprint, versions
+from curation.workers.fingerprint import code_digest, fingerprint, versions
 value = parse('{"b": 1.50, "\\u0131": [1e23, "I\\u0307"], "a": {}}'.encode())
 print(write(value).encode(), digest(value))
 print(fingerprint(code=code_digest(), versions=versions(), value={"b": 1, "a": 2}))
@@ -147,5 +151,5 @@ def test_f40_a_worker_that_the_kernel_kills_costs_one_document() -> None:
     program = Program(file=MINIATURE)
     with Pool(program, jobs=2, limits=Limits(memory_mb=256)) as pool:
         (result,) = pool.run_batches([units])
-    endings = [each.ending for each in result.outcomes]
+    endings = [each.ending for each in result.results]
     assert endings == [Ending.OK, Ending.OK, Ending.OUT_OF_MEMORY, Ending.OK, Ending.OK]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Origin, Provenance, RawDocument
 from curation.pipeline import document_worker
 from curation.workers.limits import Limits
-from curation.workers.pool import Ending, Outcome, Pool, Program
+from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.pool import Pool
+from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +38,7 @@ def _unit(name: str, content: bytes) -> UntypedJson:
 
 def judged(
     rules: str, named: Mapping[str, bytes], limits: Limits = LIMITS
-) -> dict[str, Outcome]:
+) -> dict[str, ProcessResult]:
     """Return what the worker of a build makes of each document."""
     setup = {"rules": rules, "sys_path": [], "libraries": [{"files": "", "uris": {}}]}
     program = Program(file=Path(document_worker.__file__), setup=setup)
@@ -44,11 +46,11 @@ def judged(
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]
     with Pool(program, jobs=2, limits=limits, attempts=1) as pool:
         results = sorted(pool.run_batches(batches), key=lambda each: each.index)
-    outcomes = [each for result in results for each in result.outcomes]
+    outcomes = [each for result in results for each in result.results]
     return dict(zip(named, outcomes, strict=True))
 
 
-def reason_of(outcome: Outcome) -> str | None:
+def reason_of(outcome: ProcessResult) -> str | None:
     """Return the reason of a rejection; None where the document is kept."""
     assert outcome.ending is Ending.OK, outcome
     rejected = outcome.answer["rejected"]

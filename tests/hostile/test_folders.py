@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.dataset.ledger import CHANGES
-from curation.pipeline.build import Request, build
+from curation.pipeline.build import BuildRequest, build
 from curation.system.progress import Quiet
 from curation.verification import verify
 from curation.verification.checks.canary import CANARY
@@ -58,7 +58,7 @@ JSON = st.recursive(
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a build of the sample, to be read only."""
     out = tmp_path_factory.mktemp("hostile") / "built"
-    build(Request(out=out, sample=True, jobs=2), Quiet())
+    build(BuildRequest(out=out, sample=True, jobs=2), Quiet())
     return out
 
 

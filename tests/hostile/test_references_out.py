@@ -17,7 +17,9 @@ from curation.core.documents import Reason
 from curation.schema.dialects import DIALECTS
 from curation.validation import fastjsonschema_worker
 from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs
-from curation.workers.pool import Ending, Pool, Program
+from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
+from curation.workers.process import Program
 from tests.hostile import schemas
 from tests.hostile.judging import LIMITS, RULES, judged, reason_of
 
@@ -146,7 +148,7 @@ def test_f23_no_validator_follows_a_reference_out(tmp_path: Path) -> None:
             texts = [json.dumps(each) for each in found]
             (result,) = pool.run_batches([texts])
     assert trap.hits == []
-    assert {each.ending for each in result.outcomes} == {Ending.OK}
+    assert {each.ending for each in result.results} == {Ending.OK}
 
 
 def test_f23_a_reference_out_of_the_source_is_named() -> None:

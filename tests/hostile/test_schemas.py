@@ -14,7 +14,9 @@ from curation.json.text import parse
 from curation.pipeline.process_document import LONGEST_DETAIL
 from curation.validation import fastjsonschema_worker
 from curation.workers.limits import Limits
-from curation.workers.pool import Ending, Outcome, Pool, Program
+from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.pool import Pool
+from curation.workers.process import Program
 from tests.hostile import jumble, schemas
 from tests.hostile.judging import LIMITS, RULES, judged, reason_of
 from tests.hostile.patterns import PATTERNS
@@ -29,7 +31,7 @@ PATTERN_REASONS = {None, Reason.BAD_PATTERN, Reason.VALIDATORS_DISAGREE}
 
 
 @cache
-def _named(rules: str) -> dict[str, Outcome]:
+def _named(rules: str) -> dict[str, ProcessResult]:
     texts = {name: schemas.text(each) for name, each in schemas.NAMED.items()}
     return judged(rules, texts)
 
@@ -211,7 +213,7 @@ def test_f29_hostile_names_do_not_break_out_of_generated_code() -> None:
     program = Program(file=Path(fastjsonschema_worker.__file__))
     with Pool(program, jobs=1, limits=LIMITS, attempts=1) as pool:
         (result,) = pool.run_batches([texts])
-    assert {each.ending for each in result.outcomes} == {Ending.OK}
+    assert {each.ending for each in result.results} == {Ending.OK}
 
 
 TOKEN = "ghp_" + "q7Vn2LkT9xZb4RmW8cYd" + "J3fHs6Gp1AuE5iNo"

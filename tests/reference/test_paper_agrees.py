@@ -207,7 +207,7 @@ def test_table_8_comes_out_of_the_raw_files() -> None:
             config = each.config
             if config == UNDIVIDED:
                 config = github_config(field_count(schema))
-            seen.append(paper_tables.sight(config, schema))
+            seen.append(paper_tables.measure_schema(config, schema))
     table = paper_tables.table_8(seen)
     for config, (sizes, *rest) in TABLE_8.items():
         size, *others = (table[config][name] for name in paper_tables.MEASURES)
@@ -226,7 +226,7 @@ TABLE_9 = {
 def test_table_9_comes_out_of_the_kept_records() -> None:
     """But for the eight records of these subsets that authors mended by hand."""
     rows = ((config, text) for (config, _), text in kept().items())
-    table = paper_tables.table_9(paper_tables.sights(rows))
+    table = paper_tables.table_9(paper_tables.measure_schemas(rows))
     off = 0
     for config, figures in TABLE_9.items():
         ours = tuple(table[config].values())

@@ -18,18 +18,21 @@ import orjson
 from curation.core.benchmark import SPLITS, split_of
 from curation.instances.dataset.make_instances import SchemaInstances
 from curation.satisfiability.prove import Answer
+from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.batches import in_batches
 from curation.workers.limits import Limits
-from curation.workers.pool import Ending, Pool, Program
-from curation.workers.run_folder import atomic_write_bytes
+from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
+from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from curation.core.json_types import UntypedJson
     from curation.dataset.decisions import DecidedDocument
-    from curation.workers.pool import BatchResult, Outcome
-    from curation.workers.run_folder import Run
+    from curation.workers.outcomes import ProcessResult
+    from curation.workers.pool import BatchResult
+    from curation.workers.run_folder import RunFolder
 
 _WORKER = Path(__file__).with_name("worker.py")
 #: Seconds for one schema.
@@ -83,7 +86,7 @@ def unit_of(task: InstanceTask) -> UntypedJson:
     return {"schema": task.schema, "dialect": task.dialect}
 
 
-def made_of(outcome: Outcome) -> SchemaInstances:
+def made_of(outcome: ProcessResult) -> SchemaInstances:
     """Return what came of a schema, be it the end of its process."""
     if outcome.ending is Ending.OK:
         return SchemaInstances.from_json(outcome.answer)
@@ -91,7 +94,7 @@ def made_of(outcome: Outcome) -> SchemaInstances:
     return SchemaInstances(answer=Answer.UNKNOWN, reason=reason, detail=outcome.detail)
 
 
-def reason_of(outcome: Outcome) -> str:
+def reason_of(outcome: ProcessResult) -> str:
     """Return the word for the end of a process."""
     return _REASONS.get(outcome.ending, "crashed")
 
@@ -103,7 +106,7 @@ class InstanceStep:
     """
 
     def __init__(
-        self, tasks: Sequence[InstanceTask], run: Run, *, seed: int = 0
+        self, tasks: Sequence[InstanceTask], run: RunFolder, *, seed: int = 0
     ) -> None:
         """Say what is to be made, and where finished batches are kept."""
         self._batches = list(_cut(tasks))
@@ -146,9 +149,9 @@ class InstanceStep:
         units = ([unit_of(task) for task in self._batches[each]] for each in numbers)
         for result in pool.run_batches(units):
             number = numbers[result.index]
-            if all(each.ending is Ending.OK for each in result.outcomes):
-                self._run.store(_name(number), _stored(result.outcomes))
-                progress(len(result.outcomes))
+            if all(each.ending is Ending.OK for each in result.results):
+                self._run.store(_name(number), _stored(result.results))
+                progress(len(result.results))
             else:
                 failed[number] = result
         return failed
@@ -168,8 +171,8 @@ class InstanceStep:
         )
         for result in pool.run_batches(units):
             number, own = numbers[result.index], lost[result.index]
-            outcomes = list(failed[number].outcomes)
-            for position, again in zip(own, result.outcomes, strict=True):
+            outcomes = list(failed[number].results)
+            for position, again in zip(own, result.results, strict=True):
                 outcomes[position] = merged(outcomes[position], again)
             self._run.store(_name(number), _stored(outcomes))
             progress(len(outcomes))
@@ -254,12 +257,12 @@ def _failures(result: BatchResult) -> list[int]:
     """Return the positions of the units that gave no answer."""
     return [
         position
-        for position, each in enumerate(result.outcomes)
+        for position, each in enumerate(result.results)
         if each.ending is not Ending.OK
     ]
 
 
-def merged(first: Outcome, again: Outcome) -> Outcome:
+def merged(first: ProcessResult, again: ProcessResult) -> ProcessResult:
     """Return what the lean try gave, with the seconds of both and the first's end."""
     seconds = first.seconds + again.seconds
     if again.ending is not Ending.OK:
@@ -271,7 +274,7 @@ def merged(first: Outcome, again: Outcome) -> Outcome:
     return replace(again, answer=answer, seconds=seconds)
 
 
-def _stored(outcomes: Sequence[Outcome]) -> bytes:
+def _stored(outcomes: Sequence[ProcessResult]) -> bytes:
     return orjson.dumps(
         [
             {"made": made_of(each).to_json(), "seconds": round(each.seconds, 4)}

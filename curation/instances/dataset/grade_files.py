@@ -17,7 +17,8 @@ from curation.instances.dataset.make_instances import text_of
 from curation.instances.dataset.maskbench import paths_of, read_file
 from curation.instances.judging.grading import Grade, Graded
 from curation.system.errors import BadData, NoInput
-from curation.workers.pool import Ending, Pool
+from curation.workers.outcomes import Ending
+from curation.workers.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.instances.dataset.build_records import Records
-    from curation.workers.pool import Outcome
+    from curation.workers.outcomes import ProcessResult
 
 #: Schemas asked at a time.
 _BATCH = 32
@@ -181,10 +182,10 @@ def graded(
             answers[result.index] = [
                 GradedSchema(asked=asked, graded=_graded(outcome))
                 for asked, outcome in zip(
-                    batches[result.index], result.outcomes, strict=True
+                    batches[result.index], result.results, strict=True
                 )
             ]
-            progress(len(result.outcomes))
+            progress(len(result.results))
     return [each for index in sorted(answers) for each in answers[index]]
 
 
@@ -196,7 +197,7 @@ def _unit(asked: SchemaToGrade) -> UntypedJson:
     }
 
 
-def _graded(outcome: Outcome) -> Graded:
+def _graded(outcome: ProcessResult) -> Graded:
     if outcome.ending is Ending.OK:
         return Graded.from_json(outcome.answer)
     return Graded(error=f"{outcome.ending}: {outcome.detail}")

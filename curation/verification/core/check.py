@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.verification.core.findings import Finding
     from curation.verification.core.folder_contents import FolderContents
-    from curation.workers.outcomes import Outcome
+    from curation.workers.outcomes import ProcessResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class UnitResult:
     """What became of one unit."""
 
     unit: UntypedJson
-    outcome: Outcome
+    outcome: ProcessResult
 
     @property
     def value(self) -> UntypedJson:

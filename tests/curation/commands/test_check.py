@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from curation.commands.check import check
 from curation.pipeline.schema_check import ACCEPTS, Examiner
 from curation.system.errors import NoInput
-from curation.workers.pool import Ending, Outcome, Worker
+from curation.workers.outcomes import Ending, ProcessResult
+from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +105,7 @@ def test_a_text_that_takes_for_ever_is_a_problem(
     examiner: Examiner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What kills or hangs the child is said, and the next text is looked at."""
-    dead = Outcome(ending=Ending.TIMEOUT, detail="over 10 s")
+    dead = ProcessResult(ending=Ending.TIMEOUT, detail="over 10 s")
     with monkeypatch.context() as patched:
         patched.setattr(Worker, "ask", lambda *_: dead)
         report = examiner.examine(b"{}")

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from curation.commands.export import export
 from curation.commands.instances import instances
 from curation.download.acquire import FetchSettings
-from curation.pipeline.build import Request, build
+from curation.pipeline.build import BuildRequest, build
 from curation.system.errors import CannotCreate, NoInput
 from curation.system.progress import Quiet
 
@@ -35,7 +35,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the sample with its instances once."""
     folder = tmp_path_factory.mktemp("export")
     settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
-    request = Request(
+    request = BuildRequest(
         out=folder / "out", sample=True, instances=True, jobs=2, fetch=settings
     )
     build(request, Quiet())

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from curation.commands.instances import instances
 from curation.download.acquire import FetchSettings
-from curation.pipeline.build import Request, build
+from curation.pipeline.build import BuildRequest, build
 from curation.system.errors import BadData, NoInput
 from curation.system.progress import Quiet
 
@@ -42,7 +42,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the sample with its instances once."""
     folder = tmp_path_factory.mktemp("instances")
     settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
-    request = Request(
+    request = BuildRequest(
         out=folder / "out", sample=True, instances=True, jobs=2, fetch=settings
     )
     build(request, Quiet())

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from curation.dataset.difference import (
     Difference,
-    Pair,
+    RecordPair,
     changed_keywords,
     compare,
     keyword_counts,
 )
 from curation.dataset.editions import COLUMNS, Edition
 
-Row = tuple[str, str | None, str, str]
+EditionRow = tuple[str, str | None, str, str]
 ROWS = st.lists(
     st.tuples(
         st.sampled_from(["A", "B"]),
@@ -46,7 +46,7 @@ SCHEMAS = st.recursive(
 )
 
 
-def edition(rows: list[Row]) -> Edition:
+def edition(rows: list[EditionRow]) -> Edition:
     """Return an edition of these rows."""
     schema = dict.fromkeys(COLUMNS, pl.String)
     return Edition(
@@ -54,25 +54,27 @@ def edition(rows: list[Row]) -> Edition:
     )
 
 
-def _one(before: Row, after: Row) -> Pair:
+def _one(before: EditionRow, after: EditionRow) -> RecordPair:
     (pair,) = compare(edition([before]), edition([after]))
     return pair
 
 
-def _mirrored(pair: Pair) -> tuple[object, ...]:
+def _mirrored(pair: RecordPair) -> tuple[object, ...]:
     signs = str.maketrans("+-", "-+")
     words = tuple(sorted(each.translate(signs) for each in pair.keywords))
     return pair.after, pair.before, pair.difference, words
 
 
 @given(ROWS)
-def test_an_edition_does_not_differ_from_itself(rows: list[Row]) -> None:
+def test_an_edition_does_not_differ_from_itself(rows: list[EditionRow]) -> None:
     """Comparing a with a finds nothing."""
     assert compare(edition(rows), edition(rows)) == []
 
 
 @given(ROWS, ROWS)
-def test_the_other_direction_finds_the_same(one: list[Row], other: list[Row]) -> None:
+def test_the_other_direction_finds_the_same(
+    one: list[EditionRow], other: list[EditionRow]
+) -> None:
     """Comparing b with a is comparing a with b, with the sides exchanged."""
     there = compare(edition(one), edition(other))
     back = compare(edition(other), edition(one))
@@ -82,7 +84,9 @@ def test_the_other_direction_finds_the_same(one: list[Row], other: list[Row]) ->
 
 
 @given(ROWS, ROWS)
-def test_every_row_is_accounted_for(one: list[Row], other: list[Row]) -> None:
+def test_every_row_is_accounted_for(
+    one: list[EditionRow], other: list[EditionRow]
+) -> None:
     """Rows that no pair names are equal in number on both sides."""
     pairs = compare(edition(one), edition(other))
     named = [
@@ -102,7 +106,7 @@ def test_every_row_is_accounted_for(one: list[Row], other: list[Row]) -> None:
         (("A", "test", "x", "{"), ("A", "test", "x", "{}"), ("changed",)),
     ],
 )
-def test_kinds(before: Row, after: Row, kinds: tuple[str, ...]) -> None:
+def test_kinds(before: EditionRow, after: EditionRow, kinds: tuple[str, ...]) -> None:
     """A record can have moved, been renamed and changed at once."""
     assert _one(before, after).kinds == kinds
 
@@ -162,7 +166,7 @@ def test_keywords_are_named_exactly_where_schemas_differ(
 def test_words_of_no_draft_count_together() -> None:
     """The table of keywords does not grow with every author's own words."""
     pairs = [
-        Pair(before=None, after=None, keywords=("+x-mine", "+format")),
-        Pair(before=None, after=None, keywords=("+x-yours", "-_format")),
+        RecordPair(before=None, after=None, keywords=("+x-mine", "+format")),
+        RecordPair(before=None, after=None, keywords=("+x-yours", "-_format")),
     ]
     assert keyword_counts(pairs) == {"+other": 2, "+format": 1, "-_format": 1}

@@ -15,8 +15,8 @@ from curation.dataset.paper_tables import (
     Spread,
     draft_of,
     figure_2,
-    sight,
-    sights,
+    measure_schema,
+    measure_schemas,
     table_1,
     table_8,
     table_9,
@@ -40,23 +40,23 @@ NO_OBJECTS: list[UntypedJson] = [True, {}, []]
 
 def test_table_1_counts_what_can_be_read() -> None:
     """By config, in the order in which configs come."""
-    assert list(table_1(sights(ROWS)).items()) == [("B", 1), ("A", 3)]
+    assert list(table_1(measure_schemas(ROWS)).items()) == [("B", 1), ("A", 3)]
 
 
 def test_table_8_says_how_measures_are_distributed() -> None:
     """Of an even number the higher middle value is the median, as in the paper."""
-    table = table_8(sights(ROWS))
+    table = table_8(measure_schemas(ROWS))
     assert tuple(table["A"]) == MEASURES
     assert table["A"]["field_count"] == Spread(
         least=1, lower_quartile=1, median=2, upper_quartile=4, most=4
     )
-    pair = [sight("C", {}), sight("C", {"a": {"b": 1}})]
+    pair = [measure_schema("C", {}), measure_schema("C", {"a": {"b": 1}})]
     assert table_8(pair)["C"]["schema_depth"].median == 2
 
 
 def test_the_fan_out_of_table_8_stops_at_arrays() -> None:
     """As in the paper, whose trivial schemas have at most nine keys side by side."""
-    wide = sight("A", {"enum": [dict.fromkeys("abcdefghijkl")]})
+    wide = measure_schema("A", {"enum": [dict.fromkeys("abcdefghijkl")]})
     assert wide.measures["max_fan_out"] == 1
 
 
@@ -64,7 +64,7 @@ def test_the_fan_out_of_table_8_stops_at_arrays() -> None:
 def test_a_spread_is_ordered(sizes: list[int]) -> None:
     """Least, quartiles and most never cross, and all occur."""
     rows = [("A", json.dumps(dict.fromkeys(map(str, range(size))))) for size in sizes]
-    spread = table_8(sights(rows))["A"]["field_count"]
+    spread = table_8(measure_schemas(rows))["A"]["field_count"]
     figures = [
         spread.least,
         spread.lower_quartile,
@@ -78,7 +78,7 @@ def test_a_spread_is_ordered(sizes: list[int]) -> None:
 
 def test_table_9_counts_drafts_by_config() -> None:
     """Every config has every column."""
-    table = table_9(sights(ROWS))
+    table = table_9(measure_schemas(ROWS))
     assert all(tuple(row) == DRAFTS for row in table.values())
     assert table["A"] == dict.fromkeys(DRAFTS, 0) | {"2020-12": 1, "unknown": 2}
     assert table["B"]["draft-04"] == 1
@@ -107,6 +107,6 @@ def test_a_schema_that_is_no_object_has_no_draft() -> None:
 
 def test_figure_2_ranks_by_schemas() -> None:
     """Each schema counts a name once; of equal counts the names decide."""
-    figure = figure_2(sights(ROWS))
+    figure = figure_2(measure_schemas(ROWS))
     assert figure.features == (("pattern", 2), ("format", 1))
     assert figure.formats == (("date", 1),)

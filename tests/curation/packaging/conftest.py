@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.pipeline.build import Request, build
+from curation.pipeline.build import BuildRequest, build
 from curation.system.progress import Quiet
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a build of the sample, to be read only."""
     out = tmp_path_factory.mktemp("sample") / "built"
-    build(Request(out=out, sample=True, jobs=1), Quiet())
+    build(BuildRequest(out=out, sample=True, jobs=1), Quiet())
     return out
 
 

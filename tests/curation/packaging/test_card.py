@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.core.records import Record
-    from curation.dataset.ledger import Entry
+    from curation.dataset.ledger import LedgerRow
 
 ROWS = [
     *(("Github_easy", in_split(split)) for split in SPLITS),
@@ -38,7 +38,7 @@ GONE = [rejected("kb_1", "Kubernetes", Reason.TEMPLATE, rule="pattern")]
 EXTRAS = frozenset({"mine"})
 
 
-def _entries() -> list[Entry]:
+def _entries() -> list[LedgerRow]:
     kept = [
         entry(
             each,
@@ -52,7 +52,7 @@ def _entries() -> list[Entry]:
 
 
 def contents(
-    folder: Path, entries: Sequence[Entry] | None = None, **given: UntypedJson
+    folder: Path, entries: Sequence[LedgerRow] | None = None, **given: UntypedJson
 ) -> CardContents:
     """Write rows and ledger of some entries, and return what the folder holds."""
     listed = list(_entries() if entries is None else entries)

@@ -13,7 +13,7 @@ import pytest
 
 from curation.core.canary import METADATA_KEY, canary
 from curation.dataset.editions import open_edition
-from curation.dataset.paper_views import as_json, draw, views_of
+from curation.dataset.paper_views import as_json, draw, statistics_of
 from curation.packaging.derived_files import derived, differing, rebuild, set_version
 from curation.packaging.manifest import read_manifest
 from curation.system.checksums import read_sums
@@ -41,7 +41,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the sample's own plots where a test is not about drawing them."""
     tables = {
-        **as_json(views_of(open_edition(str(sample)))),
+        **as_json(statistics_of(open_edition(str(sample)))),
         "left_out": {},
     }
 
@@ -145,7 +145,7 @@ def test_every_parquet_file_carries_the_canary(sample: Path) -> None:
 
 def test_the_plots_are_those_of_stats(sample: Path, tmp_path: Path) -> None:
     """`csbdata stats --plots` draws the same bytes."""
-    for path in draw(views_of(open_edition(str(sample))), tmp_path):
+    for path in draw(statistics_of(open_edition(str(sample))), tmp_path):
         assert path.read_bytes() == (sample / "plots" / path.name).read_bytes()
 
 

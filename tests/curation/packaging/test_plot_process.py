@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.dataset.editions import open_edition
-from curation.dataset.paper_tables import sights
+from curation.dataset.paper_tables import measure_schemas
 from curation.dataset.paper_views import texts_of
 from curation.packaging.plot_process import NAMES, PlotProcess
 from curation.packaging.plot_worker import _sights
@@ -53,7 +53,7 @@ def test_two_processes_measure_what_one_does(
     """The halves of a large folder, measured apart, are the whole in its order."""
     monkeypatch.setattr("curation.packaging.plot_worker._MANY", 2)
     edition = open_edition(str(write_build(tmp_path)))
-    assert _sights(edition) == sights(texts_of(edition))
+    assert _sights(edition) == measure_schemas(texts_of(edition))
 
 
 def test_nothing_is_left_running(tmp_path: Path) -> None:

@@ -13,25 +13,25 @@ from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings
 from curation.packaging.derived_files import differing
-from curation.pipeline.build import Built, Request, build
-from curation.pipeline.inputs import Extra
+from curation.pipeline.build import BuildRequest, BuildResult, build
+from curation.pipeline.inputs import ExtraSource
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.system.progress import Quiet
 
 
-def request_for(folder: Path) -> Request:
+def request_for(folder: Path) -> BuildRequest:
     """Return a request for the sample that touches nothing but the folder."""
     settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
-    return Request(out=folder / "out", sample=True, jobs=2, fetch=settings)
+    return BuildRequest(out=folder / "out", sample=True, jobs=2, fetch=settings)
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     """Build the sample once."""
     return build(request_for(tmp_path_factory.mktemp("build")), Quiet())
 
 
-def test_the_same_request_finds_its_work_done(built: Built) -> None:
+def test_the_same_request_finds_its_work_done(built: BuildResult) -> None:
     """A second build with nothing changed reads the manifest and writes nothing."""
     again = build(built.request, Quiet())
     assert again.unchanged
@@ -39,7 +39,7 @@ def test_the_same_request_finds_its_work_done(built: Built) -> None:
     assert again.manifest == built.manifest
 
 
-def test_a_damaged_file_is_built_anew(built: Built) -> None:
+def test_a_damaged_file_is_built_anew(built: BuildResult) -> None:
     """What someone changed in the folder is not taken for the build's work."""
     file = built.request.out / "Snowplow" / "test-00000-of-00001.parquet"
     whole = file.read_bytes()
@@ -49,7 +49,9 @@ def test_a_damaged_file_is_built_anew(built: Built) -> None:
     assert file.read_bytes() == whole
 
 
-def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(built: Built) -> None:
+def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(
+    built: BuildResult,
+) -> None:
     """What a release has put into the folder outlives a build, and stays listed."""
     out = built.request.out
     (out / "CHANGELOG.md").write_text("# Changelog\n\n## 2.0.0\n", encoding="utf-8")
@@ -69,7 +71,7 @@ def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(built: Built) ->
         build(built.request, Quiet())
 
 
-def test_every_config_of_the_sample_says_where_it_is_from(built: Built) -> None:
+def test_every_config_of_the_sample_says_where_it_is_from(built: BuildResult) -> None:
     """A build of the sample is partial, and no row claims to be upstream."""
     assert built.manifest["name"] == "JSONSchemaBench-partial"
     assert built.manifest["partial"] == [
@@ -79,7 +81,7 @@ def test_every_config_of_the_sample_says_where_it_is_from(built: Built) -> None:
     assert set(rows["origin"]) == {"sample"}
 
 
-def test_the_report_has_the_figures_that_programs_read(built: Built) -> None:
+def test_the_report_has_the_figures_that_programs_read(built: BuildResult) -> None:
     """`--format json` prints one object; raw is kept and rejected together."""
     answer = json.loads(json.dumps(report(built)))
     assert {"rules", "out", "seconds", "peak_rss_mb", "configs"} <= set(answer)
@@ -105,14 +107,16 @@ def test_paper_refuses_to_leave_out_what_it_cannot_have(tmp_path: Path) -> None:
     assert caught.value.exit_code == 69
 
 
-def test_an_extra_leaves_the_ten_as_they_are(built: Built, tmp_path: Path) -> None:
+def test_an_extra_leaves_the_ten_as_they_are(
+    built: BuildResult, tmp_path: Path
+) -> None:
     """The user's own schemas are a config beside the ten, without their copies."""
     own = tmp_path / "schemas"
     own.mkdir()
     copied = polars.read_parquet(built.request.out / "Snowplow" / "train*.parquet")
     (own / "copy.json").write_text(copied["json_schema"][0])
     (own / "new.json").write_text('{"type": "string", "maxLength": 77123}')
-    extra = Extra(source="local", path=own, config="Acme")
+    extra = ExtraSource(source="local", path=own, config="Acme")
     with_own = build(
         replace(built.request, out=tmp_path / "out", extras=(extra,)), Quiet()
     )
@@ -131,19 +135,25 @@ def test_an_extra_leaves_the_ten_as_they_are(built: Built, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("extra", "fault"),
     [
-        (Extra(source="cloudfromation"), BadConfiguration),
-        (Extra(source="github"), BadConfiguration),
-        (Extra(source="local"), NoInput),
-        (Extra(source="local", path=Path("x"), config="Snowplow"), BadConfiguration),
-        (Extra(source="local", path=Path("x"), config="default"), BadConfiguration),
+        (ExtraSource(source="cloudfromation"), BadConfiguration),
+        (ExtraSource(source="github"), BadConfiguration),
+        (ExtraSource(source="local"), NoInput),
         (
-            Extra(source="local", path=Path(), config="mine_instances"),
+            ExtraSource(source="local", path=Path("x"), config="Snowplow"),
+            BadConfiguration,
+        ),
+        (
+            ExtraSource(source="local", path=Path("x"), config="default"),
+            BadConfiguration,
+        ),
+        (
+            ExtraSource(source="local", path=Path(), config="mine_instances"),
             BadConfiguration,
         ),
     ],
 )
 def test_an_extra_that_makes_no_sense_is_refused(
-    extra: Extra, fault: type[Exception], tmp_path: Path
+    extra: ExtraSource, fault: type[Exception], tmp_path: Path
 ) -> None:
     """So are unknown sources, one of the ten, no path, and a name that is taken."""
     with pytest.raises(fault):

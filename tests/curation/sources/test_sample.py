@@ -12,8 +12,8 @@ import pytest
 
 from curation.core.benchmark import CONFIGS, SPLITS
 from curation.core.documents import Reason
-from curation.pipeline.build import Request, build
-from curation.pipeline.inputs import Extra
+from curation.pipeline.build import BuildRequest, build
+from curation.pipeline.inputs import ExtraSource
 from curation.rules.sets import rule_set
 from curation.system.package_data import raw_folder
 from curation.system.progress import Quiet
@@ -77,9 +77,9 @@ def edition(
 ) -> Edition:
     """Build the sample once under each rule set, with the extras that it has."""
     out = tmp_path_factory.mktemp("sample") / request.param
-    extras = (Extra(source="corpus"), Extra(source="cloudformation"))
+    extras = (ExtraSource(source="corpus"), ExtraSource(source="cloudformation"))
     built = build(
-        Request(out=out, rules=request.param, sample=True, extras=extras, jobs=1),
+        BuildRequest(out=out, rules=request.param, sample=True, extras=extras, jobs=1),
         Quiet(),
     )
     return Edition(

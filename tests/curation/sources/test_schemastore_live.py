@@ -16,7 +16,7 @@ from curation.download.allowed_hosts import Gate
 from curation.download.http import Network
 from curation.download.packs import open_pack
 from curation.download.path_patterns import Selection
-from curation.pipeline.inputs import Input, _pinned
+from curation.pipeline.inputs import BuildInput, _pinned
 from curation.sources.registry import source_named
 from curation.sources.schemastore import live_path
 from curation.sources.schemastore_live import Hunt, fetch_live
@@ -158,7 +158,7 @@ def test_a_lock_with_failures_leaves_the_build_partial(
 
 def _partial(source: Source, hunt: Hunt) -> str | None:
     found = _pinned(source, "clean", hunt.settings, print)
-    assert isinstance(found, Input)
+    assert isinstance(found, BuildInput)
     return found.partial
 
 

@@ -14,14 +14,10 @@ import psutil
 import pytest
 
 from curation.workers.limits import Limits
-from curation.workers.pool import (
-    BatchResult,
-    Ending,
-    Pool,
-    Program,
-    Worker,
-    WorkerDidNotStart,
-)
+from curation.workers.outcomes import Ending
+from curation.workers.pool import BatchResult, Pool
+from curation.workers.process import Program
+from curation.workers.worker import Worker, WorkerDidNotStart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -242,7 +238,7 @@ def test_only_the_units_that_kill_are_blamed() -> None:
         (4, 7): Ending.CRASH,
     }
     for result in _run(batches):
-        for n, outcome in enumerate(result.outcomes):
+        for n, outcome in enumerate(result.results):
             place = (result.index, n)
             assert outcome.ending is expected.get(place, Ending.OK)
             assert outcome.answer == (None if place in expected else [*place])
@@ -253,7 +249,7 @@ def test_a_hang_in_a_batch_costs_its_unit_alone() -> None:
     limits = Limits(seconds=0.5, memory_mb=256)
     units: list[UntypedJson] = [["echo", 1], ["backtrack", 60], ["echo", 2]]
     (result,) = _run([units], limits, jobs=1)
-    endings = [each.ending for each in result.outcomes]
+    endings = [each.ending for each in result.results]
     assert endings == [Ending.OK, Ending.TIMEOUT, Ending.OK]
 
 
@@ -261,7 +257,7 @@ def test_a_death_by_accident_is_tried_once_more(tmp_path: Path) -> None:
     """A unit is blamed only if a fresh process dies of it too."""
     flag = str(tmp_path / "flag")
     (result,) = _run([[["echo", 0], ["once", flag], ["echo", 2]]])
-    assert [each.answer for each in result.outcomes] == [0, "second", 2]
+    assert [each.answer for each in result.results] == [0, "second", 2]
 
 
 def test_results_do_not_depend_on_the_number_of_workers() -> None:
@@ -272,7 +268,7 @@ def test_results_do_not_depend_on_the_number_of_workers() -> None:
     batches[5].append(["die", "SIGSEGV"])
     seen = [
         [
-            [(each.ending, each.answer, each.detail) for each in result.outcomes]
+            [(each.ending, each.answer, each.detail) for each in result.results]
             for result in _run(batches, jobs=jobs)
         ]
         for jobs in (1, 2, 3)
@@ -298,14 +294,14 @@ def test_no_batches_and_empty_batches_are_no_special_case() -> None:
     """Nothing in, nothing out; an empty batch has an empty result."""
     assert _run([]) == []
     results = _run([[], [["echo", 1]], []])
-    assert [len(each.outcomes) for each in results] == [0, 1, 0]
+    assert [len(each.results) for each in results] == [0, 1, 0]
 
 
 def test_workers_are_replaced_after_so_many_batches() -> None:
     """A leak cannot grow for ever."""
     limits = Limits(recycle_after=2)
     results = _run([[["identity", None]]] * 6, limits, jobs=1)
-    assert len({each.outcomes[0].answer for each in results}) == 3
+    assert len({each.results[0].answer for each in results}) == 3
 
 
 def test_memory_of_parent_and_children_is_reported() -> None:
@@ -319,7 +315,7 @@ def test_leaving_kills_all_children(worker: Worker) -> None:
     """No process outlives the pool, however a run ends."""
     with Pool(PROGRAM, jobs=2, limits=LIMITS) as pool:
         results = pool.run_batches([[["identity", None]], [["stubborn", None]]])
-        pid = next(results).outcomes[0].answer
+        pid = next(results).results[0].answer
     assert _ends(pid)
     identity = worker.ask(["identity", None]).answer
     worker.close()
@@ -342,7 +338,7 @@ with Pool(program, jobs=2) as pool:
     hang = [["stubborn", None]]
     units = [[["identity", None]], [["identity", None]], hang, hang]
     for result in pool.run_batches(units):
-        print(result.outcomes[0].answer, flush=True)
+        print(result.results[0].answer, flush=True)
 """
 
 

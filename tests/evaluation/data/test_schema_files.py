@@ -177,7 +177,7 @@ def test_instances_are_made_once_for_each_schema(
         self: Pool, batches: Iterable[Sequence[UntypedJson]]
     ) -> Iterator[BatchResult]:
         for result in run_batches(self, batches):
-            asked.append(len(result.outcomes))
+            asked.append(len(result.results))
             yield result
 
     monkeypatch.setattr(Pool, "run_batches", counted)

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from curation.workers.limits import Limits
-from curation.workers.pool import Program
+from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.generation.engine_session import EngineSession
 from evaluation.generation.loop import generate

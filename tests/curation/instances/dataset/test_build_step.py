@@ -20,9 +20,9 @@ from curation.instances.dataset.build_step import InstanceStep, InstanceTask
 from curation.instances.dataset.make_instances import make
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
 from curation.instances.model import InstanceKind, InstanceRow
-from curation.pipeline.build import Built, Request, build
+from curation.pipeline.build import BuildRequest, BuildResult, build
 from curation.system.progress import Quiet
-from curation.workers.run_folder import Run
+from curation.workers.run_folder import RunFolder
 
 _SCHEMAS = {
     "easy": '{"type": "object", "properties": {"b": {"type": "integer"}, "a": '
@@ -63,21 +63,21 @@ serve(start)
 """
 
 
-def _built(folder: Path, jobs: int) -> Built:
+def _built(folder: Path, jobs: int) -> BuildResult:
     settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
-    request = Request(
+    request = BuildRequest(
         out=folder / "out", sample=True, instances=True, jobs=jobs, fetch=settings
     )
     return build(request, Quiet())
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+def built(tmp_path_factory: pytest.TempPathFactory) -> BuildResult:
     """Build the sample with its instances once."""
     return _built(tmp_path_factory.mktemp("instances"), jobs=2)
 
 
-def test_instances_stand_in_the_split_of_their_schema(built: Built) -> None:
+def test_instances_stand_in_the_split_of_their_schema(built: BuildResult) -> None:
     """Every id in a config of instances is an id of that split of the schemas."""
     for config in CONFIGS:
         for split in SPLITS:
@@ -89,7 +89,7 @@ def test_instances_stand_in_the_split_of_their_schema(built: Built) -> None:
 
 
 def test_a_config_of_instances_loads(
-    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    built: BuildResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`datasets` opens it by name, offline; `default` does not hold its rows."""
     datasets = pytest.importorskip("datasets")
@@ -104,7 +104,7 @@ def test_a_config_of_instances_loads(
     assert "json_schema" in whole.column_names
 
 
-def test_every_record_has_a_standing(built: Built) -> None:
+def test_every_record_has_a_standing(built: BuildResult) -> None:
     """The ledger tells of each record whether it has a witness, or why not."""
     rows = pl.read_parquet(built.request.out / INSTANCE_LEDGER)
     kept = sum(each["kept"] for each in built.manifest["configs"].values())
@@ -114,18 +114,18 @@ def test_every_record_has_a_standing(built: Built) -> None:
     assert (rows.filter(~satisfiable)["reason"] != "").all()
 
 
-def test_an_edition_has_no_rows_of_instances(built: Built) -> None:
+def test_an_edition_has_no_rows_of_instances(built: BuildResult) -> None:
     """What reads schemas leaves the configs of instances aside."""
     assert set(open_edition(str(built.request.out)).rows["config"]) == set(CONFIGS)
 
 
-def test_the_number_of_jobs_changes_no_byte(built: Built, tmp_path: Path) -> None:
+def test_the_number_of_jobs_changes_no_byte(built: BuildResult, tmp_path: Path) -> None:
     """One worker and two give the same files, and so the same manifest."""
     assert _built(tmp_path, jobs=1).manifest == built.manifest
 
 
 def test_without_the_option_there_are_no_instances(
-    built: Built, tmp_path: Path
+    built: BuildResult, tmp_path: Path
 ) -> None:
     """The default build has none, and is another build than that with them."""
     request = replace(built.request, out=tmp_path / "out", instances=False)
@@ -139,7 +139,7 @@ def _rows(step: InstanceStep) -> dict[str, tuple[InstanceRow, ...]]:
 
 def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     """A refuted schema has its proof, an endless one the word for it."""
-    with Run.open(tmp_path, "one") as run:
+    with RunFolder.open(tmp_path, "one") as run:
         step = InstanceStep(TASKS, run)
         step.work(jobs=1, progress=lambda _done: None)
         made = {each.task.unique_id: each.made for each in step.products()}
@@ -158,7 +158,7 @@ def test_what_costs_too_much_has_that_as_its_reason(
     worker.write_text(_MORTAL_WORKER)
     monkeypatch.setattr("curation.instances.dataset.build_step._WORKER", worker)
     monkeypatch.setattr("curation.instances.dataset.build_step.DEADLINE", 0.3)
-    with Run.open(tmp_path / "run", "one") as run:
+    with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([replace(TASKS[0], schema='{"title": "slow"}')], run)
         step.work(jobs=1, progress=lambda _done: None)
         (product,) = step.products()
@@ -173,7 +173,7 @@ def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
     worker.write_text(_MORTAL_WORKER)
     monkeypatch.setattr("curation.instances.dataset.build_step._WORKER", worker)
     deadly = replace(TASKS[0], unique_id="deadly", schema='{"title": "deadly"}')
-    with Run.open(tmp_path / "run", "one") as run:
+    with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([TASKS[0], deadly, TASKS[1]], run)
         step.work(jobs=1, progress=lambda _done: None)
         made = {each.task.unique_id: each.made for each in step.products()}
@@ -191,7 +191,7 @@ def test_a_bound_crossed_into_infinity_is_no_near_miss() -> None:
 
 def test_keys_come_in_the_order_of_properties(tmp_path: Path) -> None:
     """`b` stands before `a` in the schema, and so in every instance."""
-    with Run.open(tmp_path, "one") as run:
+    with RunFolder.open(tmp_path, "one") as run:
         step = InstanceStep(TASKS, run)
         step.work(jobs=1, progress=lambda _done: None)
         rows = _rows(step)["easy"]
@@ -205,7 +205,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from curation.instances.dataset import build_step
-from curation.workers.run_folder import Run
+from curation.workers.run_folder import RunFolder
 from tests.curation.instances.dataset.test_build_step import TASKS
 
 build_step.BATCH_SCHEMAS = 1
@@ -216,7 +216,7 @@ def progress(count):
     if sum(done) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
 
-with Run.open(Path(sys.argv[1]), "two") as run:
+with RunFolder.open(Path(sys.argv[1]), "two") as run:
     build_step.InstanceStep(TASKS, run).work(jobs=1, progress=progress)
 """
 
@@ -226,7 +226,7 @@ def test_a_killed_step_goes_on_where_it_was(
 ) -> None:
     """Batches that are done are not made again, and the result is the same."""
     monkeypatch.setattr("curation.instances.dataset.build_step.BATCH_SCHEMAS", 1)
-    with Run.open(tmp_path / "one", "one") as run:
+    with RunFolder.open(tmp_path / "one", "one") as run:
         whole = InstanceStep(TASKS, run)
         whole.work(jobs=1, progress=lambda _done: None)
         expected = _rows(whole)
@@ -239,7 +239,7 @@ def test_a_killed_step_goes_on_where_it_was(
     )
     assert killed.returncode == -signal.SIGKILL
     told: list[int] = []
-    with Run.open(tmp_path / "two", "two") as run:
+    with RunFolder.open(tmp_path / "two", "two") as run:
         again = InstanceStep(TASKS, run)
         again.work(jobs=1, progress=told.append)
         assert told[0] == 2

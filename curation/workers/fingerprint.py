@@ -1,0 +1,79 @@
+"""What decides a result, as one digest: input, options, versions and our own code.
+
+Finished work is found again under its fingerprint (`curation.workers.run_folder`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.json.text import canonical
+from curation.system.package_data import cards_folder, raw_folder
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+
+#: Libraries whose version decides what a build keeps or how its bytes look.
+_DECISIVE = (
+    "fastjsonschema",
+    "google-re2",
+    "huggingface_hub",
+    "jinja2",
+    "jsonschema",
+    "jsonschema-rs",
+    "matplotlib",
+    "orjson",
+    "polars",
+    "pyarrow",
+    "referencing",
+    "regress",
+)
+
+
+def fingerprint(**parts: UntypedJson) -> str:
+    """Return the sha256 of the canonical form of everything that decides a result."""
+    return hashlib.sha256(canonical(parts)).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that decide a result."""
+    return {"python": sys.version.split()[0]} | {
+        name: version(name) for name in _DECISIVE
+    }
+
+
+def code_files() -> list[tuple[Path, Path]]:
+    """Return every file of ours that decides a result, each after its root folder.
+
+    These are the modules of `curation` and what ships in `raw/` and `cards/`. The
+    sample is left out: like every source it has a digest of its own.
+    """
+    package, raw, cards = Path(__file__).parents[1], raw_folder(), cards_folder()
+    files = [(package, path) for path in package.rglob("*.py")]
+    files += [(raw, path) for path in raw.glob("*.toml")]
+    files += [(raw, path) for path in (raw / "lists").rglob("*")]
+    files += [(cards, path) for path in cards.rglob("*")]
+    return sorted(
+        ((root, path) for root, path in files if path.is_file()),
+        key=lambda item: str(item[1].relative_to(item[0])),
+    )
+
+
+@cache
+def code_digest() -> str:
+    """Return the sha256 of our own code and data (`code_files`), by name and content.
+
+    Raises:
+        OSError: a file of the installation cannot be read.
+    """
+    total = hashlib.sha256()
+    for root, path in code_files():
+        name = path.relative_to(root).as_posix().encode()
+        content = hashlib.sha256(path.read_bytes()).digest()
+        total.update(b"%d:%b" % (len(name), name) + content)
+    return total.hexdigest()

@@ -1,0 +1,82 @@
+"""Folders that are replaced as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.atomic_folders import atomic_folder
+from curation.system.errors import CannotCreate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_folder_takes_its_name_at_the_end_of_the_block(tmp_path: Path) -> None:
+    """Until then its name does not exist; then it is complete."""
+    out = tmp_path / "some" / "out"
+    with atomic_folder(out) as folder:
+        (folder / "manifest.json").write_text("1")
+        (folder / "config").mkdir()
+        (folder / "config" / "rows").write_text("rows")
+        assert not out.exists()
+    assert (out / "config" / "rows").read_text() == "rows"
+    assert [each.name for each in out.parent.iterdir()] == ["out"]
+
+
+def test_an_older_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    """Nothing of the old folder remains in the new one."""
+    for name in ("old", "new"):
+        with atomic_folder(tmp_path / "out") as folder:
+            (folder / "manifest.json").touch()
+            (folder / name).touch()
+    names = {each.name for each in (tmp_path / "out").iterdir()}
+    assert names == {"manifest.json", "new"}
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_block_that_raises_leaves_the_old_folder(
+    tmp_path: Path, error: type[BaseException]
+) -> None:
+    """A failed build changes nothing and leaves nothing behind."""
+    with atomic_folder(tmp_path / "out") as folder:
+        (folder / "manifest.json").write_text("old")
+
+    def build() -> None:
+        with atomic_folder(tmp_path / "out") as folder:
+            (folder / "manifest.json").write_text("new")
+            raise error
+
+    with pytest.raises(error):
+        build()
+    assert (tmp_path / "out" / "manifest.json").read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_is_not_ours_is_never_replaced(tmp_path: Path) -> None:
+    """Someone's files are not a build; an empty folder may become one."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis").write_text("years of work")
+    (tmp_path / "file").write_text("a file")
+    (tmp_path / "empty").mkdir()
+    for name in ("home", "file"):
+        with (
+            pytest.raises(CannotCreate, match="not made by csbdata"),
+            atomic_folder(tmp_path / name),
+        ):
+            pass
+    with atomic_folder(tmp_path / "empty") as folder:
+        (folder / "manifest.json").touch()
+    assert (tmp_path / "home" / "thesis").read_text() == "years of work"
+    assert (tmp_path / "empty" / "manifest.json").exists()
+
+
+def test_a_link_to_a_folder_stays_a_link(tmp_path: Path) -> None:
+    """What is replaced is the folder that the link leads to."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "out").symlink_to(tmp_path / "disk")
+    with atomic_folder(tmp_path / "out") as folder:
+        (folder / "manifest.json").touch()
+    assert (tmp_path / "out").is_symlink()
+    assert (tmp_path / "disk" / "manifest.json").exists()
