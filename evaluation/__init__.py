@@ -1,1 +1,63 @@
-"""Evaluation: engines and models, measured on what `curation` packaged."""
+"""Evaluation: engines and models, measured on what `curation` packaged.
+
+Example:
+    >>> import evaluation
+    >>> request = evaluation.RunRequest(
+    ...     engines=["llguidance"], tasks=["declared"], data="my_schemas", limit=50
+    ... )
+    >>> result = evaluation.run(request)  # doctest: +SKIP
+    >>> recorded = evaluation.open_run(result.folder)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from evaluation.core.cases import Instance, Sample
+    from evaluation.core.task import Settings
+    from evaluation.execution.engine_worker import Bounds
+    from evaluation.generation.model_options import ModelOptions
+    from evaluation.measurement.request import RunRequest, RunResult
+    from evaluation.measurement.run import run
+    from evaluation.results.reader import RecordedRun, open_run
+
+__all__ = [
+    "Bounds",
+    "Instance",
+    "ModelOptions",
+    "RecordedRun",
+    "RunRequest",
+    "RunResult",
+    "Sample",
+    "Settings",
+    "open_run",
+    "run",
+]
+
+#: Where a public name is defined: it is imported when it is first asked for.
+_MODULES: Final = {
+    "ModelOptions": "evaluation.generation.model_options",
+    "Bounds": "evaluation.execution.engine_worker",
+    "Instance": "evaluation.core.cases",
+    "RecordedRun": "evaluation.results.reader",
+    "RunRequest": "evaluation.measurement.request",
+    "RunResult": "evaluation.measurement.request",
+    "Sample": "evaluation.core.cases",
+    "Settings": "evaluation.core.task",
+    "open_run": "evaluation.results.reader",
+    "run": "evaluation.measurement.run",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Return a public name, imported now."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__

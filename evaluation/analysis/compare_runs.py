@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from evaluation.analysis.comparison import Pair, Side
     from evaluation.analysis.regression_gate import Gate
     from evaluation.reporting.tables import Table
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """What to compare."""
 
-    runs: Sequence[Run]
-    baseline: Run | None = None
+    runs: Sequence[RecordedRun]
+    baseline: RecordedRun | None = None
     #: Empty for all that the runs have.
     tasks: Sequence[str] = ()
     #: Share of the baseline's units that have to be no worse.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evaluation.results.measurements import Measured
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 _SHARE_NOTE = (
     "Schemas that have instances and that both were asked. difference: b - a, with a "
@@ -48,7 +48,7 @@ class Side:
     """One engine in one run, on one task."""
 
     label: str
-    run: Run
+    run: RecordedRun
     engine: str
     units: Sequence[Measured]
 
@@ -68,7 +68,7 @@ class Pair:
     units: Sequence[tuple[Measured, Measured]]
 
 
-def sides_of(runs: Sequence[Run], task: str) -> list[Side]:
+def sides_of(runs: Sequence[RecordedRun], task: str) -> list[Side]:
     """Return every engine of every run that has units of a task.
 
     An engine that is in several runs has the run's name in its label.
@@ -241,7 +241,7 @@ def changes(pairs: Sequence[Pair]) -> Table:
     )
 
 
-def objections(runs: Sequence[Run]) -> list[str]:
+def objections(runs: Sequence[RecordedRun]) -> list[str]:
     """Return why the runs are not wholly comparable, a line each; empty if they are."""
     questions = {
         "data": "they were asked other schemas: only those of one name are compared",

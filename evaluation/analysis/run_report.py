@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import InstanceResult, Row
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 #: Worst first: what kills a server, then what is wrong, then what is only refused.
 SEVERITY = (
@@ -52,7 +52,7 @@ _TOLD = (
 )
 
 
-def engines_of(run: Run) -> Table:
+def engines_of(run: RecordedRun) -> Table:
     """Return who took part, as the header says: versions, presets, options."""
     rows = [_engine(each) for each in run.header.get("engines") or ()]
     return Table(
@@ -76,7 +76,7 @@ def _engine(given: Mapping[str, UntypedJson]) -> tuple[Cell, ...]:
     )
 
 
-def conditions_of(run: Run) -> Table:
+def conditions_of(run: RecordedRun) -> Table:
     """Return what decides whether another run may be compared with this one."""
     header = run.header
     rows: list[tuple[Cell, ...]] = [(name, _flat(header.get(name))) for name in _TOLD]
@@ -99,7 +99,7 @@ def _text(value: UntypedJson) -> str | None:
     return None if value is None else str(value)
 
 
-def reports(run: Run, wanted: Sequence[str] = ()) -> dict[str, Report]:
+def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
     """Return each task's report, of those wanted or else of all in the run.
 
     A task that is not installed here has the overview that every task has.
@@ -143,7 +143,7 @@ class Failure:
     size: int
 
 
-def failures(run: Run, wanted: Sequence[str] = ()) -> list[Failure]:
+def failures(run: RecordedRun, wanted: Sequence[str] = ()) -> list[Failure]:
     """Return every failure of the tasks wanted (or all), the worst first.
 
     What its task lets pass is none, such as a refusal of a schema that nothing fits.
@@ -222,7 +222,7 @@ def _seen(walked: InstanceResult) -> str:
 _NAMES = ("kind", "keyword", "pointer", "description")
 
 
-def failures_table(run: Run, found: Sequence[Failure], limit: int) -> Table:
+def failures_table(run: RecordedRun, found: Sequence[Failure], limit: int) -> Table:
     """Return the worst failures, each with the command that shows it again."""
     from evaluation.execution.reproducers import command_of  # noqa: PLC0415 (imports the driver)
 

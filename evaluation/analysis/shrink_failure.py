@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Case, InstanceWalk, Row
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -144,7 +144,7 @@ def _alike(wanted: Row, row: Row) -> bool:
     return _VARYING.sub("", row.detail) == _VARYING.sub("", wanted.detail)
 
 
-def unit_of(run: Run, task: str, name: str) -> Case:
+def unit_of(run: RecordedRun, task: str, name: str) -> Case:
     """Return a unit of a run, made again from its data.
 
     Raises:
@@ -166,7 +166,9 @@ def unit_of(run: Run, task: str, name: str) -> Case:
     raise NoInput(f"no unit {name} of task {task}", str(where))
 
 
-def entrant_of(run: Run, label: str | None, name: str, task: str) -> EngineUnderTest:
+def entrant_of(
+    run: RecordedRun, label: str | None, name: str, task: str
+) -> EngineUnderTest:
     """Return the engine of a run that failed on a unit, as it took part.
 
     Raises:

@@ -235,7 +235,7 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
 
     Exits with 69 if no engine could be run.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.commands.evaluating import Asked, default_tasks, execute, for_paper
+    from evaluation.commands.evaluating import default_tasks, execute
     from evaluation.core.task import Settings
     from evaluation.execution.engine_worker import Bounds
     from evaluation.generation.model_options import ModelOptions as AskedOfModels
@@ -244,9 +244,10 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
         parse_prices,
         split_revision,
     )
+    from evaluation.measurement.request import RunRequest
 
     name, revision = split_revision(model)
-    asked = Asked(
+    request = RunRequest(
         engines=engine or ["llguidance"],
         tasks=task or default_tasks(over_http="://" in model),
         data=data,
@@ -289,7 +290,7 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
             prices=parse_prices(price),
         ),
     )
-    execute(for_paper(asked) if _is_paper(compat) else asked, format_)
+    execute(request.as_paper() if _is_paper(compat) else request, format_)
 
 
 def _is_paper(compat: str) -> bool:

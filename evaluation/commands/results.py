@@ -13,7 +13,7 @@ from curation.system.terminal import show as print_line
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 app = typer.Typer(
     help="Read, compare, join and hand on runs of `csbdata eval`.",
@@ -48,7 +48,7 @@ _TaskOption = Annotated[
 ]
 
 
-def opened(folder: Path) -> Run:
+def opened(folder: Path) -> RecordedRun:
     """Open a run and tell what in it could not be read.
 
     Raises:
@@ -235,7 +235,7 @@ def export(
         print_line(str(path))
 
 
-def _exported(run: Run, form: Form, out: Path, tasks: list[str]) -> list[Path]:
+def _exported(run: RecordedRun, form: Form, out: Path, tasks: list[str]) -> list[Path]:
     if form is Form.HTML:
         from evaluation.exports.page import write_page
 

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.participant import Participant
-    from evaluation.execution.plan import Plan
+    from evaluation.execution.plan import RunPlan
 
 
 def header(
     entrants: Sequence[Participant],
-    plan: Plan,
+    plan: RunPlan,
     data: Mapping[str, UntypedJson],
     limit: int | None,
     models: Mapping[str, UntypedJson] | None = None,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RunPlan:
     """Everything that a run is about, but for who takes part."""
 
     tasks: Sequence[Task]

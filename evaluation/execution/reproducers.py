@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Case, Row
-    from evaluation.execution.plan import Plan
+    from evaluation.execution.plan import RunPlan
     from evaluation.execution.run_folder import RunFolder
     from evaluation.setup.selected_engines import EngineUnderTest
 
@@ -29,7 +29,7 @@ def worth_one(row: Row) -> bool:
 
 
 def write_reproducer(
-    row: Row, unit: Case, entrant: EngineUnderTest, plan: Plan, out: RunFolder
+    row: Row, unit: Case, entrant: EngineUnderTest, plan: RunPlan, out: RunFolder
 ) -> Path:
     """Write a file in MaskBench's form, with the command that runs it.
 
@@ -58,7 +58,7 @@ def write_reproducer(
     return out.write_reproducer(path, f"{{{inner}}}\n")
 
 
-def command(entrant: EngineUnderTest, plan: Plan, data: str) -> list[str]:
+def command(entrant: EngineUnderTest, plan: RunPlan, data: str) -> list[str]:
     """Return the command that puts one file to one engine as this run does."""
     bounds = plan.bounds
     words = ["csbdata", "eval", "--engine", entrant.file.spec]

@@ -22,7 +22,7 @@ from evaluation.core.cases import Result
 from evaluation.data.sampling import take_shard
 from evaluation.execution.code_digest import measuring_digest
 from evaluation.execution.engine_worker import EngineWorker, PendingCase
-from evaluation.execution.plan import Plan, RunTotals
+from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.reproducers import worth_one, write_reproducer
 from evaluation.setup.machine import usable_cores
 
@@ -43,7 +43,7 @@ _BATCH = 8
 
 def run(
     entrants: Sequence[EngineUnderTest],
-    plan: Plan,
+    plan: RunPlan,
     out: RunFolder,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> RunTotals:
@@ -69,7 +69,7 @@ def run(
 
 def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
     entrant: EngineUnderTest,
-    plan: Plan,
+    plan: RunPlan,
     out: RunFolder,
     encode: Encode,
     own: Sequence[int],
@@ -110,7 +110,7 @@ def _warm(lanes: Sequence[EngineWorker]) -> None:
             lane.warm()
 
 
-def _wanted(task: Task, subjects: Iterable[Sample], plan: Plan) -> Iterator[Case]:
+def _wanted(task: Task, subjects: Iterable[Sample], plan: RunPlan) -> Iterator[Case]:
     for unit in task.units(subjects, plan.settings):
         names = {unit.id, f"{unit.config}/{unit.id}"}
         if not plan.only or names & plan.only:
@@ -217,7 +217,7 @@ def fingerprint_of(mark: str, unit: Case) -> str:
     return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _mark(entrant: EngineUnderTest, plan: Plan, task: Task) -> str:
+def _mark(entrant: EngineUnderTest, plan: RunPlan, task: Task) -> str:
     """Return the fingerprint of what decides a row, but for the unit."""
     parts = [
         entrant.identity,
@@ -241,7 +241,7 @@ def _encoder(tokenizer: TokenizerFiles) -> Encode:
     return encode
 
 
-def _cores_of(own: Sequence[int], plan: Plan) -> list[int | None]:
+def _cores_of(own: Sequence[int], plan: RunPlan) -> list[int | None]:
     """Return the core of every lane: from the last one down where times count."""
     if not plan.timed:
         return [None] * plan.jobs
@@ -249,7 +249,7 @@ def _cores_of(own: Sequence[int], plan: Plan) -> list[int | None]:
 
 
 @contextmanager
-def _elsewhere(own: Sequence[int], plan: Plan) -> Iterator[None]:
+def _elsewhere(own: Sequence[int], plan: RunPlan) -> Iterator[None]:
     """Keep this process off the cores on which times are taken."""
     left = set(own) - {each for each in _cores_of(own, plan) if each is not None}
     if not left or not plan.timed or not hasattr(os, "sched_setaffinity"):

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Case, InstanceResult, Row
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 _TASK = "test-suite"
 
 
-def write_bowtie(run: Run, folder: Path) -> list[Path]:
+def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
     """Write a report for each draft of a run's task `test-suite`; returns the files.
 
     The suite is asked again for its schemas and instances, which rows do not hold.
@@ -60,7 +60,7 @@ def write_bowtie(run: Run, folder: Path) -> list[Path]:
     return written
 
 
-def _units(run: Run) -> dict[tuple[str, str], Case]:
+def _units(run: RecordedRun) -> dict[tuple[str, str], Case]:
     from evaluation.core.task import Settings  # noqa: PLC0415 (as below)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
 
@@ -71,7 +71,7 @@ def _units(run: Run) -> dict[tuple[str, str], Case]:
 
 
 def _lines(
-    run: Run,
+    run: RecordedRun,
     config: str,
     rows: list[Row],
     units: Mapping[tuple[str, str], Case],
@@ -88,7 +88,7 @@ def _lines(
     yield {"did_fail_fast": False}
 
 
-def _header(run: Run, config: str, rows: list[Row]) -> UntypedJson:
+def _header(run: RecordedRun, config: str, rows: list[Row]) -> UntypedJson:
     draft = config.partition(" ")[0]
     there = {each.engine for each in rows}
     entrants = [

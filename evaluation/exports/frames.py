@@ -11,10 +11,10 @@ from curation.system.atomic_files import atomic_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 
-def write_parquet(run: Run, folder: Path) -> list[Path]:
+def write_parquet(run: RecordedRun, folder: Path) -> list[Path]:
     """Write `units.parquet` and `walks.parquet`; returns the files.
 
     Raises:
@@ -29,7 +29,7 @@ def write_parquet(run: Run, folder: Path) -> list[Path]:
     return written
 
 
-def write_csv(run: Run, folder: Path) -> list[Path]:
+def write_csv(run: RecordedRun, folder: Path) -> list[Path]:
     """Write `units.csv` and `walks.csv`; lists are JSON, what is missing is empty.
 
     Raises:
@@ -44,7 +44,7 @@ def write_csv(run: Run, folder: Path) -> list[Path]:
     return written
 
 
-def _frames(run: Run) -> list[tuple[str, pl.DataFrame]]:
+def _frames(run: RecordedRun) -> list[tuple[str, pl.DataFrame]]:
     return [("units", run.frame()), ("walks", run.walks())]
 
 

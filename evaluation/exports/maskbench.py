@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
     from evaluation.results.measurements import Measured
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 _TASK = "masks"
 _US = 1_000
@@ -59,7 +59,7 @@ class _Totals:
     invalidation_errors: int = 0
 
 
-def write_maskbench(run: Run, folder: Path) -> list[Path]:
+def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     """Write a folder for each engine of a run's task `masks`; returns the folders.
 
     Raises:

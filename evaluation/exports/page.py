@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from evaluation.reporting.report import Plot, Report
     from evaluation.reporting.tables import Cell, Table
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 _TEMPLATE = "page.html.jinja"
 _FAILURES = 100
@@ -48,7 +48,7 @@ class Section:
     plots: Sequence[Plot] = ()
 
 
-def write_page(run: Run, path: Path, tasks: Sequence[str] = ()) -> Path:
+def write_page(run: RecordedRun, path: Path, tasks: Sequence[str] = ()) -> Path:
     """Write the page of a run; returns the file.
 
     Raises:
@@ -59,7 +59,7 @@ def write_page(run: Run, path: Path, tasks: Sequence[str] = ()) -> Path:
     return path
 
 
-def page(run: Run, tasks: Sequence[str] = ()) -> str:
+def page(run: RecordedRun, tasks: Sequence[str] = ()) -> str:
     """Return the page of a run.
 
     Raises:
@@ -74,7 +74,7 @@ def page(run: Run, tasks: Sequence[str] = ()) -> str:
     return template.render(name=name, sections=sections(run, reports(run, tasks)))
 
 
-def sections(run: Run, found: Mapping[str, Report]) -> list[Section]:
+def sections(run: RecordedRun, found: Mapping[str, Report]) -> list[Section]:
     """Return the parts of the page: the run, each task, the failures."""
     worst = failures(run, list(found))
     return [

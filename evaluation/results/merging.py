@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 #: Parts of a header that have to be the same, and what they are called.
 SAME = {
@@ -36,7 +36,7 @@ SAME = {
 _LINES = "units-1-of-1.jsonl"
 
 
-def merge(folders: Sequence[Path], out: Path) -> Run:
+def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
     """Join runs into a new folder, and open it.
 
     Raises:
@@ -56,7 +56,7 @@ def merge(folders: Sequence[Path], out: Path) -> Run:
     return open_run(out)
 
 
-def missing_shards(runs: Sequence[Run]) -> list[str]:
+def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
     """Return the shards (`2/3`) that nobody gave, of every division that was."""
     given = {str(each.header.get("shard", "1/1")) for each in runs}
     wholes = {int(each.partition("/")[2]) for each in given if "/" in each}
@@ -68,7 +68,7 @@ def missing_shards(runs: Sequence[Run]) -> list[str]:
     ]
 
 
-def _header(runs: Sequence[Run]) -> dict[str, UntypedJson]:
+def _header(runs: Sequence[RecordedRun]) -> dict[str, UntypedJson]:
     first = runs[0]
     for other in runs[1:]:
         for name, called in SAME.items():
@@ -107,7 +107,7 @@ def _difference(first: UntypedJson, other: UntypedJson) -> str:
     return f" ({other}, not {first})"
 
 
-def _engines(runs: Sequence[Run]) -> dict[str, Mapping[str, UntypedJson]]:
+def _engines(runs: Sequence[RecordedRun]) -> dict[str, Mapping[str, UntypedJson]]:
     found: dict[str, Mapping[str, UntypedJson]] = {}
     for run in runs:
         for each in run.header.get("engines") or ():
@@ -121,7 +121,7 @@ def _engines(runs: Sequence[Run]) -> dict[str, Mapping[str, UntypedJson]]:
     return found
 
 
-def _lines(runs: Sequence[Run]) -> Iterator[bytes]:
+def _lines(runs: Sequence[RecordedRun]) -> Iterator[bytes]:
     seen: dict[tuple[str, ...], str] = {}
     for run in runs:
         for row in run.rows():

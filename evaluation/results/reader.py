@@ -104,7 +104,7 @@ class _Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class RecordedRun:
     """One run's folder, opened with `open_run`."""
 
     folder: Path
@@ -157,7 +157,7 @@ class Run:
         return pl.concat(parts)
 
 
-def open_run(folder: Path) -> Run:
+def open_run(folder: Path) -> RecordedRun:
     """Open a run's folder; every line is looked at once.
 
     Raises:
@@ -176,7 +176,7 @@ def open_run(folder: Path) -> Run:
             key, place = found
             rows += 1
             places[key] = place
-    return Run(
+    return RecordedRun(
         folder=folder,
         header=header,
         problems=tuple(problems),

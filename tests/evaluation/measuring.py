@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Instance, Sample
-from evaluation.core.task import Settings
 from evaluation.execution.engine_worker import Bounds
-from evaluation.execution.header import header
-from evaluation.execution.plan import Plan
-from evaluation.execution.run_folder import open_run_folder
-from evaluation.execution.runner import run
-from evaluation.results.reader import open_run
-from evaluation.setup.selected_engines import select_engines
-from evaluation.tasks.registry import task_named
+from evaluation.measurement.request import RunRequest
+from evaluation.measurement.run import run
 from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.tokenizers import made
 
@@ -23,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evaluation.execution.plan import RunTotals
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
     from evaluation.tokenizers import TokenizerFiles
 
 MINIATURES = Path(__file__).with_name("miniatures")
@@ -36,15 +31,18 @@ def miniature(name: str) -> str:
     return str(MINIATURES / f"{name}.py")
 
 
+def _fetch(folder: Path) -> FetchSettings:
+    return FetchSettings(mirror=None, cache=folder / "cache", offline=True)
+
+
 def tokenizer(folder: Path, *, padding: int = 0) -> TokenizerFiles:
     """Return a tiny tokenizer, kept below a folder."""
-    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
     path = made.byte_level(folder / "tokenizer", padding=padding)
-    return get_tokenizer(str(path), settings)
+    return get_tokenizer(str(path), _fetch(folder))
 
 
 def subject(title: str, *texts: str, valid: bool = True) -> Sample:
-    """Return a subject whose schema has that title; miniatures act on it."""
+    """Return a sample whose schema has that title; miniatures act on it."""
     return Sample(
         id=title,
         config="Made",
@@ -57,27 +55,25 @@ def subject(title: str, *texts: str, valid: bool = True) -> Sample:
     )
 
 
-def plan_of(folder: Path, subjects: Sequence[Sample], **fields: Any) -> Plan:  # noqa: ANN401 (fields of the plan)
-    """Return a plan of task `masks` over a tiny tokenizer."""
-    settings = fields.pop("settings", Settings())
-    return Plan(
-        tasks=[task_named(each) for each in fields.pop("tasks", ("masks",))],
-        subjects=lambda: subjects,
-        tokenizer=tokenizer(folder, padding=fields.pop("padding", 0)),
-        settings=settings,
-        **{"bounds": BRISK, **fields},
+def request_of(folder: Path, samples: Sequence[Sample], **fields: Any) -> RunRequest:  # noqa: ANN401 (fields of the request)
+    """Return a request for task `masks` over a tiny tokenizer, one worker."""
+    padding = fields.pop("padding", 0)
+    defaults = {"tasks": ("masks",), "bounds": BRISK, "jobs": 1}
+    return RunRequest(
+        data=samples,
+        tokenizer=str(made.byte_level(folder / "tokenizer", padding=padding)),
+        fetch=_fetch(folder),
+        **{**defaults, **fields},
     )
 
 
 def measured(
     folder: Path,
     engines: Sequence[str],
-    plan: Plan,
+    request: RunRequest,
     options: Sequence[str] = (),
-) -> tuple[RunTotals, Run]:
-    """Run a plan and open what it has written."""
-    entrants = select_engines(engines, "faithful", options)
-    head = header(entrants, plan, {"name": "made", "sha256": "0" * 64}, None)
-    with open_run_folder(folder / "run", head) as out:
-        tally = run(entrants, plan, out)
-    return tally, open_run(folder / "run")
+) -> tuple[RunTotals, RecordedRun]:
+    """Run a request with these engines and open what it has written."""
+    own = replace(request, engines=engines, options=options, run_dir=folder / "run")
+    result = run(own)
+    return result.totals, result.open()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
+from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result, Verdict
@@ -23,6 +24,7 @@ from evaluation.execution.header import header
 from evaluation.execution.run_folder import open_run_folder
 from evaluation.execution.runner import run
 from evaluation.generation.engine_session import EngineSession
+from evaluation.measurement.run import plan_run
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
@@ -30,7 +32,7 @@ from tests.evaluation.measuring import (
     MINIATURES,
     measured,
     miniature,
-    plan_of,
+    request_of,
     subject,
     tokenizer,
 )
@@ -69,8 +71,8 @@ def _rows(folder: Path) -> dict[str, list[Row]]:
     for number, name in enumerate(TROUBLES):
         text = _LONG if name == "slow-walk" else "[1, 2]"
         subjects += [subject(name, text), subject(f"well-{number}", "[true]")]
-    plan = plan_of(folder, subjects)
-    tally, done = measured(folder, [miniature("troubled")], plan)
+    request = request_of(folder, subjects)
+    tally, done = measured(folder, [miniature("troubled")], request)
     assert tally.ran == len(subjects)
     found: dict[str, list[Row]] = {}
     for row in done.rows():
@@ -118,8 +120,8 @@ def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
     """A process that dies once of a unit that is well proves nothing."""
     subjects = [subject("well", "{}"), subject("flaky", "{}")]
     option = f"mark={tmp_path / 'mark'}"
-    plan = plan_of(tmp_path, subjects)
-    _, done = measured(tmp_path, [miniature("troubled")], plan, [option])
+    request = request_of(tmp_path, subjects)
+    _, done = measured(tmp_path, [miniature("troubled")], request, [option])
     assert [row.result for row in done.rows()] == [Result.OK, Result.OK]
     assert (tmp_path / "mark").exists()
 
@@ -136,8 +138,8 @@ def test_a_liar_is_caught_in_both_directions(
     tmp_path: Path, title: str, words: str
 ) -> None:
     """Mask against commit, with the engine's reason; and the mask's size."""
-    plan = plan_of(tmp_path, [subject(title, "[1, 2, 3]")])
-    _, done = measured(tmp_path, [miniature("liar")], plan)
+    request = request_of(tmp_path, [subject(title, "[1, 2, 3]")])
+    _, done = measured(tmp_path, [miniature("liar")], request)
     (row,) = done.rows()
     (walk,) = row.walks
     assert walk.verdict is Verdict.LIED
@@ -147,8 +149,8 @@ def test_a_liar_is_caught_in_both_directions(
 
 def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
     """What it prints, by whichever layer, is data of the row: forged answers too."""
-    plan = plan_of(tmp_path, [subject("one", "{}"), subject("two", "{}")])
-    _, done = measured(tmp_path, [miniature("babbler")], plan)
+    request = request_of(tmp_path, [subject("one", "{}"), subject("two", "{}")])
+    _, done = measured(tmp_path, [miniature("babbler")], request)
     for row in done.rows():
         assert row.result is Result.OK
         assert set(row.warnings) == {
@@ -165,8 +167,8 @@ def test_what_differs_from_run_to_run_is_not_recorded(tmp_path: Path) -> None:
     """Times of day and addresses in what an engine prints are left out."""
     lines: list[tuple[str, ...]] = []
     for name in ("first", "second"):
-        plan = plan_of(tmp_path, [subject("crash-compile", "{}")])
-        _, done = measured(tmp_path / name, [miniature("troubled")], plan)
+        request = request_of(tmp_path, [subject("crash-compile", "{}")])
+        _, done = measured(tmp_path / name, [miniature("troubled")], request)
         (row,) = done.rows()
         lines.append(row.warnings)
     assert lines[0] == lines[1]
@@ -188,16 +190,18 @@ def test_each_miniature_comes_to_what_it_is_named_after(
     tmp_path: Path, name: str, result: Result, word: str
 ) -> None:
     """One engine, one trouble."""
-    plan = plan_of(tmp_path, [subject(name, "[1]")])
-    _, done = measured(tmp_path, [miniature(name)], plan)
+    request = request_of(tmp_path, [subject(name, "[1]")])
+    _, done = measured(tmp_path, [miniature(name)], request)
     (row,) = done.rows()
     assert (row.result, word in row.detail) == (result, True)
 
 
 def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
     """The reproducer holds schema, texts and the command that runs it."""
-    plan = plan_of(tmp_path, [subject("crash-walk", "[1]"), subject("well", "[1]")])
-    tally, done = measured(tmp_path, [miniature("troubled")], plan)
+    request = request_of(
+        tmp_path, [subject("crash-walk", "[1]"), subject("well", "[1]")]
+    )
+    tally, done = measured(tmp_path, [miniature("troubled")], request)
     (path,) = tally.reproducers
     content = json.loads(path.read_text("utf-8"))
     assert content["schema"] == {"title": "crash-walk"}
@@ -210,9 +214,9 @@ def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
 
 def test_an_engine_that_is_not_there_is_no_failure(tmp_path: Path) -> None:
     """It is told with the line that installs it; the others go on."""
-    plan = plan_of(tmp_path, [subject("well", "{}")])
+    request = request_of(tmp_path, [subject("well", "{}")])
     engines = [miniature("absent"), miniature("broken"), miniature("accept_all")]
-    tally, done = measured(tmp_path, engines, plan)
+    tally, done = measured(tmp_path, engines, request)
     assert [row.engine.split()[0] for row in done.rows()] == ["accept_all"]
     absent, broken = tally.unavailable.items()
     assert "is not installed" in absent[1]
@@ -244,7 +248,8 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
     entrant = EngineUnderTest(
         file=find_engine(miniature("accept_all")), interpreter=bare, version="1"
     )
-    plan = plan_of(tmp_path, [subject("well", '{"a": 1}')])
+    request = request_of(tmp_path, [subject("well", '{"a": 1}')])
+    plan, _, _ = plan_run(request, Quiet())
     head = header([entrant], plan, {}, None)
     with open_run_folder(tmp_path / "run", head) as out:
         run([entrant], plan, out)
@@ -283,7 +288,9 @@ def test_no_token_reaches_an_engine(
         "_Engine.compile = lambda self, schema: print(dict(os.environ)) or schema\n",
         "utf-8",
     )
-    _, done = measured(tmp_path, [str(spy)], plan_of(tmp_path, [subject("well", "{}")]))
+    _, done = measured(
+        tmp_path, [str(spy)], request_of(tmp_path, [subject("well", "{}")])
+    )
     (row,) = done.rows()
     assert any("PYTHONHASHSEED" in each for each in row.warnings)
     for path in (tmp_path / "run").rglob("*"):
@@ -292,19 +299,19 @@ def test_no_token_reaches_an_engine(
 
 def test_padding_is_masked_and_never_walked(tmp_path: Path) -> None:
     """A vocabulary with padding needs a mask for the padding too."""
-    plan = plan_of(tmp_path, [subject("well", "{}")], padding=70)
-    _, done = measured(tmp_path, [miniature("accept_all")], plan)
+    request = request_of(tmp_path, [subject("well", "{}")], padding=70)
+    _, done = measured(tmp_path, [miniature("accept_all")], request)
     assert [each.result for each in done.rows()] == [Result.OK]
 
 
 def test_orders_are_walked_apart(tmp_path: Path) -> None:
     """Other orders of a valid instance's members are walks of their own kind."""
-    plan = plan_of(
+    request = request_of(
         tmp_path,
         [subject("well", '{"a": 1, "b": {"c": 2, "d": 3}}')],
         settings=Settings(orders=3),
     )
-    _, done = measured(tmp_path, [miniature("accept_all")], plan)
+    _, done = measured(tmp_path, [miniature("accept_all")], request)
     (row,) = done.rows()
     assert [bool(each.label.get("apart")) for each in row.walks] == [False] + 3 * [True]
 
@@ -320,7 +327,9 @@ def test_timed_work_stays_on_one_core(tmp_path: Path) -> None:
         "len(os.sched_getaffinity(0)), os.environ['OMP_NUM_THREADS']) or schema\n",
         "utf-8",
     )
-    _, done = measured(tmp_path, [str(spy)], plan_of(tmp_path, [subject("well", "{}")]))
+    _, done = measured(
+        tmp_path, [str(spy)], request_of(tmp_path, [subject("well", "{}")])
+    )
     (row,) = done.rows()
     assert row.warnings == ("1 1",)
     assert isinstance(row.quiet, bool)
@@ -333,9 +342,9 @@ def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
         "import sys; from pathlib import Path\n"
         "from tests.evaluation.measuring import *\n"
         "folder = Path(sys.argv[1])\n"
-        "plan = plan_of(folder, [subject('hang-compile', '{}')],"
+        "request = request_of(folder, [subject('hang-compile', '{}')],"
         " bounds=Bounds(compile_seconds=60))\n"
-        "measured(folder, [miniature('troubled')], plan)\n"
+        "measured(folder, [miniature('troubled')], request)\n"
     )
     driver = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
     try:

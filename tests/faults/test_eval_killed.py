@@ -16,22 +16,22 @@ import psutil
 import pytest
 
 from evaluation.results.reader import open_run
-from tests.evaluation.measuring import measured, miniature, plan_of, subject
+from tests.evaluation.measuring import measured, miniature, request_of, subject
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.core.cases import Row, Sample
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 _UNITS = 30
 _SCRIPT = """
 import sys
 from pathlib import Path
-from tests.evaluation.measuring import measured, miniature, plan_of
+from tests.evaluation.measuring import measured, miniature, request_of
 from tests.faults.test_eval_killed import subjects
 folder = Path(sys.argv[1])
-measured(folder, [miniature("troubled")], plan_of(folder, subjects()))
+measured(folder, [miniature("troubled")], request_of(folder, subjects()))
 """
 
 
@@ -53,7 +53,7 @@ def _timeless(row: Row) -> Row:
     )
 
 
-def _same(run: Run, other: Run) -> None:
+def _same(run: RecordedRun, other: RecordedRun) -> None:
     assert list(map(_timeless, run.rows())) == list(map(_timeless, other.rows()))
 
 
@@ -66,15 +66,15 @@ def _fingerprints(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> RecordedRun:
     """Return the run that nobody killed."""
     folder = tmp_path_factory.mktemp("whole")
-    _, run = measured(folder, [miniature("troubled")], plan_of(folder, subjects()))
+    _, run = measured(folder, [miniature("troubled")], request_of(folder, subjects()))
     return run
 
 
 @pytest.mark.slow
-def test_a_driver_killed_at_random_goes_on(tmp_path: Path, whole: Run) -> None:
+def test_a_driver_killed_at_random_goes_on(tmp_path: Path, whole: RecordedRun) -> None:
     """Ten times SIGKILL, then the end: nothing is lost, nothing is there twice."""
     chance = random.Random(5)
     for _ in range(10):
@@ -90,7 +90,9 @@ def test_a_driver_killed_at_random_goes_on(tmp_path: Path, whole: Run) -> None:
     assert len(found) == len(set(found)) == _UNITS + 2
 
 
-def test_a_worker_killed_at_random_is_replaced(tmp_path: Path, whole: Run) -> None:
+def test_a_worker_killed_at_random_is_replaced(
+    tmp_path: Path, whole: RecordedRun
+) -> None:
     """Ten times SIGKILL of the worker: its unit is tried again, and not blamed."""
     chance, over = random.Random(7), threading.Event()
     lines = tmp_path / "run" / "units-1-of-1.jsonl"
@@ -113,8 +115,8 @@ def test_a_worker_killed_at_random_is_replaced(tmp_path: Path, whole: Run) -> No
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        plan = plan_of(tmp_path, subjects())
-        tally, run = measured(tmp_path, [miniature("troubled")], plan)
+        request = request_of(tmp_path, subjects())
+        tally, run = measured(tmp_path, [miniature("troubled")], request)
     finally:
         over.set()
         killer.join()
@@ -122,42 +124,42 @@ def test_a_worker_killed_at_random_is_replaced(tmp_path: Path, whole: Run) -> No
     _same(run, whole)
 
 
-def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: Run) -> None:
+def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: RecordedRun) -> None:
     """What a killed driver has half written counts for nothing."""
-    plan = plan_of(tmp_path, subjects())
-    measured(tmp_path, [miniature("troubled")], plan)
+    request = request_of(tmp_path, subjects())
+    measured(tmp_path, [miniature("troubled")], request)
     (lines,) = (tmp_path / "run").glob("units-*.jsonl")
     content = lines.read_bytes()
     lines.write_bytes(content[:-40])
-    tally, run = measured(tmp_path, [miniature("troubled")], plan)
+    tally, run = measured(tmp_path, [miniature("troubled")], request)
     assert (tally.ran, tally.found) == (1, _UNITS + 1)
     _same(run, whole)
 
 
-def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: Run) -> None:
+def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: RecordedRun) -> None:
     """A line that is no row proves nothing of its unit."""
-    plan = plan_of(tmp_path, subjects())
-    measured(tmp_path, [miniature("troubled")], plan)
+    request = request_of(tmp_path, subjects())
+    measured(tmp_path, [miniature("troubled")], request)
     (lines,) = (tmp_path / "run").glob("units-*.jsonl")
     content = lines.read_bytes().splitlines(keepends=True)
     content[3] = b"\x00" * 20 + b"\n"
     lines.write_bytes(b"".join(content))
-    tally, run = measured(tmp_path, [miniature("troubled")], plan)
+    tally, run = measured(tmp_path, [miniature("troubled")], request)
     assert (tally.ran, tally.found) == (1, _UNITS + 1)
     _same(run, whole)
 
 
-def test_jobs_and_shards_give_the_same_rows(tmp_path: Path, whole: Run) -> None:
+def test_jobs_and_shards_give_the_same_rows(tmp_path: Path, whole: RecordedRun) -> None:
     """Two workers, or three shards one after the other: the same rows."""
     (tmp_path / "two").mkdir()
-    plan = plan_of(tmp_path / "two", subjects(), jobs=2)
-    _, run = measured(tmp_path / "two", [miniature("troubled")], plan)
+    request = request_of(tmp_path / "two", subjects(), jobs=2)
+    _, run = measured(tmp_path / "two", [miniature("troubled")], request)
     _same(run, whole)
     rows: list[Row] = []
     for shard in (1, 2, 3):
         folder = tmp_path / f"shard-{shard}"
-        plan = plan_of(folder, subjects(), shard=(shard, 3))
-        _, part = measured(folder, [miniature("troubled")], plan)
+        request = request_of(folder, subjects(), shard=(shard, 3))
+        _, part = measured(folder, [miniature("troubled")], request)
         assert part.header["shard"] == f"{shard}/3"
         rows += part.rows()
     rows.sort(key=lambda row: row.id)

@@ -12,7 +12,7 @@ from evaluation.core.cases import Instance, Result, Sample, Verdict
 from evaluation.execution.engine_worker import Bounds
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
-from tests.evaluation.measuring import measured, plan_of
+from tests.evaluation.measuring import measured, request_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +97,7 @@ def _rows(folder: Path, spec: str) -> dict[str, Row]:
     if isinstance(found := find_interpreter(find_engine(spec)), NotInstalled):
         pytest.skip(f"{found.reason}: {found.install}")
     subjects = _subjects()
-    tally, run = measured(folder, [spec], plan_of(folder, subjects, bounds=_BOUNDS))
+    tally, run = measured(folder, [spec], request_of(folder, subjects, bounds=_BOUNDS))
     assert not tally.unavailable
     rows = {each.id: each for each in run.rows()}
     assert tally.ran == len(subjects) == len(rows)

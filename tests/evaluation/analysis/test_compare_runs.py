@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.analysis.compare_runs import Answer
     from evaluation.core.cases import Row
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 
-def _run(folder: Path, rows: Sequence[Row], **header: UntypedJson) -> Run:
+def _run(folder: Path, rows: Sequence[Row], **header: UntypedJson) -> RecordedRun:
     engines = [
         {"engine": name, "name": name.partition(" ")[0], "preset": "faithful"}
         for name in sorted({each.engine for each in rows})
@@ -186,7 +186,7 @@ def test_a_gate_on_time_is_not_closed_by_one_slow_schema(tmp_path: Path) -> None
 def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
     """The same preset before another one, the same name before another name."""
 
-    def run(folder: str, *labels: str) -> Run:
+    def run(folder: str, *labels: str) -> RecordedRun:
         engines: UntypedJson = [
             {"engine": each, "name": each.split()[0], "preset": each.split()[2]}
             for each in labels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,14 +16,9 @@ from evaluation.analysis.schema_shrinking import shrink
 from evaluation.analysis.shrink_failure import asking, shrunk
 from evaluation.commands.results import app
 from evaluation.core.cases import Case, InstanceWalk, Result
-from evaluation.data import open_data
-from evaluation.execution.header import header
-from evaluation.execution.run_folder import open_run_folder
-from evaluation.execution.runner import run
 from evaluation.results.outcomes import Outcome, standing
-from evaluation.results.reader import open_run
 from evaluation.setup.selected_engines import select_engines
-from tests.evaluation.measuring import BRISK, miniature, plan_of, tokenizer
+from tests.evaluation.measuring import BRISK, measured, miniature, request_of, tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,13 +132,9 @@ def test_a_failure_of_a_run_is_asked_for_again(
     data.mkdir()
     schema = {"type": "string", "maxLength": 9, "description": "crash"}
     (data / "one.json").write_text(json.dumps(schema))
-    subjects = list(open_data(str(data), instances=False).subjects())
-    plan = plan_of(tmp_path, subjects)
-    entrants = select_engines([miniature("crash")], "faithful", [])
-    about = {"name": str(data), "sha256": "0"}
-    with open_run_folder(tmp_path / "run", header(entrants, plan, about, None)) as out:
-        run(entrants, plan, out)
-    (row,) = open_run(tmp_path / "run").rows()
+    request = replace(request_of(tmp_path, ()), data=data)
+    _, recorded = measured(tmp_path, [miniature("crash")], request)
+    (row,) = recorded.rows()
     words = ["shrink", str(tmp_path / "run"), f"{row.config}/{row.id}"]
     monkeypatch.setattr(
         "evaluation.tokenizers.get_tokenizer", lambda _name: tokenizer(tmp_path)

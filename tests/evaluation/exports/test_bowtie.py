@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.core.cases import Row
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 _UNIT = Case(
     task="test-suite",
@@ -34,7 +34,7 @@ def _suite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bowtie, "_units", lambda _run: {("2020-12", "not/0"): _UNIT})
 
 
-def _run(tmp_path: Path, rows: list[Row]) -> Run:
+def _run(tmp_path: Path, rows: list[Row]) -> RecordedRun:
     engines = [{"engine": name} for name in ("alpha 1.0", "beta 2.0")]
     return open_run(write_run(tmp_path / "run", rows, {**HEAD, "engines": engines}))
 

@@ -17,7 +17,7 @@ from tests.evaluation.made_runs import HEAD, many, row, write_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 pytest.importorskip("matplotlib")
 
@@ -47,7 +47,7 @@ class _Seen(HTMLParser):
         self.text += data
 
 
-def _run(tmp_path: Path) -> Run:
+def _run(tmp_path: Path) -> RecordedRun:
     rows = many("alpha 1.0", 60) + many("beta 2.0", 60, speed=3)
     rows.append(
         row(id=_EVIL, config=_EVIL, engine=_EVIL, task="plugin",
@@ -59,13 +59,13 @@ def _run(tmp_path: Path) -> Run:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, str]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[RecordedRun, str]:
     """A hostile run and its page, made once: drawing takes a second."""
     run = _run(tmp_path_factory.mktemp("page"))
     return run, page(run)
 
 
-def test_a_page_needs_nothing_and_runs_nothing(made: tuple[Run, str]) -> None:
+def test_a_page_needs_nothing_and_runs_nothing(made: tuple[RecordedRun, str]) -> None:
     """No script, no address but its own anchors and embedded pictures."""
     seen, (_, text) = _Seen(), made
     seen.feed(text)
@@ -77,7 +77,7 @@ def test_a_page_needs_nothing_and_runs_nothing(made: tuple[Run, str]) -> None:
     assert "\u202e" not in text
 
 
-def test_a_page_has_the_figures_of_the_tables(made: tuple[Run, str]) -> None:
+def test_a_page_has_the_figures_of_the_tables(made: tuple[RecordedRun, str]) -> None:
     """Every cell of the overview stands in it as the terminal shows it."""
     seen, (run, text) = _Seen(), made
     seen.feed(text)
@@ -87,7 +87,7 @@ def test_a_page_has_the_figures_of_the_tables(made: tuple[Run, str]) -> None:
                 assert text_of(cell) in seen.text
 
 
-def test_a_page_is_the_same_each_time(made: tuple[Run, str]) -> None:
+def test_a_page_is_the_same_each_time(made: tuple[RecordedRun, str]) -> None:
     """The same run makes the same bytes, plots included."""
     run, text = made
     assert page(run) == text

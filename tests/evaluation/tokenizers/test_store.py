@@ -302,9 +302,9 @@ def test_a_tokenizer_needs_no_model_library(
     script = (
         "import sys; from pathlib import Path;"
         "from curation.download.acquire import FetchSettings;"
-        "from evaluation.tokenizers import get;"
+        "from evaluation.tokenizers import get_tokenizer;"
         "s = FetchSettings(mirror=None, cache=Path(sys.argv[2]), offline=True);"
-        "get(sys.argv[1], s).encoder()(['a']);"
+        "get_tokenizer(sys.argv[1], s).encoder()(['a']);"
         "sys.exit(bool({'torch', 'transformers', 'gguf'} & set(sys.modules)))"
     )
     done = subprocess.run(

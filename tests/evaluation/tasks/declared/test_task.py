@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
     from evaluation.reporting.tables import Table
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 HEAD: Mapping[str, UntypedJson] = {
@@ -64,12 +64,12 @@ ROWS = [
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path) -> RecordedRun:
     """Return a run of one engine over twelve schemas."""
     return open_run(write_run(tmp_path, ROWS, HEAD))
 
 
-def _table(run: Run, name: str) -> Table:
+def _table(run: RecordedRun, name: str) -> Table:
     return next(each for each in TASK.report(run).tables if each.slug == name)
 
 
@@ -113,7 +113,7 @@ def test_formats_are_told_by_their_values(schema: str, formats: list[str]) -> No
     assert unit.label["formats"] == formats
 
 
-def test_declared_is_what_compiles_of_everything(run: Run) -> None:
+def test_declared_is_what_compiles_of_everything(run: RecordedRun) -> None:
     """A time-out is no refusal, but it is not declared either."""
     table = _table(run, "declared-coverage")
     assert table.columns[1:] == (
@@ -127,7 +127,7 @@ def test_declared_is_what_compiles_of_everything(run: Run) -> None:
     assert [each[2] for each in configs.rows] == [Rate(1, 6), Rate(1, 6)]
 
 
-def test_a_keyword_unlocks_what_nothing_else_blocks(run: Run) -> None:
+def test_a_keyword_unlocks_what_nothing_else_blocks(run: RecordedRun) -> None:
     """`not` is alone in three refusals, but one of these has `if` too.
 
     `oneOf` blocks nothing by itself: a schema with it compiles. `if`, `then` and
@@ -142,7 +142,7 @@ def test_a_keyword_unlocks_what_nothing_else_blocks(run: Run) -> None:
     }
 
 
-def test_what_no_pattern_matches_is_counted(run: Run) -> None:
+def test_what_no_pattern_matches_is_counted(run: RecordedRun) -> None:
     """As unmapped, with an example."""
     reasons = {row[1]: row[2:] for row in _table(run, "reasons-of-refusals").rows}
     assert reasons == {
@@ -158,7 +158,7 @@ def test_a_schema_that_compiles_passes() -> None:
 
 
 def test_the_report_reads_as_it_did(
-    run: Run, compare_golden: Callable[[Path, str], None]
+    run: RecordedRun, compare_golden: Callable[[Path, str], None]
 ) -> None:
     """All tables, as Markdown."""
     text = "\n".join(as_markdown(each) for each in TASK.report(run).tables)
@@ -169,8 +169,8 @@ def test_a_miniature_that_refuses_all_declares_nothing(tmp_path: Path) -> None:
     """Through workers and rows: its one message is nobody's, so unmapped."""
     subjects = [measuring.subject("a"), measuring.subject("b")]
     engines = [measuring.miniature(each) for each in ("accept_all", "refuse_all")]
-    plan = measuring.plan_of(tmp_path, subjects, tasks=("declared",))
-    _, run = measuring.measured(tmp_path, engines, plan)
+    request = measuring.request_of(tmp_path, subjects, tasks=("declared",))
+    _, run = measuring.measured(tmp_path, engines, request)
     assert [row[1] for row in _table(run, "declared-coverage").rows] == [
         Rate(2, 2),
         Rate(0, 2),

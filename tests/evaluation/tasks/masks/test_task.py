@@ -10,7 +10,7 @@ from evaluation.core.task import Settings
 from evaluation.reporting.table_rendering import as_json
 from evaluation.results.outcomes import Outcome, standing
 from evaluation.tasks.masks.task import report, units
-from tests.evaluation.measuring import measured, miniature, plan_of
+from tests.evaluation.measuring import measured, miniature, request_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,8 +71,8 @@ def test_other_orders_are_walks_apart() -> None:
 
 def test_a_schema_without_instances_never_passes(tmp_path: Path) -> None:
     """It compiles, it is walked nowhere, and it has a standing of its own."""
-    plan = plan_of(tmp_path, [_EMPTY])
-    _, run = measured(tmp_path, [miniature("accept_all")], plan)
+    request = request_of(tmp_path, [_EMPTY])
+    _, run = measured(tmp_path, [miniature("accept_all")], request)
     (row,) = run.rows()
     assert standing(row) is Outcome.UNTESTED
     assert row.first_mask_ns is None
@@ -80,8 +80,8 @@ def test_a_schema_without_instances_never_passes(tmp_path: Path) -> None:
 
 def test_what_is_accepted_wrongly_is_booked_under_its_keyword(tmp_path: Path) -> None:
     """An engine that allows everything enforces no keyword at all."""
-    plan = plan_of(tmp_path, [_SUBJECT, _EMPTY], settings=Settings(orders=1))
-    _, run = measured(tmp_path, [miniature("accept_all")], plan)
+    request = request_of(tmp_path, [_SUBJECT, _EMPTY], settings=Settings(orders=1))
+    _, run = measured(tmp_path, [miniature("accept_all")], request)
     row = next(run.rows())
     assert {each.verdict for each in row.walks} == {Verdict.ACCEPTED}
     assert standing(row) is Outcome.UNDER_CONSTRAINED

@@ -161,8 +161,8 @@ def test_miniature_engines_end_in_the_same_tables_through_the_driver(
         "evaluation.tasks.official_suite.suite.acquire_suite", lambda *_: suite
     )
     engines = [measuring.miniature(name) for name in ("accept_all", "refuse_all")]
-    plan = measuring.plan_of(tmp_path, (), tasks=("test-suite",))
-    tally, run = measuring.measured(tmp_path, engines, plan)
+    request = measuring.request_of(tmp_path, (), tasks=("test-suite",))
+    tally, run = measuring.measured(tmp_path, engines, request)
     assert tally.ran == 2 * 5
     assert run.header["sources"] == {"test-suite": suite.described()}
     _, failing, level, _ = TASK.report(run).tables

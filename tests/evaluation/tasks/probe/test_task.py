@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Case, InstanceWalk, Row
     from evaluation.reporting.tables import Table
-    from evaluation.results.reader import Run
+    from evaluation.results.reader import RecordedRun
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 HEAD: Mapping[str, UntypedJson] = {
@@ -148,7 +148,7 @@ def _rows(*names: str) -> list[Row]:
     return [rule(each, name) for name, rule in rules.items() for each in units]
 
 
-def _table(run: Run, name: str) -> Table:
+def _table(run: RecordedRun, name: str) -> Table:
     return next(each for each in TASK.report(run).tables if each.slug == name)
 
 
@@ -276,14 +276,14 @@ def test_the_report_reads_as_it_did(
 def test_miniature_engines_are_caught_through_the_driver(tmp_path: Path) -> None:
     """What accepts all ignores every keyword; one that dies is no refusal."""
     units = [unit(each) for each in all_placed() if each.probe.name == "minLength"]
-    plan = measuring.plan_of(
+    request = measuring.request_of(
         tmp_path,
         (),
         tasks=("probe",),
         only=frozenset(f"{each.config}/{each.id}" for each in units),
     )
     engines = [measuring.miniature(each) for each in ("accept_all", "refuse_all")]
-    _, run = measuring.measured(tmp_path, engines, plan)
+    _, run = measuring.measured(tmp_path, engines, request)
     (ignoring, refusing) = [
         set(line[2:])
         for line in (

@@ -19,7 +19,7 @@ from evaluation.results.reader import open_run
 from evaluation.tasks.registry import task_named
 from evaluation.tasks.scaling.families import families
 from tests.evaluation.made_runs import row, write_run
-from tests.evaluation.measuring import measured, miniature, plan_of
+from tests.evaluation.measuring import measured, miniature, request_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,8 +185,10 @@ def test_plots_draw_points_and_what_was_cut_off(tmp_path: Path) -> None:
 def test_a_run_of_a_real_worker_is_reported(tmp_path: Path) -> None:
     """Units go through a worker like any other, and come back as curves."""
     values = {"families": ["enum"], "largest": 16, "repeats": 1}
-    plan = plan_of(tmp_path, (), tasks=("scaling",), settings=Settings(values=values))
-    tally, run = measured(tmp_path, [miniature("accept_all")], plan)
+    request = request_of(
+        tmp_path, (), tasks=("scaling",), settings=Settings(values=values)
+    )
+    tally, run = measured(tmp_path, [miniature("accept_all")], request)
     assert tally.ran == 3
     lines = _table(TASK.report(run), "scaling-curves").rows
     assert [line[2] for line in lines] == [1, 4, 16]
@@ -217,14 +219,14 @@ def test_what_ended_at_its_deadline_is_not_repeated_for_ever(tmp_path: Path) -> 
     engine = tmp_path / "slow.py"
     engine.write_text(SLOW_ENGINE.format(log=str(log)))
     values = {"families": ["enum"], "largest": 16, "repeats": 20}
-    plan = plan_of(
+    request = request_of(
         tmp_path,
         (),
         tasks=("scaling",),
         settings=Settings(values=values),
         bounds=Bounds(compile_seconds=0.2, run_seconds=0.2, memory_mb=192),
     )
-    tally, run = measured(tmp_path, [str(engine)], plan)
+    tally, run = measured(tmp_path, [str(engine)], request)
     late = [each for each in run.rows() if each.result is Result.TIMEOUT]
     assert tally.ran == 60
     assert len(late) == 20

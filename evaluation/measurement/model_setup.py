@@ -81,7 +81,9 @@ class Models:
         self, participants: Sequence[EngineUnderTest | ModelServer]
     ) -> list[TextWriter]:
         """Return who writes: one for each participant that is usable."""
-        from evaluation.generation.local_writer import LocalWriter
+        from evaluation.generation.local_writer import (  # noqa: PLC0415 - heavy
+            LocalWriter,
+        )
 
         found: list[TextWriter] = []
         for each in participants:
@@ -133,7 +135,7 @@ class Models:
 
 def _loaded(asked: ModelOptions, say: Callable[[str], None]) -> LanguageModel:
     check_installed()
-    from evaluation.models.transformers import LoadOptions
+    from evaluation.models.transformers import LoadOptions  # noqa: PLC0415 - heavy
 
     loading = LoadOptions(
         revision=asked.revision,

@@ -1,0 +1,1 @@
+"""One whole measurement: from a request to the folder of a run."""

@@ -1,0 +1,105 @@
+"""What is asked of `evaluation.run`, and what it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from curation.download.acquire import FetchSettings
+from evaluation.core.task import Settings
+from evaluation.execution.engine_worker import Bounds
+from evaluation.generation.model_options import ModelOptions, as_paper
+from evaluation.results.reader import RecordedRun, open_run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.core.cases import Sample
+    from evaluation.execution.plan import RunTotals
+
+#: Where a run's folder is made, unless the request names one.
+RUNS = Path("runs")
+
+#: A build, a folder of JSON Schemas or of MaskBench's files, one such file, or
+#: `owner/name[@revision]` on the Hub; or the samples themselves. None: the local
+#: build, else the published benchmark, else the embedded sample.
+Data: TypeAlias = "str | Path | Sequence[Sample] | None"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """What to measure, with whom, and within which limits.
+
+    Example:
+        >>> request = RunRequest(engines=["llguidance"], tasks=["declared"], limit=50)
+        >>> request.settings.seed
+        0
+    """
+
+    #: Each an engine's name, `NAME==VERSION`, or the path of an engine's file; of a
+    #: model behind a server the dialects in which it is asked.
+    engines: Sequence[str] = ("llguidance",)
+    #: Names of tasks, such as `csbdata eval --help` lists them.
+    tasks: Sequence[str]
+    data: Data = None
+    #: A tokenizer that is known by name, a path, or a model on the Hub.
+    tokenizer: str = "smollm2"
+    #: Name of a set of engine options.
+    preset: str = "faithful"
+    #: `NAME=VALUE` for every engine with that option, `ENGINE.NAME=VALUE` for one.
+    options: Sequence[str] = ()
+    settings: Settings = field(default_factory=Settings)
+    bounds: Bounds = field(default_factory=Bounds)
+    #: Only these configs, splits and ids (`ID` or `CONFIG/ID`); empty for all.
+    configs: Sequence[str] = ()
+    splits: Sequence[str] = ()
+    only: Sequence[str] = ()
+    #: At most so many samples, each config by its share; None for all.
+    limit: int | None = None
+    #: Workers at a time; None for one where times are results, else one a core.
+    jobs: int | None = None
+    #: Which part of how many.
+    shard: tuple[int, int] = (1, 1)
+    #: The folder of the run; None for one below `runs/` that the request names.
+    run_dir: Path | None = None
+    #: What is said of the model, for tasks in which one writes.
+    models: ModelOptions = field(default_factory=ModelOptions)
+    #: How what is missing is fetched, and where it is kept.
+    fetch: FetchSettings = field(default_factory=FetchSettings)
+
+    def as_paper(self) -> RunRequest:
+        """Return the same as the paper did it: limits, presets, split, model, prompt.
+
+        Source: section 5.1 of arXiv 2501.10868.
+        """
+        return replace(
+            self,
+            preset="paper",
+            splits=["test"],
+            bounds=replace(self.bounds, compile_seconds=40.0, run_seconds=40.0),
+            models=as_paper(self.models),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What `evaluation.run` has done; the rows themselves are in the folder."""
+
+    folder: Path
+    totals: RunTotals
+
+    @property
+    def none_usable(self) -> bool:
+        """Whether there is no row, because no engine could be run here."""
+        return bool(self.totals.unavailable) and not (
+            self.totals.ran or self.totals.found
+        )
+
+    def open(self) -> RecordedRun:
+        """Return the run, read back.
+
+        Raises:
+            NoInput: the folder has gone since.
+        """
+        return open_run(self.folder)

@@ -1,0 +1,174 @@
+"""One measurement, from what is asked to the folder that holds every row."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from curation.system.progress import Quiet
+from evaluation.data.sampling import take_shard
+from evaluation.execution.header import header
+from evaluation.execution.plan import RunPlan, RunTotals
+from evaluation.execution.run_folder import open_run_folder
+from evaluation.execution.runner import run as run_engines
+from evaluation.measurement.request import RUNS, RunResult
+from evaluation.measurement.samples import open_samples
+from evaluation.setup.selected_engines import EngineUnderTest, select_engines
+from evaluation.tasks.registry import task_named
+from evaluation.tokenizers import get_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from curation.core.json_types import UntypedJson
+    from curation.system.progress import Progress
+    from evaluation.core.cases import Sample
+    from evaluation.execution.run_folder import RunFolder
+    from evaluation.measurement.model_setup import Models
+    from evaluation.measurement.request import RunRequest
+    from evaluation.servers.server_writer import ModelServer
+
+
+def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
+    """Measure engines, or the texts of a model, and write one row a case.
+
+    Rows that the run's folder already has are not measured again, so the same
+    request continues a run that was ended at any moment. Engines that cannot be
+    used here are named in the result and do not end the run.
+
+    Args:
+        request: what to measure, with whom, and within which limits.
+        progress: is told of what takes long; nothing is, by default.
+
+    Example:
+        >>> import evaluation
+        >>> request = evaluation.RunRequest(
+        ...     engines=["llguidance"], tasks=["declared"], data="my_schemas", limit=50
+        ... )
+        >>> result = evaluation.run(request)  # doctest: +SKIP
+        >>> result.open().frame()  # doctest: +SKIP
+
+    Raises:
+        BadConfiguration: an engine, task, option or setting that makes no sense, or
+            the folder is of another run (exit 78).
+        NoInput: there is no such data, tokenizer or model (exit 66).
+        TemporarilyUnavailable: another run is at work in the folder (exit 75).
+        Fault: data cannot be fetched, or the folder not be written.
+    """
+    progress = progress or Quiet()
+    participants = _participants(request)
+    plan, data, count = plan_run(request, progress)
+    models = _models(request, plan, progress)
+    head = header(
+        participants, plan, data, request.limit, models.header() if models else {}
+    )
+    folder = request.run_dir or RUNS / _name(head)
+    with open_run_folder(folder, head) as out:
+        totals = _measure(participants, plan, models, count, out, progress)
+    return RunResult(folder=folder, totals=totals)
+
+
+def plan_run(
+    request: RunRequest, progress: Progress
+) -> tuple[RunPlan, dict[str, UntypedJson], int | None]:
+    """Return the plan, what the header says of the data, and the number of samples.
+
+    The number is None where only some ids are asked for: a task's own cases may
+    have them too.
+    """
+    tasks = [task_named(name) for name in dict.fromkeys(request.tasks)]
+    about: dict[str, UntypedJson] = {}
+    samples: Callable[[], Iterable[Sample]] = tuple
+    count: int | None = None if request.only else 0
+    if any(task.needs_data for task in tasks):
+        data = open_samples(
+            request,
+            progress,
+            instances=any(task.needs_data and task.needs_instances for task in tasks),
+        )
+        samples, count, about = data.subjects, data.count, data.header()
+    timed = any(task.timed for task in tasks)
+    plan = RunPlan(
+        tasks=tasks,
+        subjects=samples,
+        tokenizer=get_tokenizer(request.tokenizer, request.fetch, say=progress.say),
+        settings=request.settings,
+        bounds=request.bounds,
+        jobs=request.jobs or (1 if timed else os.cpu_count() or 1),
+        shard=request.shard,
+        only=frozenset(request.only),
+    )
+    return plan, about, count
+
+
+def _participants(request: RunRequest) -> Sequence[EngineUnderTest | ModelServer]:
+    if not request.models.over_http:
+        return select_engines(request.engines, request.preset, request.options)
+    from evaluation.measurement.server_participants import (  # noqa: PLC0415 - heavy, rarely asked
+        model_servers,
+    )
+
+    return model_servers(request)
+
+
+def _models(request: RunRequest, plan: RunPlan, progress: Progress) -> Models | None:
+    """Return the model, loaded; None where no task needs one."""
+    if not any(task.needs_model for task in plan.tasks):
+        return None
+    from evaluation.measurement.model_setup import Models  # noqa: PLC0415 - heavy
+
+    return Models(request.models, progress.say)
+
+
+def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
+    participants: Sequence[EngineUnderTest | ModelServer],
+    plan: RunPlan,
+    models: Models | None,
+    count: int | None,
+    out: RunFolder,
+    progress: Progress,
+) -> RunTotals:
+    """Have the engines asked, then the models write."""
+    usable = sum(not participant.unavailable for participant in participants)
+    without_model = [task for task in plan.tasks if not task.needs_model]
+    total = None if count is None else _case_count(plan, count) * usable
+    totals = RunTotals()
+    if without_model:
+        engines = [each for each in participants if isinstance(each, EngineUnderTest)]
+        with progress.bar("Measuring", total) as advance:
+            own = replace(plan, tasks=without_model)
+            totals = run_engines(engines, own, out, advance)
+    if models is None:
+        return totals
+    shard, shards = plan.shard
+    texts = None
+    if count is not None:
+        texts = ((count - shard) // shards + 1) * usable * models.questions.samples
+    samples = take_shard(plan.subjects(), *plan.shard)
+    with progress.bar("Writing", texts) as advance:
+        written = models.run(participants, samples, out, advance)
+    totals.found += written.found
+    totals.ran += written.ran
+    totals.unavailable.update(written.unavailable)
+    return totals
+
+
+def _name(head: Mapping[str, UntypedJson]) -> str:
+    name = str(head["plan"])[:12]
+    shard = str(head["shard"])
+    return name if shard == "1/1" else f"{name}-{shard.replace('/', '-of-')}"
+
+
+def _case_count(plan: RunPlan, samples: int) -> int:
+    """Return the number of cases of one engine, but for what models write."""
+    shard, shards = plan.shard
+    total = 0
+    for task in plan.tasks:
+        if task.needs_model:
+            continue
+        cases = samples
+        if not task.needs_data:
+            cases = sum(1 for _ in task.units((), plan.settings))
+        total += (cases - shard) // shards + 1
+    return total

@@ -1,0 +1,52 @@
+"""Who takes part in a run where the model is behind a server."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from curation.system.errors import BadConfiguration
+from evaluation.servers.client import ServerClient, ServerConnection, split_address
+from evaluation.servers.server_writer import server_participants
+from evaluation.tasks.registry import task_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.measurement.request import RunRequest
+    from evaluation.servers.server_writer import ModelServer
+
+
+def model_servers(request: RunRequest) -> Sequence[ModelServer]:
+    """Return the server of a request, once for each dialect in which it is asked.
+
+    Raises:
+        BadConfiguration: a task asks an engine for masks, there is no such dialect,
+            or the server has several models and none is named.
+        Unavailable: the server does not answer (exit 69).
+    """
+    without = [name for name in request.tasks if not task_named(name).needs_model]
+    if without:
+        raise BadConfiguration(
+            f"a server gives no masks, so it cannot be asked for {', '.join(without)}",
+            then="say --task coverage --task efficiency",
+        )
+    base, model = split_address(request.models.model)
+    seconds = request.bounds.run_seconds
+    found = server_participants(base, model, request.engines, seconds)
+    client = ServerClient(
+        ServerConnection(base=base, model=model, keys=found[0].dialect.keys)
+    )
+    try:
+        about = client.about()
+    finally:
+        client.close()
+    served = [str(name) for name in about["models"]]
+    if not model and len(served) == 1:
+        found = server_participants(base, served[0], request.engines, seconds)
+    elif not model:
+        raise BadConfiguration(
+            "this server has several models, or does not name them",
+            then=f"say --model {base}#NAME ({', '.join(served[:5]) or 'any'})",
+        )
+    return [replace(server, about=about) for server in found]

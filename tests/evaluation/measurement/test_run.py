@@ -1,0 +1,90 @@
+"""`evaluation.run`: from a request to a folder of rows, in one call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+import evaluation
+from curation.system.errors import BadConfiguration
+from tests.evaluation.measuring import miniature, request_of, subject
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SAMPLES = [subject("one", "{}"), subject("two", "[1]"), subject("three", "7")]
+
+
+def _request(folder: Path, **fields: object) -> evaluation.RunRequest:
+    return request_of(
+        folder,
+        _SAMPLES,
+        engines=[miniature("accept_all")],
+        run_dir=folder / "run",
+        **fields,
+    )
+
+
+def test_samples_are_handed_in_and_rows_come_back(tmp_path: Path) -> None:
+    """No file has to be written first; the header says that they were given."""
+    result = evaluation.run(_request(tmp_path))
+    recorded = result.open()
+    assert result.totals.ran == 3
+    assert [row.id for row in recorded.rows()] == ["one", "three", "two"]
+    assert recorded.header["data"]["name"] == "given"
+    assert recorded.header["data"]["schemas"] == 3
+
+
+def test_the_same_request_continues_its_run(tmp_path: Path) -> None:
+    """Nothing is measured twice; other samples are another run."""
+    request = _request(tmp_path)
+    evaluation.run(request)
+    assert evaluation.run(request).totals.found == 3
+    with pytest.raises(BadConfiguration, match="another question"):
+        evaluation.run(replace(request, data=_SAMPLES[:2]))
+
+
+@pytest.mark.parametrize(
+    ("fields", "ids"),
+    [
+        ({"only": ["two"]}, ["two"]),
+        ({"only": ["Made/one"]}, ["one"]),
+        ({"configs": ["Other"]}, []),
+        ({"shard": (2, 3)}, ["two"]),
+    ],
+)
+def test_samples_are_chosen_as_those_of_a_file_are(
+    tmp_path: Path, fields: dict[str, object], ids: list[str]
+) -> None:
+    """By id, config or shard."""
+    rows = evaluation.run(_request(tmp_path, **fields)).open().rows()
+    assert [row.id for row in rows] == ids
+
+
+def test_a_limit_draws_of_the_samples(tmp_path: Path) -> None:
+    """The same ones every time."""
+    first = evaluation.run(_request(tmp_path / "a", limit=2)).open()
+    again = evaluation.run(_request(tmp_path / "b", limit=2)).open()
+    assert len(first) == 2
+    assert [row.id for row in first.rows()] == [row.id for row in again.rows()]
+
+
+def test_a_run_without_a_usable_engine_says_so(tmp_path: Path) -> None:
+    """The result names the engine and why; nothing is raised."""
+    request = replace(_request(tmp_path), engines=[miniature("absent")])
+    result = evaluation.run(request)
+    assert result.none_usable
+    (reason,) = result.totals.unavailable.values()
+    assert reason
+
+
+def test_the_papers_way_is_one_call(tmp_path: Path) -> None:
+    """Presets, split, limits, and what is said of models change; the rest stays."""
+    request = _request(tmp_path)
+    paper = request.as_paper()
+    assert (paper.preset, list(paper.splits)) == ("paper", ["test"])
+    assert paper.bounds.compile_seconds == 40.0
+    assert paper.models.compat == "paper"
+    assert paper.engines == request.engines
