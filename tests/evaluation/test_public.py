@@ -10,9 +10,9 @@ import pytest
 import evaluation
 
 PUBLIC = [
-    "ModelOptions",
     "Bounds",
     "Instance",
+    "ModelOptions",
     "RecordedRun",
     "RunRequest",
     "RunResult",
