@@ -133,5 +133,5 @@ def connected(monkeypatch: pytest.MonkeyPatch, home: Path) -> Iterator[Connectio
         clock = SimpleNamespace(sleep=connection.waits.append)
         for module in (_http, file_download):
             monkeypatch.setattr(module, "time", clock)
-        monkeypatch.setattr("curation.huggingface.session.time", clock)
+        monkeypatch.setattr("tenacity.nap.time", clock)
         yield connection
