@@ -15,7 +15,12 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from curation.download.acquire import FetchSettings, Unavailable, acquire, load_pins
+from curation.download.acquire import (
+    FetchSettings,
+    UnavailableArchive,
+    acquire,
+    load_pins,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -50,7 +55,7 @@ def _warm() -> None:
     settings = FetchSettings()
     for pin in load_pins().values():
         got = acquire(pin, settings, _say)
-        if isinstance(got, Unavailable):
+        if isinstance(got, UnavailableArchive):
             _say(f"{pin.name}: {got.why}")
 
 

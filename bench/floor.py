@@ -23,7 +23,12 @@ import orjson
 import pyarrow
 import pyarrow.parquet
 
-from curation.download.acquire import FetchSettings, Unavailable, acquire, load_pins
+from curation.download.acquire import (
+    FetchSettings,
+    UnavailableArchive,
+    acquire,
+    load_pins,
+)
 from curation.download.packs import open_pack
 
 if TYPE_CHECKING:
@@ -84,7 +89,7 @@ _NEWEST_URI = "https://json-schema.org/draft/2020-12/schema"
 def floor(archive: str) -> dict[str, Any]:
     """Return the figures of one pass over an archive's documents."""
     acquired = acquire(load_pins()[archive], FetchSettings(offline=True), _say)
-    if isinstance(acquired, Unavailable):
+    if isinstance(acquired, UnavailableArchive):
         raise SystemExit(f"{archive}: {acquired.why}")
     pack, clock, size = open_pack(acquired.pack), Clock(), 0
     digests: list[str] = []

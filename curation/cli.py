@@ -27,7 +27,7 @@ from curation.commands.release import release
 from curation.commands.rules import rules
 from curation.commands.stats import stats
 from curation.commands.verify import verify
-from curation.system.errors import Fault
+from curation.system.errors import CsbdataError
 from curation.system.redaction import guard, redacted, redacted_traceback
 from curation.system.registry import entry_points_of
 from curation.system.terminal import prepare_streams, say, show
@@ -102,7 +102,7 @@ def main() -> None:
     try:
         _attach_plugins()
         app()
-    except Fault as fault:
+    except CsbdataError as fault:
         if os.environ.get("CSBDATA_DEBUG"):
             sys.stderr.write(redacted_traceback(fault))
         say(f"csbdata: {redacted(str(fault))}", style="red")

@@ -21,7 +21,7 @@ from curation.system.terminal import (
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.download.acquire import Acquired, FetchSettings, Unavailable
+    from curation.download.acquire import Acquired, FetchSettings, UnavailableArchive
     from curation.pipeline.archives import Acquisition
     from curation.sources.schemastore_lock import Lock
     from curation.system.progress import Progress
@@ -150,11 +150,11 @@ def _report(acquisition: Acquisition, locked: Lock | None) -> UntypedJson:
     return report
 
 
-def _row(outcome: Acquired | Unavailable) -> UntypedJson:
-    from curation.download.acquire import Unavailable
+def _row(outcome: Acquired | UnavailableArchive) -> UntypedJson:
+    from curation.download.acquire import UnavailableArchive
     from curation.download.packs import open_pack
 
-    if isinstance(outcome, Unavailable):
+    if isinstance(outcome, UnavailableArchive):
         return {"archive": outcome.archive, "available": False, "why": outcome.why}
     return {
         "archive": outcome.archive,

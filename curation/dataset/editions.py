@@ -62,7 +62,7 @@ def open_edition(where: str) -> Edition:
     Raises:
         NoInput: there is no such folder, or no rows in it.
         BadData: a file in it cannot be read.
-        Fault: the Hub cannot be reached.
+        CsbdataError: the Hub cannot be reached.
     """
     folder = Path(where)
     if folder.is_dir():

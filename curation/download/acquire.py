@@ -21,8 +21,7 @@ from curation.download.packs import SUFFIX
 from curation.download.pinned_archive import unpack
 from curation.download.pins import ArchivePin, Kind, load_pins
 from curation.download.publishers import fetched
-from curation.system.errors import NoInput, TemporarilyUnavailable
-from curation.system.errors import Unavailable as UnavailableFault
+from curation.system.errors import NoInput, TemporarilyUnavailable, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +31,7 @@ __all__ = [
     "ArchivePin",
     "FetchSettings",
     "Kind",
-    "Unavailable",
+    "UnavailableArchive",
     "acquire",
     "at_hand",
     "load_pins",
@@ -82,7 +81,7 @@ class Acquired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unavailable:
+class UnavailableArchive:
     """An archive that cannot be had here and now, and why."""
 
     archive: str
@@ -95,7 +94,7 @@ def acquire(
     pin: ArchivePin,
     settings: FetchSettings,
     say: Callable[[str], None] = lambda _message: None,
-) -> Acquired | Unavailable:
+) -> Acquired | UnavailableArchive:
     """Return the files of an archive by the best way, or why there is none.
 
     The ways in order: mirror, cache, upstream or index. `say` is told what takes
@@ -110,7 +109,7 @@ def acquire(
         return ready
     if not ready and mirrored is None and settings.offline:
         why = f"{pin.name}: neither mirrored nor cached, and the network is not asked"
-        return Unavailable(archive=pin.name, why=why)
+        return UnavailableArchive(archive=pin.name, why=why)
     with cache.lock(pin.name, say):
         # Another process may have been faster.
         ready = _ready(pin, cache, mirrored)
@@ -123,9 +122,11 @@ def acquire(
             return _acquired(pin, pack, "mirror")
         try:
             pack = fetched(pin, settings.network, cache, say)
-        except (UnavailableFault, TemporarilyUnavailable) as fault:
+        except (Unavailable, TemporarilyUnavailable) as fault:
             why = f"{pin.name}: {fault}"
-            return Unavailable(archive=pin.name, why=why, exit_code=fault.exit_code)
+            return UnavailableArchive(
+                archive=pin.name, why=why, exit_code=fault.exit_code
+            )
         return _acquired(pin, pack, "index" if pin.kind.is_package else "upstream")
 
 

@@ -16,7 +16,7 @@ from huggingface_hub import errors
 from curation.system.errors import (
     BadData,
     CannotCreate,
-    Fault,
+    CsbdataError,
     NoInput,
     NotPermitted,
     TemporarilyUnavailable,
@@ -70,12 +70,12 @@ def response_of(error: BaseException) -> httpx2.Response | None:
     return found.response if found else None
 
 
-def fault_of(error: Exception, where: str) -> Fault:
+def fault_of(error: Exception, where: str) -> CsbdataError:
     """Return what a failure of the library means, without any credential.
 
     `where` is the repository that was asked about.
     """
-    fault = _reason(error, Fault)
+    fault = _reason(error, CsbdataError)
     if fault is not None:
         return fault
     if _is_complaint(error):
@@ -102,7 +102,7 @@ def _is_complaint(error: Exception) -> bool:
     return isinstance(error, ValueError) and not isinstance(error, known)
 
 
-def _of_the_rest(error: Exception, where: str) -> Fault:
+def _of_the_rest(error: Exception, where: str) -> CsbdataError:
     if isinstance(error, errors.LocalTokenNotFoundError | errors.OIDCError):
         return NotPermitted(f"no token ({_last_words(error)})", where, _LOGIN)
     if isinstance(error, errors.HFValidationError):
@@ -115,7 +115,7 @@ def _of_the_rest(error: Exception, where: str) -> Fault:
         return CannotCreate(_last_words(error), where)
     said = redacted(f"{type(error).__name__}: {_last_words(error)}")
     if isinstance(error, _DEFECTS):
-        return Fault(said, where)
+        return CsbdataError(said, where)
     # The upload over Xet has exceptions of its own.
     return Unavailable(said, where, "the same command later goes on from here")
 
@@ -125,7 +125,7 @@ def _last_words(error: BaseException) -> str:
     return redacted(str(innermost) or type(innermost).__name__)
 
 
-def _of_answer(error: errors.HfHubHTTPError, where: str) -> Fault:
+def _of_answer(error: errors.HfHubHTTPError, where: str) -> CsbdataError:
     code = error.response.status_code
     said = redacted(error.server_message or "")
     shown = f"the Hub answers {code}" + (f" ({said})" if said else "")

@@ -19,7 +19,7 @@ import huggingface_hub
 from huggingface_hub.utils.tqdm import disable_progress_bars
 
 from curation.huggingface.errors import LIMITED, fault_of, may_pass, response_of
-from curation.system.errors import Fault, TemporarilyUnavailable
+from curation.system.errors import CsbdataError, TemporarilyUnavailable
 from curation.system.retry import RetryPolicy, rate_limit_reset, retry_after
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def repeated(ask: Callable[[], _T], where: str, patience: Patience) -> _T:
     """Ask something that may be asked twice, until there is an answer.
 
     Raises:
-        Fault: there is none; `fault_of` says which.
+        CsbdataError: there is none; `fault_of` says which.
     """
     policy = RetryPolicy(attempts=patience.attempts, first_pause=patience.pause)
     try:
@@ -137,7 +137,7 @@ def repeated(ask: Callable[[], _T], where: str, patience: Patience) -> _T:
 
 def _may_pass(error: Exception) -> bool | float:
     """Return whether to ask again, or after how many seconds."""
-    if isinstance(error, Fault):
+    if isinstance(error, CsbdataError):
         return False
     response = response_of(error)
     if response is not None and response.status_code == LIMITED:

@@ -80,7 +80,7 @@ def write_derived(
 
     Raises:
         NoInput: the folder is no build.
-        Fault: its manifest or the plots are not as they must be.
+        CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
     facts = {**manifest.read_manifest(folder), **new}
@@ -136,7 +136,7 @@ def rebuild(
     Raises:
         NoInput: the folder is no build.
         TemporarilyUnavailable: a build, or another like this, is at work in it.
-        Fault: its manifest or the plots are not as they must be.
+        CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
     manifest.read_manifest(folder)
@@ -159,7 +159,7 @@ def differing(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
 
     Raises:
         NoInput: the folder is no build.
-        Fault: its manifest or the plots are not as they must be.
+        CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read.
     """
     wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
@@ -204,7 +204,7 @@ def set_version(folder: Path, *, version: str, released: str = "") -> list[str]:
 
     Raises:
         NoInput: the folder is no build.
-        Fault: its manifest or the plots are not as they must be.
+        CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
     return rebuild(folder, new={"data_version": version, "released": released})

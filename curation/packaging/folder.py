@@ -41,7 +41,7 @@ def write_folder(
     was asked about to its verdict; `products` are the instances, if any were made.
 
     Raises:
-        Fault: the plots could not be drawn.
+        CsbdataError: the plots could not be drawn.
         OSError: a file cannot be written.
     """
     kept = (each for each in settled if each.kept)

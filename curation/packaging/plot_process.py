@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 import orjson
 
 from curation.dataset.paper_views import PLOTS
-from curation.system.errors import Fault
+from curation.system.errors import CsbdataError
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class PlotProcess:
         Without a record there are neither: null.
 
         Raises:
-            Fault: the child failed.
+            CsbdataError: the child failed.
             OSError: a plot cannot be written.
         """
         if not self._begun:
@@ -94,7 +94,7 @@ class PlotProcess:
         output, errors = self._child.communicate()
         if self._child.returncode != 0:
             said = errors.decode("utf-8", "replace").strip().splitlines()
-            raise Fault(
+            raise CsbdataError(
                 f"the plots could not be drawn ({said[-1] if said else 'no word why'})",
                 "csbdata stats --plots",
             )

@@ -13,7 +13,7 @@ from curation.system.errors import BadConfiguration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from curation.download.acquire import ArchivePin, FetchSettings, Unavailable
+    from curation.download.acquire import ArchivePin, FetchSettings, UnavailableArchive
     from curation.sources.base import Source
 
 
@@ -22,7 +22,7 @@ class Acquisition:
     """What became of the archives that were asked for."""
 
     #: By name of the archive, in the order of `raw/sources.toml`.
-    archives: Mapping[str, Acquired | Unavailable]
+    archives: Mapping[str, Acquired | UnavailableArchive]
     #: What was asked for and cannot be had at all, with the exit code.
     missing: Mapping[str, int]
 
@@ -42,7 +42,7 @@ def acquire_all(
     that is neither a source nor an archive, and what `acquire` raises.
     """
     pins = load_pins()
-    got: dict[str, Acquired | Unavailable] = {}
+    got: dict[str, Acquired | UnavailableArchive] = {}
 
     def first(chain: Iterable[str]) -> int:
         """Return 0 once one of the archives is there, else the last exit code."""

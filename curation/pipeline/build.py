@@ -107,8 +107,8 @@ def build(request: BuildRequest, progress: Progress) -> BuildResult:
     """Build the dataset folder of a request, or find it built.
 
     Raises:
-        Fault: a source is damaged or cannot be had, the folder cannot be written,
-            or another run is busy with it.
+        CsbdataError: a source is damaged or cannot be had, the folder cannot be
+            written, or another run is busy with it.
     """
     clock = _Clock()
     refuse_foreign(request.out)

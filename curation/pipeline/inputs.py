@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import DEFAULT, holds_instances
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
-from curation.download.acquire import Unavailable, acquire, load_pins
+from curation.download.acquire import UnavailableArchive, acquire, load_pins
 from curation.download.local_files import FolderFiles, SingleFile, open_files
 from curation.sources.base import Reading, Source
 from curation.sources.registry import UnknownSourceError, source_named, sources
@@ -101,7 +101,7 @@ def choose(
     where `clean` would take the sample. `say` is told what takes time.
 
     Raises:
-        Fault: an archive is damaged or has a wrong digest; an extra is unknown.
+        CsbdataError: an archive is damaged or has a wrong digest; an extra is unknown.
     """
     found: list[BuildInput] = []
     missing: list[MissingSource] = []
@@ -211,7 +211,7 @@ def _pinned(
     whys: list[str] = []
     for name in source.archives.get(rules, ()):
         got = acquire(pins[name], settings, say)
-        if not isinstance(got, Unavailable):
+        if not isinstance(got, UnavailableArchive):
             lacks = source.incomplete.get(name)
             if name == LIVE_ARCHIVE and rules != "paper":
                 lock = default_lock(settings.cache)

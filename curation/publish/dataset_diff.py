@@ -89,7 +89,7 @@ def compare_folders(before: DatasetFolder | None, after: DatasetFolder) -> Datas
     """Compare two folders; without the first, everything is new.
 
     Raises:
-        Fault: a folder holds no edition, or a table cannot be read.
+        CsbdataError: a folder holds no edition, or a table cannot be read.
     """
     new = open_edition(str(after.folder))
     if before is None:

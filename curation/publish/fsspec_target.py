@@ -29,7 +29,7 @@ from curation.system.errors import (
     BadConfiguration,
     BadData,
     CannotCreate,
-    Fault,
+    CsbdataError,
     NoInput,
     NotPermitted,
     TemporarilyUnavailable,
@@ -68,7 +68,7 @@ def place(url: str) -> FsspecTarget:
 
     Raises:
         BadConfiguration: fsspec does not know it, or a package for it is missing.
-        Fault: it cannot be reached.
+        CsbdataError: it cannot be reached.
     """
     with _asking(url):
         files, root = fsspec.core.url_to_fs(url)
@@ -84,7 +84,7 @@ def _asking(where: str) -> Iterator[None]:
     shown = redacted(where)
     try:
         yield
-    except Fault:
+    except CsbdataError:
         raise
     except (ImportError, ValueError) as error:
         raise BadConfiguration(redacted(str(error)), shown) from error
@@ -104,7 +104,7 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
     """Return what writing the files there would do; changes nothing.
 
     Raises:
-        Fault: the place cannot be read.
+        CsbdataError: the place cannot be read.
     """
     with _asking(target.shown):
         there = {name: _remote(body) for name, body in _contents(target)}
@@ -151,7 +151,7 @@ def records_of(target: FsspecTarget, folder: Path) -> None:
     """Copy the tables that are there into a folder, to be compared.
 
     Raises:
-        Fault: the place cannot be read.
+        CsbdataError: the place cannot be read.
     """
     with _asking(target.shown):
         for name, content in _contents(target):
@@ -170,7 +170,7 @@ def write(
         BadData: a file changed since it was verified, or came back otherwise.
         TemporarilyUnavailable: another process is writing there (exit 75).
         CannotCreate: the place cannot be written, or holds what is not ours.
-        Fault: the place cannot be reached.
+        CsbdataError: the place cannot be reached.
     """
     if target.local is not None:
         _write_folder(folder, files, target.local, plan)

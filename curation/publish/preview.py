@@ -82,7 +82,7 @@ def plan_push(request: HubPush) -> PushPreview:
 
     Raises:
         BadData: the version's tag stands for other content (exit 65).
-        Fault: no answer, or a refusal.
+        CsbdataError: no answer, or a refusal.
     """
     repository = HubRepository(name=request.name, patience=request.patience)
     visibility = repository.visibility()
@@ -128,7 +128,7 @@ def pull_request_of(repository: HubRepository, request: HubPush) -> str | None:
     """Return the open pull request of an earlier push of this dataset.
 
     Raises:
-        Fault: no answer, or a refusal.
+        CsbdataError: no answer, or a refusal.
     """
     if not request.create_pr:
         return None

@@ -49,7 +49,7 @@ def push(prospect: PushPreview, progress: Progress) -> Pushed:
         TemporarilyUnavailable: somebody else was first; nothing of theirs is touched
             (exit 75).
         BadData: a file is not what was verified, here or there (exit 65).
-        Fault: no answer, or a refusal.
+        CsbdataError: no answer, or a refusal.
     """
     request = prospect.request
     repository = HubRepository(name=request.name, patience=request.patience)

@@ -148,7 +148,7 @@ def last_release(where: str) -> Iterator[LastRelease]:
     Raises:
         NoInput: there is none.
         BadData: it was never released, or what it holds cannot be read.
-        Fault: the Hub cannot be reached, or refuses.
+        CsbdataError: the Hub cannot be reached, or refuses.
     """
     if Path(where).is_dir():
         yield _last(Path(where), where)

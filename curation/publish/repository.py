@@ -16,7 +16,7 @@ from huggingface_hub.hf_api import RepoFile
 from curation.huggingface.session import Patience, repeated
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.file_inventory import RemoteFile, describe_content
-from curation.system.errors import BadData, Fault, NotPermitted
+from curation.system.errors import BadData, CsbdataError, NotPermitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -61,20 +61,20 @@ class HubRepository:
 
         Raises:
             NoInput: there is no such repository or revision.
-            Fault: no answer, or a refusal.
+            CsbdataError: no answer, or a refusal.
         """
         head = self._ask(
             lambda: self.api.dataset_info(self.name, revision=revision).sha
         )
         if head is None:
-            raise Fault("the Hub names no commit", f"{self.name}@{revision}")
+            raise CsbdataError("the Hub names no commit", f"{self.name}@{revision}")
         return RepositoryState(head=head, files=self.files(head))
 
     def files(self, commit: str) -> dict[str, RemoteFile]:
         """Return what the Hub says of every file of a commit.
 
         Raises:
-            Fault: no answer, or a refusal.
+            CsbdataError: no answer, or a refusal.
         """
         entries = self._ask(
             lambda: list(
@@ -97,7 +97,7 @@ class HubRepository:
         """Return who sees it, `private` or `public`; None where we see no such dataset.
 
         Raises:
-            Fault: no answer, or a refusal that says nothing of that.
+            CsbdataError: no answer, or a refusal that says nothing of that.
         """
 
         def ask() -> str | None:
@@ -135,7 +135,7 @@ class HubRepository:
         """Download files of a commit anew, past every cache.
 
         Raises:
-            Fault: no answer, or a refusal.
+            CsbdataError: no answer, or a refusal.
         """
         wanted = [escape(name) for name in names]
         self._ask(
@@ -153,7 +153,7 @@ class HubRepository:
         """Download what was sent and return the files that came back otherwise.
 
         Raises:
-            Fault: no answer, or a refusal.
+            CsbdataError: no answer, or a refusal.
         """
         with tempfile.TemporaryDirectory() as folder:
             self.fetch(commit, local, Path(folder))
@@ -169,7 +169,7 @@ class HubRepository:
 
         Raises:
             NotPermitted: the token may not.
-            Fault: no answer, or another refusal.
+            CsbdataError: no answer, or another refusal.
         """
         self._ask(
             lambda: self.api.create_repo(
@@ -181,7 +181,7 @@ class HubRepository:
         """Make a branch at a commit if there is none.
 
         Raises:
-            Fault: no answer, or a refusal.
+            CsbdataError: no answer, or a refusal.
         """
         self._ask(
             lambda: self.api.create_branch(
@@ -201,7 +201,7 @@ class HubRepository:
         Those that it holds are not sent again.
 
         Raises:
-            Fault: no answer, or a refusal.
+            CsbdataError: no answer, or a refusal.
         """
         self._ask(
             lambda: self.api.preupload_lfs_files(
@@ -240,7 +240,7 @@ class HubRepository:
         """Return the commits of a revision that came after one, newest first.
 
         Raises:
-            Fault: no answer, or a refusal.
+            CsbdataError: no answer, or a refusal.
         """
         history = self._ask(
             lambda: self.api.list_repo_commits(
@@ -254,7 +254,7 @@ class HubRepository:
         """Return what the newest commit of a revision says of itself.
 
         Raises:
-            Fault: no answer, or a refusal.
+            CsbdataError: no answer, or a refusal.
         """
         history = self._ask(
             lambda: self.api.list_repo_commits(
@@ -267,7 +267,7 @@ class HubRepository:
         """Return the numbers of our own open pull requests, newest first.
 
         Raises:
-            Fault: no answer, or a refusal.
+            CsbdataError: no answer, or a refusal.
         """
         author = self._who()
         found = self._ask(
@@ -296,7 +296,7 @@ class HubRepository:
 
         Raises:
             BadData: the tag is taken by another commit (exit 65).
-            Fault: no answer, or another refusal.
+            CsbdataError: no answer, or another refusal.
         """
 
         def ask() -> None:

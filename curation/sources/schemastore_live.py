@@ -36,8 +36,7 @@ from curation.sources.schemastore_lock import (
     write_lock,
 )
 from curation.system.atomic_files import replace_file
-from curation.system.errors import Fault
-from curation.system.errors import Unavailable as UnavailableFault
+from curation.system.errors import CsbdataError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -81,9 +80,9 @@ def fetch_live(
     pin = load_pins()[ARCHIVE]
     got = acquire(pin, hunt.settings, say)
     if not isinstance(got, Acquired):
-        raise UnavailableFault(got.why)
+        raise Unavailable(got.why)
     if hunt.settings.offline:
-        raise UnavailableFault("--live asks the network, --offline forbids it")
+        raise Unavailable("--live asks the network, --offline forbids it")
     content = orjson.loads(open_pack(got.pack).read(_CATALOGUE))
     catalogue = list(dict.fromkeys(each["url"] for each in content["schemas"]))
     cache = Cache(hunt.settings.cache)
@@ -191,7 +190,7 @@ def _ask(network: Network, url: str, shelf: _Shelf, gate: Gate) -> str:
         if expected not in {None, found}:
             return f"has changed since it was locked: sha256 is {found}"
         replace_file(arriving, place)
-    except Fault as fault:
+    except CsbdataError as fault:
         return fault.what
     finally:
         arriving.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""Faults of the world or of us: what ends a command, and with which exit code.
+"""What ends a command, and with which exit code.
 
-    Fault                        70  a defect of csbdata itself
+    CsbdataError                 70  a defect of csbdata itself
     +-- BadData                  65  bytes that are not what they must be
     |   +-- BadArchive           65  an archive that cannot or must not be read
     |   +-- WrongDigest          65  content that differs from its pin
@@ -11,7 +11,7 @@
     +-- NotPermitted             77  rights that are missing
     +-- BadConfiguration         78  settings that make no sense
 
-A problem of the data is no fault but a value: `curation.core.documents.Rejected`.
+A problem of the data is no exception but a value: `curation.core.documents.Rejected`.
 Exit codes are those of sysexits.h.
 """
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 
-class Fault(Exception):  # noqa: N818 # a fault is what it is; errors are ours
+class CsbdataError(Exception):
     """What happened, where, and what to do next: one line on stderr."""
 
     #: What the process exits with.
@@ -39,7 +39,7 @@ class Fault(Exception):  # noqa: N818 # a fault is what it is; errors are ours
         return ": ".join(" ".join(part.split()) for part in parts if part)
 
 
-class BadData(Fault):
+class BadData(CsbdataError):
     """Bytes that are not what they must be."""
 
     exit_code = 65
@@ -53,37 +53,37 @@ class WrongDigest(BadData):
     """Content that differs from its pin."""
 
 
-class NoInput(Fault):
+class NoInput(CsbdataError):
     """A file or a folder that is not there or cannot be read."""
 
     exit_code = 66
 
 
-class Unavailable(Fault):
+class Unavailable(CsbdataError):
     """A host or a service that cannot be used."""
 
     exit_code = 69
 
 
-class CannotCreate(Fault):
+class CannotCreate(CsbdataError):
     """A place where nothing can be written: full, read-only, forbidden."""
 
     exit_code = 73
 
 
-class TemporarilyUnavailable(Fault):
+class TemporarilyUnavailable(CsbdataError):
     """The same command may succeed later."""
 
     exit_code = 75
 
 
-class NotPermitted(Fault):
+class NotPermitted(CsbdataError):
     """Rights that are missing."""
 
     exit_code = 77
 
 
-class BadConfiguration(Fault):
+class BadConfiguration(CsbdataError):
     """Settings that make no sense together or at all."""
 
     exit_code = 78

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import orjson
 
-from curation.system.errors import Fault
+from curation.system.errors import CsbdataError
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult, post_mortem
 from curation.workers.process import Child, Program, exchange
@@ -24,7 +24,7 @@ _SAMPLE = 0.1
 _STARTS = 3
 
 
-class WorkerDidNotStart(Fault):
+class WorkerDidNotStart(CsbdataError):  # noqa: N818 (as in system.errors)
     """A worker cannot be started at all: a fault of the installation, not of data."""
 
 

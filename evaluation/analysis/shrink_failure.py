@@ -149,7 +149,7 @@ def unit_of(run: RecordedRun, task: str, name: str) -> Case:
 
     Raises:
         NoInput: the run's data has it no more.
-        Fault: the data cannot be had.
+        CsbdataError: the data cannot be had.
     """
     from evaluation.core.task import Settings  # noqa: PLC0415 (as the next)
     from evaluation.data import open_data  # noqa: PLC0415 (reads tables)

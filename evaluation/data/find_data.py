@@ -49,7 +49,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     Raises:
         NoInput: there is no such thing, no schema in it, or none that is chosen.
         BadData: a file in it cannot be read.
-        Fault: the Hub cannot be reached, or the cache cannot be written.
+        CsbdataError: the Hub cannot be reached, or the cache cannot be written.
     """
     choice, progress = choice or SampleSelection(), progress or Quiet()
     settings = settings or FetchSettings()

@@ -35,7 +35,7 @@ class Models:
         """Load the model.
 
         Raises:
-            Fault: the command line makes no sense, or the model cannot be had.
+            CsbdataError: the command line makes no sense, or the model cannot be had.
         """
         if asked.temperature == 0 and asked.samples > 1:
             raise BadConfiguration(

@@ -43,7 +43,7 @@ def get_model(
 
     Raises:
         NoInput: there is no such model.
-        Fault: it cannot be fetched, or the cache cannot be written.
+        CsbdataError: it cannot be fetched, or the cache cannot be written.
     """
     from evaluation.models.smollm2 import load_converted  # noqa: PLC0415 - heavy
     from evaluation.models.transformers import load_model  # noqa: PLC0415 - heavy

@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 import requests
 
 from curation.system.atomic_files import atomic_write_bytes, cannot_write
-from curation.system.errors import Unavailable as NotToBeHad
+from curation.system.errors import Unavailable
 from evaluation.setup.engine_files import FAITHFUL, choose_options
 from evaluation.setup.environments import (
     RECORD,
@@ -179,7 +179,7 @@ def _create(folder: Path) -> None:
     except subprocess.CalledProcessError as error:
         what = "this Python cannot make an environment with pip in it"
         then = "install what your system calls python3-venv"
-        raise NotToBeHad(what, sys.executable, then) from error
+        raise Unavailable(what, sys.executable, then) from error
     name = "pip.ini" if os.name == "nt" else "pip.conf"
     own = Path(sys.prefix) / name
     if own.is_file():
@@ -196,7 +196,7 @@ def _pip(folder: Path, *arguments: str) -> None:
         [str(environment_python(folder)), *_PIP, "--quiet", *arguments], _DEADLINE
     )
     if code:
-        raise NotToBeHad(f"pip cannot install it ({_last_words(said)})", _SERVICE)
+        raise Unavailable(f"pip cannot install it ({_last_words(said)})", _SERVICE)
 
 
 def _try(file: EngineFile, folder: Path) -> None:
@@ -210,7 +210,7 @@ def _try(file: EngineFile, folder: Path) -> None:
     said, code = _run([*command, options], _TRIAL)
     if code:
         what = f"was installed and does not run ({_last_words(said)})"
-        raise NotToBeHad(what, file.spec, "nothing was kept")
+        raise Unavailable(what, file.spec, "nothing was kept")
 
 
 def _run(command: Sequence[str], seconds: float) -> tuple[str, int]:

@@ -21,7 +21,7 @@ def hub_folder(name: str, revision: str | None) -> Path:
     """Return the folder with a Hub model's tokenizer files at a revision.
 
     Raises:
-        Fault: as `curation.huggingface.snapshot.model_files`.
+        CsbdataError: as `curation.huggingface.snapshot.model_files`.
     """
     from curation.huggingface.snapshot import model_files  # noqa: PLC0415 - heavy, rarely asked
 

@@ -67,7 +67,7 @@ def get_tokenizer(
     Raises:
         NoInput: there is no such thing.
         BadData: it is no tokenizer that can be measured with.
-        Fault: it cannot be fetched, or the cache cannot be written.
+        CsbdataError: it cannot be fetched, or the cache cannot be written.
     """
     settings = settings or FetchSettings()
     known = pinned_tokenizers()

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.acquire import Acquired, FetchSettings, Unavailable, acquire
+from curation.download.acquire import (
+    Acquired,
+    FetchSettings,
+    UnavailableArchive,
+    acquire,
+)
 from curation.download.allowed_hosts import Gate
 from curation.download.http import Network
 from curation.system.errors import (
@@ -19,9 +24,9 @@ from curation.system.errors import (
     BadData,
     CannotCreate,
     TemporarilyUnavailable,
+    Unavailable,
     WrongDigest,
 )
-from curation.system.errors import Unavailable as UnavailableFault
 from tests.archives_made import FILES, github_pin, github_tarball, hub_pin
 from tests.loopback import HASTY, body, drip, redirect, reset, serving, status
 
@@ -77,10 +82,10 @@ def _got(
 
 def _missed(
     server: Server, settings: FetchSettings, *answers: Callable[[Handler], None]
-) -> Unavailable:
+) -> UnavailableArchive:
     server.on(PATH, *answers)
     got = acquire(PIN, settings)
-    assert isinstance(got, Unavailable), got
+    assert isinstance(got, UnavailableArchive), got
     assert "\n" not in got.why
     assert _left(settings) == []
     return got
@@ -238,7 +243,7 @@ def test_f4_a_host_without_a_name_is_asked_once(
     nowhere = replace(settings, network=Network(limits=HASTY, resolve=unknown))
     for why in ("does not answer", "did not answer before"):
         got = acquire(PIN, nowhere)
-        assert isinstance(got, Unavailable)
+        assert isinstance(got, UnavailableArchive)
         assert why in got.why
     assert asked == ["codeload.github.com"]
 
@@ -253,8 +258,8 @@ def test_f4_a_silent_host_is_given_up_within_seconds(
         start = time.monotonic()
         first, second = acquire(PIN, settings), acquire(PIN, settings)
         assert time.monotonic() - start < PATIENCE
-    assert isinstance(first, Unavailable)
-    assert isinstance(second, Unavailable)
+    assert isinstance(first, UnavailableArchive)
+    assert isinstance(second, UnavailableArchive)
     assert "does not answer" in first.why
     assert "did not answer before" in second.why
 
@@ -269,7 +274,7 @@ def test_f4_a_name_that_never_resolves_is_given_up(tmp_path: Path) -> None:
 
     network = Network(limits=replace(HASTY, connect=0.1), resolve=hangs)
     gate = Gate(hosts=frozenset({"things.example"}))
-    with pytest.raises(UnavailableFault, match="does not answer"):
+    with pytest.raises(Unavailable, match="does not answer"):
         network.download("https://things.example/x", tmp_path / "x", gate, print)
     hung.set()
 
@@ -414,7 +419,7 @@ def test_the_hub_is_not_asked_when_it_is_switched_off(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     pin, _path = _hub(b"[]")
     got = acquire(pin, settings)
-    assert isinstance(got, Unavailable)
+    assert isinstance(got, UnavailableArchive)
     assert "HF_HUB_OFFLINE" in got.why
     assert server.asked == []
 

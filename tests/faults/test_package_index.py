@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download import pip
-from curation.download.acquire import Acquired, FetchSettings, Unavailable, acquire
+from curation.download.acquire import (
+    Acquired,
+    FetchSettings,
+    UnavailableArchive,
+    acquire,
+)
 from curation.download.http import Network
 from curation.download.packs import open_pack
 from curation.system.errors import WrongDigest
@@ -119,7 +124,7 @@ def test_a_version_that_is_not_there_is_unavailable(
 ) -> None:
     """With pip's own last words; the index did answer and is asked again."""
     got = acquire(replace(PIN, commit="2.0"), settings)
-    assert isinstance(got, Unavailable)
+    assert isinstance(got, UnavailableArchive)
     assert "pip cannot get things==2.0" in got.why
     assert not settings.network.silent
     assert index.asked
@@ -135,8 +140,8 @@ def test_f4_an_index_that_does_not_answer_is_asked_once(
         first = acquire(PIN, settings)
         monkeypatch.setattr(pip, "_run_pip", None)
         second = acquire(PIN, settings)
-    assert isinstance(first, Unavailable)
-    assert isinstance(second, Unavailable)
+    assert isinstance(first, UnavailableArchive)
+    assert isinstance(second, UnavailableArchive)
     assert "did not answer before" in second.why
 
 
@@ -148,7 +153,7 @@ def test_f5_pip_has_a_deadline(
     monkeypatch.setattr(pip, "_pip", lambda: sleeper)
     monkeypatch.setattr(pip, "DEADLINE", 0.3)
     got = acquire(PIN, settings)
-    assert isinstance(got, Unavailable)
+    assert isinstance(got, UnavailableArchive)
     assert (got.exit_code, "did not end" in got.why) == (75, True)
 
 
@@ -160,7 +165,7 @@ def test_f60_pip_is_not_given_the_tokens_of_others(
     report = tmp_path / "seen"
     script = f"import os; open({str(report)!r}, 'w').write(str(dict(os.environ)))"
     monkeypatch.setattr(pip, "_pip", lambda: [sys.executable, "-c", script])
-    assert isinstance(acquire(PIN, settings), Unavailable)
+    assert isinstance(acquire(PIN, settings), UnavailableArchive)
     assert "planted" not in report.read_text()
 
 
@@ -171,5 +176,5 @@ def test_without_pip_the_next_step_is_named(
     monkeypatch.setattr(pip, "find_spec", lambda _name: None)
     monkeypatch.setattr(pip, "which", lambda _name: None)
     got = acquire(PIN, settings)
-    assert isinstance(got, Unavailable)
+    assert isinstance(got, UnavailableArchive)
     assert "ensurepip" in got.why

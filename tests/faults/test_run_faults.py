@@ -90,11 +90,11 @@ def test_f37_two_runs_in_one_folder_are_one_too_many(tmp_path: Path) -> None:
     """Another process is turned away with exit code 75, and changes nothing."""
     code = (
         "import sys; from pathlib import Path\n"
-        "from curation.system.errors import Fault\n"
+        "from curation.system.errors import CsbdataError\n"
         "from curation.workers.run_folder import RunFolder\n"
         "try:\n"
         "    with RunFolder.open(Path(sys.argv[1]), 'f2'): print('in')\n"
-        "except Fault as fault: print(fault.exit_code)\n"
+        "except CsbdataError as fault: print(fault.exit_code)\n"
     )
     with RunFolder.open(tmp_path, "f1") as run:
         run.store("one", b"1")

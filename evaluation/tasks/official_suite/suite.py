@@ -17,8 +17,12 @@ from curation.download.pins import load_pins
 from curation.references.resolution import join, scan_references
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
 from curation.schema.locations import SchemaLocation
-from curation.system.errors import BadConfiguration, BadData, TemporarilyUnavailable
-from curation.system.errors import Unavailable as NotToBeHad
+from curation.system.errors import (
+    BadConfiguration,
+    BadData,
+    TemporarilyUnavailable,
+    Unavailable,
+)
 from curation.system.package_data import raw_folder
 
 if TYPE_CHECKING:
@@ -109,7 +113,7 @@ def acquire_suite(
     same machine measures with the same edition.
 
     Raises:
-        NotToBeHad: none can; the message has each one's reason (exit code 69, or 75
+        Unavailable: none can; the message has each one's reason (exit code 69, or 75
             where the same command may succeed later).
         WrongDigest: an archive is not what is pinned.
     """
@@ -125,7 +129,7 @@ def acquire_suite(
             return _suite(got)
         reasons.append(got.why)
         code = max(code, got.exit_code)
-    fault = TemporarilyUnavailable if code == _TEMPORARY else NotToBeHad
+    fault = TemporarilyUnavailable if code == _TEMPORARY else Unavailable
     raise fault(
         f"the JSON Schema Test Suite cannot be had ({'; '.join(reasons)})",
         then="put its archive into the folder that CSBDATA_MIRROR names",

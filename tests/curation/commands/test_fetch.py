@@ -113,7 +113,7 @@ def acquired_only(name: str) -> Callable[..., UntypedJson]:
 
     def acquire(pin: curation.download.acquire.ArchivePin, *_: object) -> UntypedJson:
         if pin.name != name:
-            return curation.download.acquire.Unavailable(
+            return curation.download.acquire.UnavailableArchive(
                 archive=pin.name, why="later", exit_code=75
             )
         return curation.download.acquire.Acquired(

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from curation.cli import app
 from curation.publish import verified_folder
-from curation.system.errors import BadData, Fault, NoInput
+from curation.system.errors import BadData, CsbdataError, NoInput
 from curation.verification import Finding, Verification
 from tests.builds import write_build
 from tests.publishing import (
@@ -44,7 +44,7 @@ def there(
 
 def _run(*arguments: str, answer: str | None = None) -> Result:
     done = CliRunner().invoke(app, list(arguments), input=answer)
-    if isinstance(done.exception, Fault):
+    if isinstance(done.exception, CsbdataError):
         raise done.exception
     return done
 

@@ -11,7 +11,7 @@ from curation.dataset.editions import COLUMNS, open_edition
 from curation.system.errors import (
     BadConfiguration,
     BadData,
-    Fault,
+    CsbdataError,
     NoInput,
     Unavailable,
 )
@@ -63,7 +63,10 @@ def test_exploded_files_are_records(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_that_leads_nowhere_is_a_fault(
-    name: str, fault: type[Fault], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    fault: type[CsbdataError],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One line says what is not there; nothing is fetched for it."""
     monkeypatch.chdir(tmp_path)

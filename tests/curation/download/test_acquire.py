@@ -15,7 +15,7 @@ from curation.core.documents import Origin
 from curation.download.acquire import (
     Acquired,
     FetchSettings,
-    Unavailable,
+    UnavailableArchive,
     acquire,
     at_hand,
     load_pins,
@@ -146,7 +146,7 @@ def test_a_mirror_that_changes_is_noticed(settings: FetchSettings) -> None:
 def test_a_mirror_without_the_archive_is_passed_over(settings: FetchSettings) -> None:
     """The cache comes next, and then, offline, nothing."""
     got = acquire(PIN, settings)
-    assert isinstance(got, Unavailable)
+    assert isinstance(got, UnavailableArchive)
     assert got.exit_code == 69
     assert "the network is not asked" in got.why
     file = save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
@@ -193,7 +193,7 @@ def test_a_second_process_waits_for_the_first(settings: FetchSettings) -> None:
     """And finds the pack there."""
     save(_mirror(settings), f"{STEM}.tar.gz", github_tarball())
     said: list[str] = []
-    got: list[Acquired | Unavailable] = []
+    got: list[Acquired | UnavailableArchive] = []
 
     def acquire_too() -> None:
         got.append(acquire(PIN, settings, said.append))

@@ -15,7 +15,7 @@ from curation.huggingface.session import Patience, Waits, repeated, requested_wa
 from curation.system.errors import (
     BadData,
     CannotCreate,
-    Fault,
+    CsbdataError,
     NoInput,
     NotPermitted,
     TemporarilyUnavailable,
@@ -64,18 +64,18 @@ def _behind(cause: Exception) -> Exception:
         (json.JSONDecodeError("x", "", 0), Unavailable),
         (ValueError("Invalid metadata in README.md."), BadData),
         (OSError(28, "No space left on device"), CannotCreate),
-        (TypeError("x"), Fault),
+        (TypeError("x"), CsbdataError),
         (BadData("x"), BadData),
     ],
 )
 def test_every_failure_is_one_kind_of_fault(
-    error: Exception, kind: type[Fault]
+    error: Exception, kind: type[CsbdataError]
 ) -> None:
     """It names the repository, in one line."""
     fault = fault_of(error, "owner/name")
     assert type(fault) is kind
     assert "\n" not in str(fault)
-    assert isinstance(error, Fault) or "owner/name" in str(fault)
+    assert isinstance(error, CsbdataError) or "owner/name" in str(fault)
 
 
 def test_every_error_of_the_library_is_known() -> None:
@@ -87,7 +87,10 @@ def test_every_error_of_the_library_is_known() -> None:
     ]
     assert len(kinds) > 8
     for kind in kinds:
-        assert fault_of(_error(404, kind), "owner/name").exit_code != Fault.exit_code
+        assert (
+            fault_of(_error(404, kind), "owner/name").exit_code
+            != CsbdataError.exit_code
+        )
 
 
 @given(seconds=st.integers(0, 10**6))
@@ -137,7 +140,7 @@ def test_only_what_may_pass_is_asked_for_again(
         calls.append(1)
         raise error
 
-    with pytest.raises(Fault):
+    with pytest.raises(CsbdataError):
         repeated(ask, "owner/name", Patience(attempts=3, pause=1.0))
     assert len(calls) == asked
     assert pauses == [1.0, 2.0][: asked - 1]

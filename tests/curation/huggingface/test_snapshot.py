@@ -12,7 +12,7 @@ from huggingface_hub import errors
 from curation.dataset.editions import open_edition
 from curation.system.errors import (
     CannotCreate,
-    Fault,
+    CsbdataError,
     NoInput,
     NotPermitted,
     Unavailable,
@@ -66,7 +66,7 @@ def test_a_hub_dataset_is_read_at_its_revision(
     ],
 )
 def test_every_refusal_is_a_fault(
-    error: Exception, fault: type[Fault], monkeypatch: pytest.MonkeyPatch
+    error: Exception, fault: type[CsbdataError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Gated is 77, not there 66, and unreachable 69."""
 

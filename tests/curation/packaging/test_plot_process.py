@@ -11,7 +11,7 @@ from curation.dataset.paper_tables import measure_schemas
 from curation.dataset.paper_views import texts_of
 from curation.packaging.plot_process import NAMES, PlotProcess
 from curation.packaging.plot_worker import _sights
-from curation.system.errors import Fault
+from curation.system.errors import CsbdataError
 from tests.builds import write_build
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def test_a_child_that_fails_is_a_fault_of_ours(tmp_path: Path) -> None:
     (folder / "ledger" / "documents.parquet").write_bytes(b"no parquet")
     with (
         PlotProcess(folder) as drawing,
-        pytest.raises(Fault, match=r"could not be drawn \(.*parquet") as caught,
+        pytest.raises(CsbdataError, match=r"could not be drawn \(.*parquet") as caught,
     ):
         drawing.finish(tmp_path)
     assert caught.value.exit_code == 70

@@ -22,7 +22,7 @@ from curation.system.errors import (
     BadConfiguration,
     BadData,
     CannotCreate,
-    Fault,
+    CsbdataError,
     TemporarilyUnavailable,
 )
 from tests.publishing import FILES, contents, write_folder
@@ -140,7 +140,7 @@ def test_a_place_that_may_not_be_written_is_a_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["nosuch://x/y", "s3://bucket/x"])
 def test_what_fsspec_does_not_know_or_lacks_is_said(url: str) -> None:
     """With the package that would do it, where there is one."""
-    with pytest.raises((BadConfiguration, Fault)) as caught:
+    with pytest.raises((BadConfiguration, CsbdataError)) as caught:
         place(url)
     assert url in str(caught.value)
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from curation.core.documents import Origin
-from curation.download.acquire import FetchSettings, Unavailable, acquire
+from curation.download.acquire import FetchSettings, UnavailableArchive, acquire
 from curation.download.packs import Pack, open_pack
 from curation.download.pins import load_pins
 from curation.sources import schemastore
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(
 def pack(archive: str) -> Pack | str:
     """Return an archive's pack, or why it cannot be had without the network."""
     got = acquire(load_pins()[archive], FetchSettings(offline=True))
-    return got.why if isinstance(got, Unavailable) else open_pack(got.pack)
+    return got.why if isinstance(got, UnavailableArchive) else open_pack(got.pack)
 
 
 def pinned(archive: str, rules: str = "clean") -> Reading:

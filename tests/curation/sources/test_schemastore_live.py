@@ -26,8 +26,7 @@ from curation.sources.schemastore_lock import (
     with_live,
     write_lock,
 )
-from curation.system.errors import BadConfiguration, NoInput
-from curation.system.errors import Unavailable as UnavailableFault
+from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from tests.archives_made import digest, github_pin, github_tarball, save
 from tests.loopback import HASTY, body, redirect, reset, serving, status
 
@@ -225,7 +224,7 @@ def test_a_broken_transfer_is_listed(hunt: Hunt, server: Server) -> None:
 def test_offline_nobody_is_asked(hunt: Hunt, server: Server) -> None:
     """One line, exit code 69."""
     offline = replace(hunt, settings=replace(hunt.settings, offline=True))
-    with pytest.raises(UnavailableFault, match="--offline"):
+    with pytest.raises(Unavailable, match="--offline"):
         fetch_live(offline, print)
     assert server.asked == []
 

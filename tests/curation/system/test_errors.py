@@ -7,21 +7,23 @@ import pickle
 import pytest
 
 import curation.system.errors
-from curation.system.errors import Fault
+from curation.system.errors import CsbdataError
 
 
-def _all(root: type[Fault]) -> list[type[Fault]]:
+def _all(root: type[CsbdataError]) -> list[type[CsbdataError]]:
     below = [each for child in root.__subclasses__() for each in _all(child)]
     return [root, *below]
 
 
 OURS = [
-    each for each in _all(Fault) if each.__module__ == curation.system.errors.__name__
+    each
+    for each in _all(CsbdataError)
+    if each.__module__ == curation.system.errors.__name__
 ]
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_the_tree_is_drawn_in_the_docstring(kind: type[Fault]) -> None:
+def test_the_tree_is_drawn_in_the_docstring(kind: type[CsbdataError]) -> None:
     """With the exit code of each."""
     drawn = [
         line.split() for line in (curation.system.errors.__doc__ or "").splitlines()
@@ -31,7 +33,7 @@ def test_the_tree_is_drawn_in_the_docstring(kind: type[Fault]) -> None:
 
 
 @pytest.mark.parametrize("kind", OURS)
-def test_a_fault_is_one_line(kind: type[Fault]) -> None:
+def test_a_fault_is_one_line(kind: type[CsbdataError]) -> None:
     """Where, what, what next; line breaks inside become spaces."""
     fault = kind("two\nlines", "place", "do it")
     assert str(fault) == "place: two lines: do it"
@@ -40,5 +42,5 @@ def test_a_fault_is_one_line(kind: type[Fault]) -> None:
 
 def test_a_fault_travels_between_processes() -> None:
     """With its parts."""
-    fault = pickle.loads(pickle.dumps(Fault("a", "b", "c")))  # noqa: S301 # our own
+    fault = pickle.loads(pickle.dumps(CsbdataError("a", "b", "c")))  # noqa: S301 # our own
     assert (fault.what, fault.where, fault.then) == ("a", "b", "c")

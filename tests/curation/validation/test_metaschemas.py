@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.documents import Rejected
-from curation.download.acquire import FetchSettings, Unavailable, acquire
+from curation.download.acquire import FetchSettings, UnavailableArchive, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.json.text import parse
@@ -212,7 +212,7 @@ def test_both_checks_agree_on_real_schemas(archive: str) -> None:
     All of them were compared once: 8,495 documents under five drafts, no difference.
     """
     got = acquire(load_pins()[archive], FetchSettings(offline=True))
-    if isinstance(got, Unavailable):
+    if isinstance(got, UnavailableArchive):
         pytest.skip(got.why)
     pack, compared = open_pack(got.pack), 0
     for path in pack.paths:

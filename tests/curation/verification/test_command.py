@@ -13,7 +13,7 @@ from curation.cli import app
 from curation.core.benchmark import CONFIGS
 from curation.system.errors import (
     BadConfiguration,
-    Fault,
+    CsbdataError,
     NoInput,
     NotPermitted,
     Unavailable,
@@ -39,7 +39,7 @@ def there(
 def run(*arguments: object) -> Result:
     """Run the command; a fault comes out as it is."""
     done = CliRunner().invoke(app, ["verify", *map(str, arguments)])
-    if isinstance(done.exception, Fault):
+    if isinstance(done.exception, CsbdataError):
         raise done.exception
     return done
 
@@ -105,7 +105,7 @@ def test_a_repository_without_a_build_is_no_input(there: Connection) -> None:
 
 @pytest.mark.parametrize(("code", "fault"), [(403, NotPermitted), (500, Unavailable)])
 def test_what_the_hub_refuses_has_its_own_code(
-    there: Connection, code: int, fault: type[Fault]
+    there: Connection, code: int, fault: type[CsbdataError]
 ) -> None:
     """77 where rights are missing, 69 where there is no answer to be had."""
     there.hub.store.put(NAME, {"README.md": b"text"})

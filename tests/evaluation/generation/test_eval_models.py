@@ -78,7 +78,7 @@ def _run(*words: object) -> Any:  # noqa: ANN401 (JSON)
     """Return what the command prints, read.
 
     Raises:
-        Fault: what `csbdata` would tell in one line.
+        CsbdataError: what `csbdata` would tell in one line.
     """
     answer = CliRunner().invoke(_APP, _words(*words), catch_exceptions=False)  # type: ignore[arg-type]
     return json.loads(answer.stdout)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Origin
-from curation.download.acquire import Acquired, FetchSettings
-from curation.download.acquire import Unavailable as Missing
+from curation.download.acquire import Acquired, FetchSettings, UnavailableArchive
 from curation.download.http import Network
 from curation.download.packs import write_pack
 from curation.download.pins import load_pins
@@ -144,7 +143,7 @@ def test_what_is_at_hand_comes_before_what_must_be_fetched(
     def acquired(pin: ArchivePin, settings: FetchSettings, _say: object) -> object:
         asked.append((pin.name, settings.offline))
         if pin.name == first.name:
-            return Missing(archive=pin.name, why="not here")
+            return UnavailableArchive(archive=pin.name, why="not here")
         return Acquired(
             archive=pin.name,
             pack=tmp_path,
