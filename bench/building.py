@@ -52,7 +52,7 @@ def _json_of(*command: str) -> Figures:
 
 def _warm() -> None:
     """Unpack every archive that is at hand into the cache, outside the measuring."""
-    settings = FetchSettings()
+    settings = FetchSettings.from_environment()
     for pin in load_pins().values():
         got = acquire(pin, settings, _say)
         if isinstance(got, UnavailableArchive):

@@ -88,7 +88,9 @@ _NEWEST_URI = "https://json-schema.org/draft/2020-12/schema"
 
 def floor(archive: str) -> dict[str, Any]:
     """Return the figures of one pass over an archive's documents."""
-    acquired = acquire(load_pins()[archive], FetchSettings(offline=True), _say)
+    acquired = acquire(
+        load_pins()[archive], FetchSettings.from_environment(offline=True), _say
+    )
     if isinstance(acquired, UnavailableArchive):
         raise SystemExit(f"{archive}: {acquired.why}")
     pack, clock, size = open_pack(acquired.pack), Clock(), 0

@@ -123,7 +123,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
         fastjsonschema=fastjsonschema,
         instances=instances,
         jobs=jobs or os.cpu_count() or 1,
-        fetch=FetchSettings(mirror=mirror, offline=offline),
+        fetch=FetchSettings.from_environment(mirror=mirror, offline=offline),
     )
     built = build_folder(request, Quiet() if format_ is Format.JSON else Shown())
     if format_ is Format.JSON:

@@ -81,7 +81,7 @@ def fetch(  # noqa: PLR0913 (one parameter an option)
     from curation.download.acquire import FetchSettings
     from curation.pipeline.archives import acquire_all
 
-    settings = FetchSettings(mirror=mirror, offline=offline)
+    settings = FetchSettings.from_environment(mirror=mirror, offline=offline)
     progress = Quiet() if format_ is Format.JSON else Shown()
     acquisition = acquire_all(source or [], settings, progress.say)
     locked = _live(settings, lock, progress) if live else None
@@ -105,7 +105,7 @@ def sources(
     """  # noqa: D301 (as above)
     from curation.download.acquire import FetchSettings
 
-    listed = _listed(FetchSettings(mirror=mirror, offline=True))
+    listed = _listed(FetchSettings.from_environment(mirror=mirror, offline=True))
     if format_ is Format.JSON:
         print_json(listed)
         return

@@ -39,28 +39,41 @@ __all__ = [
 ]
 
 
-def _mirror() -> Path | None:
-    named = os.environ.get("CSBDATA_MIRROR")
-    return Path(named) if named else None
-
-
-def _cache() -> Path:
-    named = os.environ.get("CSBDATA_CACHE")
-    return Path(named or platformdirs.user_cache_dir("csbdata", appauthor=False))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchSettings:
     """Where to look, and whether to ask the network at all."""
 
-    #: A folder of archives, asked first; `CSBDATA_MIRROR` by default.
-    mirror: Path | None = field(default_factory=_mirror)
-    #: `CSBDATA_CACHE` by default, else the user's cache folder.
-    cache: Path = field(default_factory=_cache)
+    #: The folder that we may fill, and anyone may delete.
+    cache: Path
+    #: A folder of archives, asked first.
+    mirror: Path | None = None
     #: Only the mirror and the cache.
     offline: bool = False
     #: Remembers hosts that do not answer: share it between calls.
     network: Network = field(default_factory=Network)
+
+    @classmethod
+    def from_environment(
+        cls, *, mirror: Path | None = None, offline: bool = False
+    ) -> FetchSettings:
+        """Return the settings that the environment names; for commands alone.
+
+        The cache is the folder that `CSBDATA_CACHE` names, else the user's own.
+
+        Args:
+            mirror: A folder of archives; by default the one that `CSBDATA_MIRROR`
+                names.
+            offline: Only the mirror and the cache.
+        """
+        cache = os.environ.get("CSBDATA_CACHE")
+        named = os.environ.get("CSBDATA_MIRROR")
+        return cls(
+            cache=Path(
+                cache or platformdirs.user_cache_dir("csbdata", appauthor=False)
+            ),
+            mirror=mirror or (Path(named) if named else None),
+            offline=offline,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,7 +67,7 @@ class BuildRequest:
     #: Make witnesses and near misses of every record.
     instances: bool = False
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
-    fetch: FetchSettings = field(default_factory=FetchSettings)
+    fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
     @property
     def run_folder(self) -> Path:

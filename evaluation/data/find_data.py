@@ -52,7 +52,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         CsbdataError: the Hub cannot be reached, or the cache cannot be written.
     """
     choice, progress = choice or SampleSelection(), progress or Quiet()
-    settings = settings or FetchSettings()
+    settings = settings or FetchSettings.from_environment()
     name, reader = _reader(where, settings, progress)
     chosen = _chosen(reader, choice, name)
     _say_left_out(reader.left_out(), progress)

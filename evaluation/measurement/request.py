@@ -66,7 +66,7 @@ class RunRequest:
     #: What is said of the model, for tasks in which one writes.
     models: ModelOptions = field(default_factory=ModelOptions)
     #: How what is missing is fetched, and where it is kept.
-    fetch: FetchSettings = field(default_factory=FetchSettings)
+    fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
     def as_paper(self) -> RunRequest:
         """Return the same as the paper did it: limits, presets, split, model, prompt.

@@ -49,7 +49,7 @@ def get_model(
     from evaluation.models.transformers import load_model  # noqa: PLC0415 - heavy
 
     if name == DEFAULT and not Path(name).exists():
-        folder = _embedded(settings or FetchSettings(), say)
+        folder = _embedded(settings or FetchSettings.from_environment(), say)
         return load_converted(folder, loading)
     return load_model(name, loading)
 

@@ -82,7 +82,7 @@ class NotInstalled:
 
 def environments_folder() -> Path:
     """Return the folder of all environments; it need not exist."""
-    return FetchSettings().cache / "environments"
+    return FetchSettings.from_environment().cache / "environments"
 
 
 def environment_python(folder: Path) -> Path:

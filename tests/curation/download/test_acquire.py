@@ -215,13 +215,13 @@ def test_the_variables_name_mirror_and_cache(
     """CSBDATA_MIRROR and CSBDATA_CACHE; else none, and the user's cache folder."""
     monkeypatch.setenv("CSBDATA_MIRROR", str(tmp_path / "m"))
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "c"))
-    settings = FetchSettings()
+    settings = FetchSettings.from_environment()
     assert (settings.mirror, settings.cache) == (tmp_path / "m", tmp_path / "c")
     monkeypatch.delenv("CSBDATA_MIRROR")
     monkeypatch.delenv("CSBDATA_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert FetchSettings().mirror is None
-    assert "csbdata" in str(FetchSettings().cache)
+    assert FetchSettings.from_environment().mirror is None
+    assert "csbdata" in str(FetchSettings.from_environment().cache)
 
 
 MIRROR = os.environ.get("CSBDATA_MIRROR")

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(
 @cache
 def pack(archive: str) -> Pack | str:
     """Return an archive's pack, or why it cannot be had without the network."""
-    got = acquire(load_pins()[archive], FetchSettings(offline=True))
+    got = acquire(load_pins()[archive], FetchSettings.from_environment(offline=True))
     return got.why if isinstance(got, UnavailableArchive) else open_pack(got.pack)
 
 

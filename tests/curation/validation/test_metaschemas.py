@@ -211,7 +211,7 @@ def test_both_checks_agree_on_real_schemas(archive: str) -> None:
 
     All of them were compared once: 8,495 documents under five drafts, no difference.
     """
-    got = acquire(load_pins()[archive], FetchSettings(offline=True))
+    got = acquire(load_pins()[archive], FetchSettings.from_environment(offline=True))
     if isinstance(got, UnavailableArchive):
         pytest.skip(got.why)
     pack, compared = open_pack(got.pack), 0

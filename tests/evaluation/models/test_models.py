@@ -42,7 +42,7 @@ def test_what_rows_share_is_a_prefix_of_each_and_no_longer(
 @pytest.mark.slow
 def test_the_embedded_model_writes_what_makes_sense() -> None:
     """SmolLM2 is loaded from what was converted once, and answers a question."""
-    settings = FetchSettings(offline=True)
+    settings = FetchSettings.from_environment(offline=True)
     try:
         model = get_model("smollm2", LoadOptions(device="cpu", dtype="fp32"), settings)
     except Unavailable as fault:

@@ -45,7 +45,7 @@ SHAPES = {
 
 def _at_hand(name: str) -> TokenizerFiles:
     try:
-        return get_tokenizer(name, FetchSettings(offline=True))
+        return get_tokenizer(name, FetchSettings.from_environment(offline=True))
     except Unavailable as fault:
         pytest.skip(f"{fault}; csbdata eval --tokenizer {name} fetches it")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -163,7 +164,9 @@ def test_what_is_at_hand_comes_before_what_must_be_fetched(
 @pytest.mark.skipif("CSBDATA_MIRROR" not in os.environ, reason="needs CSBDATA_MIRROR")
 def test_the_papers_43_categories_are_what_is_left_of_2020_12(tmp_path: Path) -> None:
     """46 files, less `format`, less `refRemote` and `vocabulary`, all of it remote."""
-    suite = acquire_suite(FetchSettings(cache=tmp_path, offline=True))
+    suite = acquire_suite(
+        replace(FetchSettings.from_environment(offline=True), cache=tmp_path)
+    )
     assert suite.route == "mirror"
     listed = list(cases(suite, "2020-12"))
     kept = {each.category for each in listed if not each.remote}
@@ -176,7 +179,9 @@ def test_the_papers_43_categories_are_what_is_left_of_2020_12(tmp_path: Path) ->
 @pytest.mark.parametrize("draft", DRAFTS)
 def test_every_draft_can_be_read(draft: str, tmp_path: Path) -> None:
     """Mandatory cases and optional ones, every id once."""
-    suite = acquire_suite(FetchSettings(cache=tmp_path, offline=True))
+    suite = acquire_suite(
+        replace(FetchSettings.from_environment(offline=True), cache=tmp_path)
+    )
     ids = [
         each.id
         for optional in (False, True)
