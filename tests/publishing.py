@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ from huggingface_hub.utils import _http
 
 from curation.huggingface.session import Patience, patient_client
 from curation.publish.file_inventory import inventory
-from curation.publish.preview import HubPush, plan_push
-from curation.publish.push import push
+from curation.publish.hub_preview import HubPushRequest, plan_hub_push
+from curation.publish.hub_push import push_to_hub
 from curation.system.progress import Quiet
 from tests.fake_hub import FakeHub, fake_hub
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from curation.publish.preview import PushPreview
-    from curation.publish.push import Pushed
+    from curation.publish.hub_preview import HubPreview
+    from curation.publish.hub_push import HubPushed
 
 NAME = "tester/data"
 TOKEN = "hf_" + "Qz7" * 11 + "Q"
@@ -75,25 +75,31 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in inventory(folder)}
 
 
-def request(folder: Path, **options: object) -> HubPush:
+def request(folder: Path, **options: object) -> HubPushRequest:
     """Return the request to push a folder as it is now."""
     manifest = json.loads((folder / "manifest.json").read_bytes())
-    given = {"name": NAME, "patience": HASTY, **options}
-    return HubPush(folder=folder, files=inventory(folder), manifest=manifest, **given)  # type: ignore[arg-type] # options vary
+    asked = HubPushRequest(
+        folder=folder,
+        files=inventory(folder),
+        manifest=manifest,
+        name=NAME,
+        patience=HASTY,
+    )
+    return replace(asked, **options)  # type: ignore[arg-type] # options vary
 
 
-def looked(folder: Path, **options: object) -> PushPreview:
+def looked(folder: Path, **options: object) -> HubPreview:
     """Return what a push would do."""
     asked = request(folder, **options)
     with patient_client(asked.patience):
-        return plan_push(asked)
+        return plan_hub_push(asked)
 
 
-def pushed(folder: Path, **options: object) -> Pushed:
+def pushed(folder: Path, **options: object) -> HubPushed:
     """Push a folder."""
     asked = request(folder, **options)
     with patient_client(asked.patience):
-        return push(plan_push(asked), Quiet())
+        return push_to_hub(plan_hub_push(asked), Quiet())
 
 
 @dataclass

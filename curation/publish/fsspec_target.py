@@ -63,7 +63,7 @@ class FsspecTarget:
         return f"{self.root}/{name}"
 
 
-def place(url: str) -> FsspecTarget:
+def open_target(url: str) -> FsspecTarget:
     """Return the place that a path or a URL names.
 
     Raises:
@@ -147,7 +147,7 @@ def _contents_of(target: FsspecTarget, name: str) -> bytes:
     return content if isinstance(content, bytes) else bytes(content)
 
 
-def records_of(target: FsspecTarget, folder: Path) -> None:
+def copy_tables(target: FsspecTarget, folder: Path) -> None:
     """Copy the tables that are there into a folder, to be compared.
 
     Raises:
@@ -161,7 +161,7 @@ def records_of(target: FsspecTarget, folder: Path) -> None:
                 path.write_bytes(content)
 
 
-def write(
+def write_to_target(
     folder: Path, files: Mapping[str, LocalFile], target: FsspecTarget, plan: PushPlan
 ) -> None:
     """Write the files there, then read them back.

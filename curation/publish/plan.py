@@ -12,7 +12,7 @@ from curation.system.checksums import FILE as SUMS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.publish.file_inventory import LocalFile, RemoteFile
 
 
@@ -40,7 +40,7 @@ class PushPlan:
         """The files to send, sorted."""
         return tuple(sorted((*self.added, *self.changed)))
 
-    def as_json(self) -> UntypedJson:
+    def as_json(self) -> dict[str, Json]:
         """Return the plan as a command prints it."""
         return {
             "added": list(self.added),
@@ -74,7 +74,7 @@ def plan_for(
     )
 
 
-def listed(manifest: Mapping[str, UntypedJson]) -> frozenset[str]:
+def listed(manifest: Mapping[str, Json]) -> frozenset[str]:
     """Return the files that a manifest answers for, its own among them.
 
     A manifest comes from wherever the repository is: one that is not ours lists

@@ -1,205 +1,266 @@
-"""Pushing a folder: what was verified is what appears, whole, or nothing does.
+"""Publish a dataset folder on the Hub, or in a folder that fsspec can write.
 
-Upload, one commit on the very head that was looked at, look again, tag. No state is
-kept on this side: the Hub knows which large files it holds, and whether a commit has
-landed is seen from what a reader sees. So a push that was killed at any moment is
-finished by the same command.
+The folder is verified, what would change is planned and shown, and only with the
+caller's agreement is anything written; then it is read back and compared.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete
-
-from curation.huggingface.errors import is_overtaken, may_pass
-from curation.huggingface.session import repeated
-from curation.publish.file_inventory import describe_content, differing
-from curation.publish.preview import pull_request_of
-from curation.publish.repository import HubRepository
-from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+from curation.huggingface.session import Patience, patient_client
+from curation.publish.fsspec_target import (
+    copy_tables,
+    open_target,
+    plan_write,
+    write_to_target,
+)
+from curation.publish.hub_preview import HubPushRequest, plan_hub_push
+from curation.publish.hub_push import push_to_hub
+from curation.publish.record_changes import changes_of_plan
+from curation.publish.repository import MAIN
+from curation.publish.verified_folder import verify_for_push
+from curation.system.progress import Progress, Quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable
+    from pathlib import Path
 
-    from curation.publish.file_inventory import RemoteFile
+    from curation.core.json_types import Json
+    from curation.publish.hub_preview import HubPreview
+    from curation.publish.hub_push import HubPushed
     from curation.publish.plan import PushPlan
-    from curation.publish.preview import HubPush, PushPreview
-    from curation.system.progress import Progress
+    from curation.publish.record_changes import RecordChanges
+    from curation.publish.verified_folder import VerifiedFolder
+
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pushed:
+class PushRequest:
+    """A dataset folder, and where it is to be published.
+
+    Raises:
+        ValueError: the options contradict each other, or `repo` is no name of a
+            dataset.
+    """
+
+    folder: Path
+    #: The dataset on the Hub, `owner/name`; empty where `to` is given.
+    repo: str = ""
+    #: A folder, or a URL that fsspec knows; empty where `repo` is given.
+    to: str = ""
+    #: The branch of the dataset on the Hub.
+    revision: str = MAIN
+    #: Propose the change as a pull request instead of committing it.
+    create_pr: bool = False
+    #: Whether only its owner sees a dataset that has to be made first.
+    private: bool = True
+    #: The commit's message; empty for the data's name and version.
+    message: str = ""
+    #: Publish a build that says of itself that it is partial.
+    allow_partial: bool = False
+    #: Worker processes of the verification.
+    jobs: int = 2
+    #: Let `huggingface_hub` draw its progress bars on stderr.
+    transfer_bars: bool = False
+    patience: Patience = field(default_factory=Patience)
+
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        if bool(self.repo) == bool(self.to):
+            raise ValueError("either --repo OWNER/NAME or --to DIR|URL")
+        if self.repo and not _REPOSITORY.fullmatch(self.repo):
+            raise ValueError(f"--repo {self.repo!r}: a dataset is OWNER/NAME")
+        if self.to.startswith("hf://"):
+            raise ValueError("--to writes file by file; the Hub is --repo")
+        if self.create_pr and (self.to or self.revision != MAIN):
+            raise ValueError("a pull request is made for main, on the Hub")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushPreview:
+    """What a push would do; nothing of it is done yet."""
+
+    #: The dataset's name, or the folder or URL without credentials.
+    where: str
+    #: One line: where the files go, and what is there now.
+    headline: str
+    #: Who sees the dataset, or will: `private` or `public`; None outside the Hub.
+    visibility: str | None = None
+    plan: PushPlan
+    #: How the records differ from those that are there.
+    changes: RecordChanges
+
+
+class PushOutcome(StrEnum):
     """What a push ended with."""
 
-    commit: str
-    #: Whether there was nothing to commit: all of it was there.
-    unchanged: bool
-    #: The tag that leads to the commit, if the data has a released version.
-    tag: str | None
-    #: The pull request that holds the commit, if it is not on a branch yet.
-    pull_request: str | None
+    NOTHING = "nothing"
+    """The caller did not agree: nothing was changed."""
+    CHECKED = "checked"
+    """Everything was there already; it was read back and compared."""
+    WRITTEN = "written"
+    """Files were written into a folder, read back and compared."""
+    PUSHED = "pushed"
+    """A commit was made on the Hub, read back and compared."""
 
 
-def push(prospect: PushPreview, progress: Progress) -> Pushed:
-    """Do what was planned, if the repository is still what it was.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushResult:
+    """What was planned, and what was done of it."""
 
-    Raises:
-        TemporarilyUnavailable: somebody else was first; nothing of theirs is touched
-            (exit 75).
-        BadData: a file is not what was verified, here or there (exit 65).
-        CsbdataError: no answer, or a refusal.
-    """
-    request = prospect.request
-    repository = HubRepository(name=request.name, patience=request.patience)
-    prospect = _with_place(prospect, repository)
-    assert prospect.state is not None  # noqa: S101 (made above, where it was missing)
-    if prospect.plan.nothing:
-        commit, url = prospect.state.head, _url(repository, prospect.revision)
-        if request.create_pr and url is None:
-            progress.say("there is nothing to propose: all of it is there")
-    else:
-        commit, url = _committed(repository, prospect, progress)
-    progress.say(f"reading back {len(request.files)} files of {commit[:12]}")
-    _check(repository, request, commit)
-    tag = request.tag if url is None else None
-    if tag:
-        repository.tag(tag, commit)
-    return Pushed(
-        commit=commit, unchanged=prospect.plan.nothing, tag=tag, pull_request=url
-    )
+    preview: PushPreview
+    outcome: PushOutcome
+    #: The commit, its tag and its pull request; None outside the Hub, and where
+    #: nothing was changed.
+    hub: HubPushed | None = None
 
-
-def _with_place(prospect: PushPreview, repository: HubRepository) -> PushPreview:
-    """Make the repository and the branch, where they are missing."""
-    request = prospect.request
-    if prospect.state is None:
-        repository.create(private=request.private)
-        prospect = replace(prospect, state=repository.state())
-    if prospect.new_branch and prospect.state is not None:
-        repository.create_branch(prospect.revision, prospect.state.head)
-    return prospect
-
-
-def _url(repository: HubRepository, revision: str) -> str | None:
-    """Return the address of a pull request; None for a branch."""
-    number = revision.removeprefix("refs/pr/")
-    if number == revision:
-        return None
-    return f"{repository.api.endpoint}/datasets/{repository.name}/discussions/{number}"
-
-
-def _operations(
-    request: HubPush, plan: PushPlan
-) -> tuple[list[CommitOperationAdd], list[CommitOperationDelete]]:
-    """Return what the commit consists of.
-
-    The contents are read here, once: what was verified is what is sent, whatever
-    happens to the folder from now on.
-    """
-    additions = []
-    for name in plan.written:
-        try:
-            content = (request.folder / name).read_bytes()
-        except OSError as error:
-            raise NoInput("cannot be read any more", name) from error
-        if describe_content(content) != request.files[name]:
-            raise BadData("changed since it was verified", name, "push it again")
-        additions.append(CommitOperationAdd(name, content))
-    return additions, [
-        CommitOperationDelete(name, is_folder=False) for name in plan.deleted
-    ]
-
-
-def _committed(
-    repository: HubRepository, prospect: PushPreview, progress: Progress
-) -> tuple[str, str | None]:
-    """Upload and commit; return the commit, and its pull request's address."""
-    request, state = prospect.request, prospect.state
-    assert state is not None  # noqa: S101 (the caller made it)
-    additions, deletions = _operations(request, prospect.plan)
-    opens = request.create_pr and not prospect.revision.startswith("refs/pr/")
-    progress.say(f"uploading {prospect.plan.bytes:,} bytes to {request.name}")
-    repository.upload(additions, prospect.revision, create_pr=opens)
-
-    def commit_once() -> tuple[str, str | None]:
-        try:
-            done = repository.commit(
-                [*additions, *deletions],
-                parent=state.head,
-                revision=prospect.revision,
-                message=request.title,
-                description=request.mark,
-                create_pr=opens,
-            )
-        except Exception as error:
-            landed = _landed(repository, prospect, error, opens=opens)
-            if landed is None:
-                raise
-            return landed
-        return done.oid, done.pr_url or _url(repository, prospect.revision)
-
-    return repeated(commit_once, request.name, request.patience)
-
-
-def _landed(
-    repository: HubRepository, prospect: PushPreview, error: Exception, *, opens: bool
-) -> tuple[str, str | None] | None:
-    """Return our commit if it is there although the Hub did not say so.
-
-    Raises:
-        TemporarilyUnavailable: it is not, and somebody else's is.
-    """
-    if not (may_pass(error) or is_overtaken(error)):
-        return None
-    request, state = prospect.request, prospect.state
-    assert state is not None  # noqa: S101 (the caller made it)
-    revision = prospect.revision
-    if opens:
-        found = pull_request_of(repository, request)
-        if found is None:
-            if is_overtaken(error):
-                raise _overtaken(request, revision) from error
-            return None
-        revision = found
-    since = repository.commits_since(state.head, revision)
-    # The oldest first: what came on top of ours holds the same files.
-    for commit in reversed(since):
-        if not _missing(prospect, repository.files(commit)):
-            return commit, _url(repository, revision)
-    if since or is_overtaken(error):
-        raise _overtaken(request, revision) from error
-    return None
-
-
-def _missing(prospect: PushPreview, files: Mapping[str, RemoteFile]) -> bool:
-    """Whether a commit is another than the one that was planned."""
-    wanted = differing(prospect.request.files, files)
-    return bool(wanted) or any(name in files for name in prospect.plan.deleted)
-
-
-def _overtaken(request: HubPush, revision: str) -> TemporarilyUnavailable:
-    return TemporarilyUnavailable(
-        f"somebody else committed to {revision} in the meantime; nothing was written",
-        request.name,
-        "look at it, then push again: the plan will be a new one",
-    )
-
-
-def _check(repository: HubRepository, request: HubPush, commit: str) -> None:
-    """Read back what was sent.
-
-    Raises:
-        BadData: a file came back otherwise; the tag is withheld (exit 65).
-    """
-    wrong = differing(request.files, repository.files(commit))
-    wrong = wrong or repository.differing(commit, request.files)
-    if wrong:
-        named = ", ".join(wrong[:3]) + (" ..." if len(wrong) > 3 else "")  # noqa: PLR2004 (a few names)
-        raise BadData(
-            f"{len(wrong)} files are not there as they were sent ({named}); no tag "
-            "was set",
-            f"{request.name}@{commit}",
-            "push again, and tell the Hub's operators if it stays",
+    def as_json(self) -> dict[str, Json]:
+        """Return the result as `csbdata push --format json` prints it."""
+        preview, hub = self.preview, self.hub
+        seen_by: dict[str, Json] = (
+            {"visibility": preview.visibility} if preview.visibility else {}
         )
+        pushed: dict[str, Json] = {}
+        if hub is not None:
+            pushed = {
+                "commit": hub.commit,
+                "tag": hub.tag,
+                "pull_request": hub.pull_request,
+            }
+        return {
+            **seen_by,
+            "where": preview.where,
+            "plan": preview.plan.as_json(),
+            "records": preview.changes.as_json(),
+            "done": self.outcome.value,
+            **pushed,
+        }
+
+
+def _agree(_preview: PushPreview) -> bool:
+    return True
+
+
+def push(
+    request: PushRequest,
+    *,
+    confirm: Callable[[PushPreview], bool] = _agree,
+    progress: Progress | None = None,
+) -> PushResult:
+    """Verify a dataset folder and publish it, whole or not at all.
+
+    Interrupted at any moment, the same request goes on. Only files that an earlier
+    push has put there are ever deleted.
+
+    Args:
+        request: the folder, and where it goes.
+        confirm: is shown once what would be done, and returns whether to do it; it
+            is asked even where nothing has to be written, and the files that are
+            there would only be read back. Without it everything is done.
+        progress: is told what takes time.
+
+    Returns:
+        The preview and what was done.
+
+    Raises:
+        NoInput: the folder is no build.
+        BadData: it does not verify, is partial without permission, or came back
+            otherwise than it was sent.
+        TemporarilyUnavailable: somebody else wrote there in the meantime, or the
+            Hub limits the rate.
+        NotPermitted: the token, or the file system, does not allow it.
+        CsbdataError: the Hub or the folder cannot be reached.
+
+    Examples:
+        What would be done, without doing it::
+
+            request = PushRequest(folder=Path("build/JSONSchemaBench"), repo="me/bench")
+            print(push(request, confirm=lambda preview: False).preview.plan.added)
+
+        Publishing, unless files would be deleted::
+
+            result = push(request, confirm=lambda preview: not preview.plan.deleted)
+            print(result.outcome)
+    """
+    progress = progress or Quiet()
+    verified = verify_for_push(
+        request.folder,
+        allow_partial=request.allow_partial,
+        jobs=request.jobs,
+        progress=progress,
+    )
+    if request.to:
+        return _write_to_folder(request, verified, confirm)
+    with patient_client(request.patience, bars=request.transfer_bars):
+        return _push_to_hub(request, verified, confirm, progress)
+
+
+def _push_to_hub(
+    request: PushRequest,
+    verified: VerifiedFolder,
+    confirm: Callable[[PushPreview], bool],
+    progress: Progress,
+) -> PushResult:
+    found = plan_hub_push(
+        HubPushRequest(
+            folder=request.folder,
+            files=verified.files,
+            manifest=verified.manifest,
+            name=request.repo,
+            revision=request.revision,
+            create_pr=request.create_pr,
+            private=request.private,
+            message=request.message,
+            patience=request.patience,
+        )
+    )
+    preview = PushPreview(
+        where=request.repo,
+        headline=_headline(found),
+        visibility=found.visibility,
+        plan=found.plan,
+        changes=changes_of_plan(request.folder, found.plan, found.fetch_tables),
+    )
+    if not confirm(preview):
+        return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
+    pushed = push_to_hub(found, progress)
+    outcome = PushOutcome.CHECKED if pushed.unchanged else PushOutcome.PUSHED
+    return PushResult(preview=preview, outcome=outcome, hub=pushed)
+
+
+def _headline(found: HubPreview) -> str:
+    request = found.request
+    name = f"{request.name} ({found.visibility})"
+    if found.state is None:
+        return f"{name}: not there yet, will be made"
+    if request.create_pr and not found.revision.startswith("refs/pr/"):
+        return f"{name}: a new pull request on {found.state.head[:12]}"
+    made = ", a new branch" if found.new_branch else ""
+    return f"{name}: {found.revision} at {found.state.head[:12]}{made}"
+
+
+def _write_to_folder(
+    request: PushRequest,
+    verified: VerifiedFolder,
+    confirm: Callable[[PushPreview], bool],
+) -> PushResult:
+    target = open_target(request.to)
+    plan = plan_write(target, verified.files)
+    preview = PushPreview(
+        where=target.shown,
+        headline=target.shown,
+        plan=plan,
+        changes=changes_of_plan(
+            request.folder, plan, lambda into: copy_tables(target, into)
+        ),
+    )
+    if not confirm(preview):
+        return PushResult(preview=preview, outcome=PushOutcome.NOTHING)
+    write_to_target(request.folder, verified.files, target, plan)
+    outcome = PushOutcome.CHECKED if plan.nothing else PushOutcome.WRITTEN
+    return PushResult(preview=preview, outcome=outcome)

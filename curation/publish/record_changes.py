@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from curation.dataset.difference import KINDS, compare
@@ -11,10 +13,10 @@ from curation.dataset.editions import open_edition
 from curation.system.errors import BadConfiguration, BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
+    from curation.publish.plan import PushPlan
 
 #: Files that hold records.
 SUFFIX = ".parquet"
@@ -29,7 +31,7 @@ class RecordChanges:
     #: Why nothing was compared; empty where it was.
     why_not: str = ""
 
-    def as_json(self) -> UntypedJson:
+    def as_json(self) -> dict[str, Json]:
         """Return them as a command prints them."""
         return {"why_not": self.why_not} if self.why_not else dict(self.kinds)
 
@@ -56,3 +58,24 @@ def record_changes(there: Path, here: Path) -> RecordChanges:
         return RecordChanges(why_not=fault.what)
     counts = Counter(kind for pair in pairs for kind in pair.kinds)
     return RecordChanges(kinds={kind: counts[kind] for kind in KINDS})
+
+
+def changes_of_plan(
+    folder: Path, plan: PushPlan, fetch: Callable[[Path], None]
+) -> RecordChanges:
+    """Count how a plan changes the records, if it changes a table at all.
+
+    `fetch` brings the tables that are published into the folder that it is given; it
+    is called only where a table would be written or deleted.
+
+    Raises:
+        Fault: the tables cannot be fetched.
+    """
+    touched = (*plan.written, *plan.deleted)
+    if not any(name.endswith(SUFFIX) for name in touched):
+        return RecordChanges(why_not="no table differs")
+    with TemporaryDirectory() as there:
+        fetch(Path(there))
+        if not any(Path(there).iterdir()):
+            return RecordChanges(why_not="there are none there")
+        return record_changes(Path(there), folder)

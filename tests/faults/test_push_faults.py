@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.huggingface.session import patient_client
-from curation.publish.push import push
+from curation.publish.hub_push import push_to_hub
 from curation.system.errors import (
     BadData,
     NotPermitted,
@@ -188,10 +188,10 @@ def test_f42_a_head_that_moves_before_the_commit_is_not_planned_for(
     there: Connection, old: dict[str, bytes], tmp_path: Path
 ) -> None:
     """The plan that was shown is the one that is done, or none is."""
-    prospect = looked(write_folder(tmp_path / "new"))
+    preview = looked(write_folder(tmp_path / "new"))
     there.hub.store.put(NAME, {"theirs.txt": b"1"})
     with patient_client(HASTY), pytest.raises(TemporarilyUnavailable):
-        push(prospect, Quiet())
+        push_to_hub(preview, Quiet())
     assert there.seen() == {**old, "theirs.txt": b"1"}
 
 

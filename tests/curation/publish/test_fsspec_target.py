@@ -13,10 +13,10 @@ from curation.publish.file_inventory import inventory
 from curation.publish.fsspec_target import (
     FsspecTarget,
     _alone,
-    place,
+    copy_tables,
+    open_target,
     plan_write,
-    records_of,
-    write,
+    write_to_target,
 )
 from curation.system.errors import (
     BadConfiguration,
@@ -41,9 +41,9 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def _written(folder: Path, url: str) -> PushPlan:
     files = inventory(folder)
-    target = place(url)
+    target = open_target(url)
     plan = plan_write(target, files)
-    write(folder, files, target, plan)
+    write_to_target(folder, files, target, plan)
     return plan
 
 
@@ -75,7 +75,7 @@ def test_the_same_files_are_there(form: str, tmp_path: Path) -> None:
 def test_looking_changes_nothing(tmp_path: Path) -> None:
     """Not even the folder is made."""
     plan_write(
-        place(str(tmp_path / "there")), inventory(write_folder(tmp_path / "one"))
+        open_target(str(tmp_path / "there")), inventory(write_folder(tmp_path / "one"))
     )
     assert not (tmp_path / "there").exists()
 
@@ -114,11 +114,11 @@ def test_a_file_that_changed_since_it_was_verified_is_not_written(
 ) -> None:
     """The folder there stays as it was."""
     folder = write_folder(tmp_path / "one")
-    files, target = inventory(folder), place(str(tmp_path / "there"))
+    files, target = inventory(folder), open_target(str(tmp_path / "there"))
     plan = plan_write(target, files)
     (folder / "README.md").write_bytes(b"other")
     with pytest.raises(BadData, match="changed since"):
-        write(folder, files, target, plan)
+        write_to_target(folder, files, target, plan)
     assert not (tmp_path / "there").exists()
 
 
@@ -141,7 +141,7 @@ def test_a_place_that_may_not_be_written_is_a_fault(tmp_path: Path) -> None:
 def test_what_fsspec_does_not_know_or_lacks_is_said(url: str) -> None:
     """With the package that would do it, where there is one."""
     with pytest.raises((BadConfiguration, CsbdataError)) as caught:
-        place(url)
+        open_target(url)
     assert url in str(caught.value)
 
 
@@ -149,7 +149,7 @@ def test_tables_can_be_compared(tmp_path: Path) -> None:
     """They are copied as they are, the rest is not."""
     folder = write_folder(tmp_path / "one")
     _written(folder, "memory://tables/there")
-    records_of(place("memory://tables/there"), tmp_path / "copied")
+    copy_tables(open_target("memory://tables/there"), tmp_path / "copied")
     held = contents(tmp_path / "copied")
     assert held == {
         name: each for name, each in FILES.items() if name.endswith(".parquet")
@@ -174,12 +174,12 @@ class _Store:
 def test_keys_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> None:
     """None of them is written outside the folder."""
     target = FsspecTarget(shown="store", local=None, files=_Store(), root="r")
-    records_of(target, tmp_path / "a" / "b" / "c")
+    copy_tables(target, tmp_path / "a" / "b" / "c")
     assert contents(tmp_path) == {"a/b/c/A/x.parquet": b"1"}
 
 
 def test_credentials_in_a_url_are_not_shown() -> None:
     """A user's password for a file server stays with the user."""
-    shown = place("memory://user:pa55word@host/x").shown
+    shown = open_target("memory://user:pa55word@host/x").shown
     assert "pa55word" not in shown
     assert json.dumps(shown)

@@ -1,23 +1,20 @@
-"""What a reader sees after a push, and what a push never touches."""
+"""`curation.publish.push.push` as a program calls it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from curation.publish.push import push
-from curation.system.errors import BadData, NotPermitted
-from curation.system.progress import Quiet
+from curation.publish import verified_folder
+from curation.publish.push import PushOutcome, PushPreview, PushRequest, push
+from curation.verification import Verification
 from tests.publishing import (
-    FILES,
+    HASTY,
     NAME,
-    TOKEN,
     UPLOAD_WARNING,
     Connection,
     contents,
-    looked,
-    pushed,
     write_folder,
 )
 
@@ -27,201 +24,71 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 
 
-def test_a_first_push_makes_a_private_repository_with_one_commit(
-    there: Connection, tmp_path: Path
-) -> None:
-    """The reader sees the folder's files and the tag of its version."""
-    folder = write_folder(tmp_path / "build")
-    done = pushed(folder)
-    assert there.seen() == there.seen("v2.0.0") == contents(folder)
-    assert there.hub.repository(NAME).private
-    assert there.commits == 2
-    assert (done.unchanged, done.tag) == (False, "v2.0.0")
-    assert done.commit == there.hub.repository(NAME).branches["main"]
+@pytest.fixture(autouse=True)
+def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every folder counts as verified."""
+    found = Verification(findings=())
+    monkeypatch.setattr(verified_folder, "verify", lambda *_, **__: found)
 
 
-def test_public_is_what_is_asked_for(there: Connection, tmp_path: Path) -> None:
-    """Only then may everyone see a repository of our making."""
-    pushed(write_folder(tmp_path / "build"), private=False)
-    assert not there.hub.repository(NAME).private
-
-
-def test_what_is_there_already_is_only_read_back(
-    there: Connection, tmp_path: Path
-) -> None:
-    """The second push of a folder commits and uploads nothing."""
-    folder = write_folder(tmp_path / "build")
-    first = pushed(folder)
-    sent = there.hub.count("PUT", "")
-    again = pushed(folder)
-    assert (again.commit, again.unchanged, again.tag) == (first.commit, True, "v2.0.0")
-    assert there.commits == 2
-    assert there.hub.count("PUT", "") == sent
-
-
-def test_data_without_a_released_version_is_not_tagged(
-    there: Connection, tmp_path: Path
-) -> None:
-    """A development version is pushed, but no name is given to it."""
-    done = pushed(write_folder(tmp_path / "build", version="2.0.0-dev"))
-    assert done.tag is None
-    assert there.hub.repository(NAME).tags == {}
-
-
-def test_only_what_differs_is_sent(there: Connection, tmp_path: Path) -> None:
-    """Large objects that the Hub holds stay there."""
-    pushed(write_folder(tmp_path / "one", version="1.0.0"))
-    before = there.hub.count("PUT", "")
-    changed = {**FILES, "A/test-00000-of-00001.parquet": b"PAR1 other"}
-    folder = write_folder(tmp_path / "two", changed)
-    plan = looked(folder).plan
-    assert plan.changed == ("A/test-00000-of-00001.parquet", "manifest.json")
-    assert plan.added == plan.deleted == ()
-    pushed(folder)
-    assert there.hub.count("PUT", "") == before + 1
-    assert there.seen() == contents(folder)
-    assert there.seen("v1.0.0") == contents(tmp_path / "one")
-
-
-def test_deleted_is_only_what_the_manifest_there_lists(
-    there: Connection, tmp_path: Path
-) -> None:
-    """A file of ours goes with the build that lacks it; anyone else's stays."""
-    pushed(write_folder(tmp_path / "one", version="1.0.0"))
-    there.hub.store.put(NAME, {"theirs.txt": b"1", "A/theirs.parquet": b"2"})
-    fewer = {name: FILES[name] for name in list(FILES)[:3]}
-    folder = write_folder(tmp_path / "two", fewer)
-    plan = looked(folder).plan
-    assert plan.deleted == ("A/train-00000-of-00001.parquet",)
-    assert {"theirs.txt", "A/theirs.parquet"} <= set(plan.left_alone)
-    pushed(folder)
-    theirs = {"theirs.txt": b"1", "A/theirs.parquet": b"2"}
-    assert there.seen() == {**contents(folder), **theirs}
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Locks are in the user's cache folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.mark.parametrize(
-    "manifest",
+    ("options", "said"),
     [
-        b"",
-        b"[1]",
-        b"[" * 100_000,
-        b"\xff",
-        b'{"files": 3}',
-        b'{"files": {"../x": {}, "/etc": {}}}',
+        ({}, "either --repo"),
+        ({"repo": NAME, "to": "x"}, "either --repo"),
+        ({"repo": "no-owner"}, "a dataset is OWNER/NAME"),
+        ({"to": f"hf://datasets/{NAME}"}, "the Hub is --repo"),
+        ({"to": "x", "create_pr": True}, "made for main"),
+        ({"repo": NAME, "create_pr": True, "revision": "other"}, "made for main"),
     ],
-    ids=["empty", "list", "deep", "bytes", "number", "paths"],
 )
-def test_a_manifest_that_is_not_ours_deletes_nothing(
-    manifest: bytes, there: Connection, tmp_path: Path
+def test_a_request_that_contradicts_itself_is_refused(
+    options: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
-    """Whatever it says: only files that are there and that it lists would go."""
-    there.hub.store.put(NAME, {"manifest.json": manifest, "x.txt": b"1"})
-    assert looked(write_folder(tmp_path / "build")).plan.deleted == ()
+    """As it is made, before anything is looked at."""
+    with pytest.raises(ValueError, match=said):
+        PushRequest(folder=tmp_path, **options)
 
 
-def test_looking_changes_nothing(there: Connection, tmp_path: Path) -> None:
-    """A plan is made by reading alone."""
-    there.hub.store.put(NAME, {"x.txt": b"1"})
-    there.hub.asked.clear()
-    looked(write_folder(tmp_path / "build"), create_pr=True)
-    assert {each.method for each in there.hub.asked} <= {"GET", "HEAD"}
+def test_what_is_not_agreed_to_is_not_done(there: Connection, tmp_path: Path) -> None:
+    """The preview says all of it; the repository is not even made."""
+    folder = write_folder(tmp_path / "x")
+    shown: list[PushPreview] = []
+    result = push(
+        PushRequest(folder=folder, repo=NAME, patience=HASTY),
+        confirm=lambda preview: bool(shown.append(preview)),
+    )
+    assert shown == [result.preview]
+    assert result.preview.plan.added == tuple(sorted(contents(folder)))
+    assert result.preview.headline == f"{NAME} (private): not there yet, will be made"
+    assert (result.outcome, result.hub) == (PushOutcome.NOTHING, None)
+    assert there.hub.store.repositories == {}
 
 
-def test_a_file_that_changed_since_it_was_verified_is_not_sent(
+def test_without_a_callback_everything_is_done(
     there: Connection, tmp_path: Path
 ) -> None:
-    """Then nothing is."""
-    folder = write_folder(tmp_path / "build")
-    prospect = looked(folder)
-    (folder / "A/test-00000-of-00001.parquet").write_bytes(b"other")
-    with pytest.raises(BadData, match="changed since it was verified"):
-        push(prospect, Quiet())
-    assert there.seen() == {}
+    """Pushed; and, asked again, only read back."""
+    folder = write_folder(tmp_path / "x")
+    request = PushRequest(folder=folder, repo=NAME, patience=HASTY)
+    first = push(request)
+    assert first.outcome is PushOutcome.PUSHED
+    assert first.hub is not None
+    assert there.seen(first.hub.commit) == contents(folder)
+    assert push(request).outcome is PushOutcome.CHECKED
 
 
-def test_a_branch_is_made_where_it_is_missing(
-    there: Connection, tmp_path: Path
-) -> None:
-    """The commit is on it, main stays."""
-    pushed(write_folder(tmp_path / "one", version="1.0.0"))
-    folder = write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"})
-    pushed(folder, revision="next")
-    assert there.seen("next") == contents(folder)
-    assert there.seen() == contents(tmp_path / "one")
-
-
-def test_a_taken_tag_is_refused_before_anything_is_sent(
-    there: Connection, tmp_path: Path
-) -> None:
-    """A version stands for one content for ever."""
-    pushed(write_folder(tmp_path / "one"))
-    asked = len(there.hub.asked)
-    with pytest.raises(BadData, match=r"v2\.0\.0 is there already"):
-        pushed(write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"}))
-    assert there.seen() == contents(tmp_path / "one")
-    assert all(each.method == "GET" for each in there.hub.asked[asked:])
-
-
-def test_one_pull_request_holds_every_push_of_a_dataset(
-    there: Connection, tmp_path: Path
-) -> None:
-    """Pushed again it is the same; with other files a second commit is added to it."""
-    there.hub.store.create(NAME)
-    folder = write_folder(tmp_path / "one")
-    first = pushed(folder, create_pr=True)
-    again = pushed(folder, create_pr=True)
-    assert again.pull_request == first.pull_request
-    assert (again.commit, again.unchanged) == (first.commit, True)
-    other = write_folder(tmp_path / "two", {**FILES, "new.txt": b"1"})
-    third = pushed(other, create_pr=True)
-    assert third.pull_request == first.pull_request
-    assert len(there.hub.repository(NAME).pulls) == 1
-    assert there.seen("refs/pr/1") == contents(other)
-    assert there.seen() == {}
-    assert first.tag is again.tag is third.tag is None
-
-
-def test_a_merged_pull_request_is_tagged_by_the_next_push(
-    there: Connection, tmp_path: Path
-) -> None:
-    """What is on main then is what was proposed; nothing is proposed again."""
-    there.hub.store.create(NAME)
-    folder = write_folder(tmp_path / "build")
-    pushed(folder, create_pr=True)
-    merged = there.hub.repository(NAME).merge(1)
-    done = pushed(folder, create_pr=True)
-    assert (done.commit, done.tag) == (merged.oid, "v2.0.0")
-    assert done.pull_request is None
-    assert len(there.hub.repository(NAME).pulls) == 1
-
-
-def test_the_pull_requests_of_others_are_theirs(
-    there: Connection, tmp_path: Path
-) -> None:
-    """Neither another author's, whatever it says, nor another dataset's, is used."""
-    there.hub.store.create(NAME)
-    folder = write_folder(tmp_path / "build")
-    pushed(folder, create_pr=True)
-    there.hub.repository(NAME).pulls[0].author = "mallory"
-    pushed(folder, create_pr=True)
-    assert len(there.hub.repository(NAME).pulls) == 2
-
-
-def test_a_token_that_may_only_read_is_refused(
-    there: Connection, tmp_path: Path
-) -> None:
-    """With what to do, and without the token."""
-    there.hub.allow(TOKEN, "read")
-    with pytest.raises(NotPermitted, match="a token that may write") as caught:
-        pushed(write_folder(tmp_path / "build"))
-    assert TOKEN not in str(caught.value)
-
-
-def test_many_files_and_pages(there: Connection, tmp_path: Path) -> None:
-    """A repository of more files than a page lists is compared whole."""
-    there.hub.page = 4
-    files = {f"d/{number}.txt": b"%d" % number for number in range(23)} | FILES
-    folder = write_folder(tmp_path / "build", files)
-    pushed(folder)
-    assert pushed(folder).unchanged
-    assert there.seen() == contents(folder)
+def test_a_folder_is_written_without_the_hub(there: Connection, tmp_path: Path) -> None:
+    """The same function, with `to`; the result holds no commit."""
+    folder = write_folder(tmp_path / "x")
+    result = push(PushRequest(folder=folder, to=str(tmp_path / "y")))
+    assert (result.outcome, result.hub) == (PushOutcome.WRITTEN, None)
+    assert contents(tmp_path / "y") == contents(folder)
+    assert there.hub.asked == []
+    assert "commit" not in result.as_json()

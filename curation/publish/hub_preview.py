@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from curation.huggingface.session import Patience
 from curation.publish.file_inventory import differing
 from curation.publish.plan import PushPlan, listed, plan_for
+from curation.publish.record_changes import SUFFIX
 from curation.publish.repository import MAIN, HubRepository, RepositoryState
 from curation.system.errors import BadData
 
@@ -26,7 +27,7 @@ _RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HubPush:
+class HubPushRequest:
     """What to push, and where to."""
 
     folder: Path
@@ -62,10 +63,10 @@ class HubPush:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PushPreview:
+class HubPreview:
     """A plan, and the state of the repository that it was made for."""
 
-    request: HubPush
+    request: HubPushRequest
     #: Who sees the repository, or will: `private` or `public`.
     visibility: str
     #: None: there is no repository yet.
@@ -76,8 +77,20 @@ class PushPreview:
     new_branch: bool
     plan: PushPlan
 
+    def fetch_tables(self, folder: Path) -> None:
+        """Download the tables that are there now into a folder, to be compared.
 
-def plan_push(request: HubPush) -> PushPreview:
+        Raises:
+            CsbdataError: no answer, or a refusal.
+        """
+        if self.state is not None:
+            request = self.request
+            repository = HubRepository(name=request.name, patience=request.patience)
+            tables = [name for name in self.state.files if name.endswith(SUFFIX)]
+            repository.fetch(self.state.head, tables, folder)
+
+
+def plan_hub_push(request: HubPushRequest) -> HubPreview:
     """Return what a push would do now; changes nothing.
 
     Raises:
@@ -88,7 +101,7 @@ def plan_push(request: HubPush) -> PushPreview:
     visibility = repository.visibility()
     if visibility is None:
         plan = plan_for(request.files, {}, ())
-        return PushPreview(
+        return HubPreview(
             request=request,
             visibility="private" if request.private else "public",
             state=None,
@@ -104,7 +117,7 @@ def plan_push(request: HubPush) -> PushPreview:
     state = repository.state(MAIN if new_branch else revision)
     ours = listed(repository.manifest(state))
     plan = plan_for(request.files, state.files, ours)
-    return PushPreview(
+    return HubPreview(
         request=request,
         visibility=visibility,
         state=state,
@@ -114,7 +127,7 @@ def plan_push(request: HubPush) -> PushPreview:
     )
 
 
-def _refuse_taken_tag(repository: HubRepository, request: HubPush) -> None:
+def _refuse_taken_tag(repository: HubRepository, request: HubPushRequest) -> None:
     commit = repository.tags().get(request.tag) if request.tag else None
     if commit and differing(request.files, repository.files(commit)):
         raise BadData(
@@ -124,7 +137,7 @@ def _refuse_taken_tag(repository: HubRepository, request: HubPush) -> None:
         )
 
 
-def pull_request_of(repository: HubRepository, request: HubPush) -> str | None:
+def pull_request_of(repository: HubRepository, request: HubPushRequest) -> str | None:
     """Return the open pull request of an earlier push of this dataset.
 
     Raises:

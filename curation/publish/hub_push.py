@@ -1,0 +1,205 @@
+"""Pushing a folder: what was verified is what appears, whole, or nothing does.
+
+Upload, one commit on the very head that was looked at, look again, tag. No state is
+kept on this side: the Hub knows which large files it holds, and whether a commit has
+landed is seen from what a reader sees. So a push that was killed at any moment is
+finished by the same command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete
+
+from curation.huggingface.errors import is_overtaken, may_pass
+from curation.huggingface.session import repeated
+from curation.publish.file_inventory import describe_content, differing
+from curation.publish.hub_preview import pull_request_of
+from curation.publish.repository import HubRepository
+from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.publish.file_inventory import RemoteFile
+    from curation.publish.plan import PushPlan
+    from curation.publish.hub_preview import HubPushRequest, HubPreview
+    from curation.system.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HubPushed:
+    """What a push ended with."""
+
+    commit: str
+    #: Whether there was nothing to commit: all of it was there.
+    unchanged: bool
+    #: The tag that leads to the commit, if the data has a released version.
+    tag: str | None
+    #: The pull request that holds the commit, if it is not on a branch yet.
+    pull_request: str | None
+
+
+def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
+    """Do what was planned, if the repository is still what it was.
+
+    Raises:
+        TemporarilyUnavailable: somebody else was first; nothing of theirs is touched
+            (exit 75).
+        BadData: a file is not what was verified, here or there (exit 65).
+        CsbdataError: no answer, or a refusal.
+    """
+    request = preview.request
+    repository = HubRepository(name=request.name, patience=request.patience)
+    preview = _with_place(preview, repository)
+    assert preview.state is not None  # noqa: S101 (made above, where it was missing)
+    if preview.plan.nothing:
+        commit, url = preview.state.head, _url(repository, preview.revision)
+        if request.create_pr and url is None:
+            progress.say("there is nothing to propose: all of it is there")
+    else:
+        commit, url = _committed(repository, preview, progress)
+    progress.say(f"reading back {len(request.files)} files of {commit[:12]}")
+    _check(repository, request, commit)
+    tag = request.tag if url is None else None
+    if tag:
+        repository.tag(tag, commit)
+    return HubPushed(
+        commit=commit, unchanged=preview.plan.nothing, tag=tag, pull_request=url
+    )
+
+
+def _with_place(preview: HubPreview, repository: HubRepository) -> HubPreview:
+    """Make the repository and the branch, where they are missing."""
+    request = preview.request
+    if preview.state is None:
+        repository.create(private=request.private)
+        preview = replace(preview, state=repository.state())
+    if preview.new_branch and preview.state is not None:
+        repository.create_branch(preview.revision, preview.state.head)
+    return preview
+
+
+def _url(repository: HubRepository, revision: str) -> str | None:
+    """Return the address of a pull request; None for a branch."""
+    number = revision.removeprefix("refs/pr/")
+    if number == revision:
+        return None
+    return f"{repository.api.endpoint}/datasets/{repository.name}/discussions/{number}"
+
+
+def _operations(
+    request: HubPushRequest, plan: PushPlan
+) -> tuple[list[CommitOperationAdd], list[CommitOperationDelete]]:
+    """Return what the commit consists of.
+
+    The contents are read here, once: what was verified is what is sent, whatever
+    happens to the folder from now on.
+    """
+    additions = []
+    for name in plan.written:
+        try:
+            content = (request.folder / name).read_bytes()
+        except OSError as error:
+            raise NoInput("cannot be read any more", name) from error
+        if describe_content(content) != request.files[name]:
+            raise BadData("changed since it was verified", name, "push it again")
+        additions.append(CommitOperationAdd(name, content))
+    return additions, [
+        CommitOperationDelete(name, is_folder=False) for name in plan.deleted
+    ]
+
+
+def _committed(
+    repository: HubRepository, preview: HubPreview, progress: Progress
+) -> tuple[str, str | None]:
+    """Upload and commit; return the commit, and its pull request's address."""
+    request, state = preview.request, preview.state
+    assert state is not None  # noqa: S101 (the caller made it)
+    additions, deletions = _operations(request, preview.plan)
+    opens = request.create_pr and not preview.revision.startswith("refs/pr/")
+    progress.say(f"uploading {preview.plan.bytes:,} bytes to {request.name}")
+    repository.upload(additions, preview.revision, create_pr=opens)
+
+    def commit_once() -> tuple[str, str | None]:
+        try:
+            done = repository.commit(
+                [*additions, *deletions],
+                parent=state.head,
+                revision=preview.revision,
+                message=request.title,
+                description=request.mark,
+                create_pr=opens,
+            )
+        except Exception as error:
+            landed = _landed(repository, preview, error, opens=opens)
+            if landed is None:
+                raise
+            return landed
+        return done.oid, done.pr_url or _url(repository, preview.revision)
+
+    return repeated(commit_once, request.name, request.patience)
+
+
+def _landed(
+    repository: HubRepository, preview: HubPreview, error: Exception, *, opens: bool
+) -> tuple[str, str | None] | None:
+    """Return our commit if it is there although the Hub did not say so.
+
+    Raises:
+        TemporarilyUnavailable: it is not, and somebody else's is.
+    """
+    if not (may_pass(error) or is_overtaken(error)):
+        return None
+    request, state = preview.request, preview.state
+    assert state is not None  # noqa: S101 (the caller made it)
+    revision = preview.revision
+    if opens:
+        found = pull_request_of(repository, request)
+        if found is None:
+            if is_overtaken(error):
+                raise _overtaken(request, revision) from error
+            return None
+        revision = found
+    since = repository.commits_since(state.head, revision)
+    # The oldest first: what came on top of ours holds the same files.
+    for commit in reversed(since):
+        if not _missing(preview, repository.files(commit)):
+            return commit, _url(repository, revision)
+    if since or is_overtaken(error):
+        raise _overtaken(request, revision) from error
+    return None
+
+
+def _missing(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
+    """Whether a commit is another than the one that was planned."""
+    wanted = differing(preview.request.files, files)
+    return bool(wanted) or any(name in files for name in preview.plan.deleted)
+
+
+def _overtaken(request: HubPushRequest, revision: str) -> TemporarilyUnavailable:
+    return TemporarilyUnavailable(
+        f"somebody else committed to {revision} in the meantime; nothing was written",
+        request.name,
+        "look at it, then push again: the plan will be a new one",
+    )
+
+
+def _check(repository: HubRepository, request: HubPushRequest, commit: str) -> None:
+    """Read back what was sent.
+
+    Raises:
+        BadData: a file came back otherwise; the tag is withheld (exit 65).
+    """
+    wrong = differing(request.files, repository.files(commit))
+    wrong = wrong or repository.differing(commit, request.files)
+    if wrong:
+        named = ", ".join(wrong[:3]) + (" ..." if len(wrong) > 3 else "")  # noqa: PLR2004 (a few names)
+        raise BadData(
+            f"{len(wrong)} files are not there as they were sent ({named}); no tag "
+            "was set",
+            f"{request.name}@{commit}",
+            "push again, and tell the Hub's operators if it stays",
+        )
