@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import tempfile
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.errors import BadConfiguration, NoInput
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -26,14 +22,10 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from curation.core.json_types import UntypedJson
     from curation.verification import Finding, Verification
-
-_HUB = re.compile(
-    r"(?:hf://datasets/)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
-)
 
 
 def verify(
@@ -76,54 +68,22 @@ def verify(
       csbdata verify build/JSONSchemaBench --format json
       csbdata verify epfl-dlab/JSONSchemaBench --revision v2.0.0
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.publish.verify import VerificationRequest
+    from curation.publish.verify import verify as verify_dataset
     from curation.system.progress import Quiet, Shown
-    from curation.verification import verify as verify_folder
 
-    progress = Quiet() if format_ is Format.JSON else Shown()
-    with _folder(where, revision) as folder:
-        found = verify_folder(
-            folder, jobs=jobs or os.cpu_count() or 1, progress=progress
-        )
+    found = verify_dataset(
+        VerificationRequest(
+            where=where, revision=revision, jobs=jobs or os.cpu_count() or 1
+        ),
+        Quiet() if format_ is Format.JSON else Shown(),
+    )
     if format_ is Format.JSON:
         print_json(as_json(where, found))
     else:
         _print(where, found, limit)
     if found.exit_code:
         raise typer.Exit(found.exit_code)
-
-
-@contextmanager
-def _folder(where: str, revision: str | None) -> Iterator[Path]:
-    """Give the folder itself, or one with all files of a repository."""
-    folder = Path(where)
-    if folder.exists():
-        if revision is not None:
-            raise BadConfiguration("--revision is for a repository", where)
-        yield folder
-        return
-    found = _HUB.fullmatch(where)
-    if not found:
-        raise NoInput(
-            "no such folder", where, "csbdata build makes one; owner/name is on the Hub"
-        )
-    with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as temporary:
-        yield _downloaded(
-            found["name"], revision or found["revision"], Path(temporary) / "repository"
-        )
-
-
-def _downloaded(name: str, revision: str | None, folder: Path) -> Path:
-    """Download every file of a repository past every cache; return the folder."""
-    from curation.huggingface.session import Patience, patient_client
-    from curation.publish.repository import MAIN, HubRepository
-
-    say(f"{name}: downloading ...", style="dim")
-    with patient_client(Patience()):
-        repository = HubRepository(name=name)
-        state = repository.state(revision or MAIN)
-        repository.fetch(state.head, state.files, folder)
-    folder.mkdir(exist_ok=True)
-    return folder
 
 
 def as_json(where: str, found: Verification) -> UntypedJson:

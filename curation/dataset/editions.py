@@ -20,6 +20,7 @@ from curation.core.benchmark import (
     natural_key,
 )
 from curation.core.documents import Rejected
+from curation.huggingface.names import dataset_name
 from curation.json.text import parse, write
 from curation.system.errors import BadConfiguration, BadData, NoInput
 
@@ -34,10 +35,6 @@ DEFAULT_BUILD = Path("build/JSONSchemaBench")
 # `data` is where the Hub keeps the files of a dataset's unnamed config, which
 # repeats the rows of the others.
 _NO_CONFIGS = frozenset({"ledger", "plots", "LICENSES", "data", DEFAULT})
-#: How a dataset on the Hub is named.
-HUB_NAME = re.compile(
-    r"(?:hf://datasets/)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
-)
 _SPLIT = re.compile(r"(?P<split>\w+(?:\.\w+)*?)(?:-\d+-of-\d+)?\.parquet", re.ASCII)
 
 
@@ -67,9 +64,9 @@ def open_edition(where: str) -> Edition:
     folder = Path(where)
     if folder.is_dir():
         return _opened(where, folder)
-    found = HUB_NAME.fullmatch(where)
+    found = dataset_name(where)
     if found and not folder.exists():
-        return _opened(where, _downloaded(found["name"], found["revision"]))
+        return _opened(where, _downloaded(found.name, found.revision))
     raise NoInput(
         "no such folder", where, "csbdata build makes one; owner/name is on the Hub"
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.canary import MAJOR, canary
 from curation.dataset.story import manifest_of
+from curation.huggingface.names import dataset_name
 from curation.packaging.derived_files import set_version
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import read_manifest
@@ -179,10 +180,11 @@ def _fetched(where: str, folder: Path) -> Version | None:
     """Download what a comparison needs; return the version that a tag says."""
     from curation.publish.repository import MAIN, HubRepository  # noqa: PLC0415 - slow
 
-    name, _, revision = where.removeprefix("hf://datasets/").partition("@")
-    if name.count("/") != 1:
+    found = dataset_name(where)
+    if found is None:
         raise NoInput("no such folder", where, "owner/name is on the Hub")
-    repository = HubRepository(name=name)
+    repository = HubRepository(name=found.name)
+    revision = found.revision
     if not revision:
         tagged = [each for each in repository.tags() if Version.parse(each)]
         revision = max(tagged, key=_by_version, default=MAIN)
@@ -193,7 +195,7 @@ def _fetched(where: str, folder: Path) -> Version | None:
         if each.endswith(".parquet") or each in {MANIFEST, FILE}
     ]
     if not names:
-        raise NoInput("the dataset holds no tables", f"{name}@{revision}")
+        raise NoInput("the dataset holds no tables", f"{found.name}@{revision}")
     repository.fetch(state.head, names, folder)
     return Version.parse(revision)
 

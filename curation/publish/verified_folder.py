@@ -9,7 +9,7 @@ from curation.packaging.manifest import FILE as MANIFEST
 from curation.packaging.manifest import read_manifest
 from curation.publish.file_inventory import describe_content, inventory
 from curation.system.errors import BadData
-from curation.verification import verify
+from curation.verification import verify_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ def verify_for_push(
         read_manifest(folder) != manifest
     ):
         raise BadData("changes while it is looked at", str(folder), "push it again")
-    verification = verify(folder, jobs=jobs, progress=progress)
+    verification = verify_folder(folder, jobs=jobs, progress=progress)
     failures = verification.failures
     if failures:
         for each in failures[1:]:

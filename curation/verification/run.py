@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SHOWN = 200
 
 
-def verify(
+def verify_folder(
     folder: Path,
     *,
     jobs: int = 2,

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from curation.dataset.editions import DEFAULT_BUILD, HUB_NAME
+from curation.dataset.editions import DEFAULT_BUILD
 from curation.download.acquire import FetchSettings
+from curation.huggingface.names import dataset_name
 from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from evaluation.data.dataset import Dataset, SampleSelection
@@ -88,13 +89,13 @@ def _reader(
     if where is None:
         return _default(settings, progress)
     path = Path(where).expanduser()
-    found = HUB_NAME.fullmatch(where)
+    found = dataset_name(where)
     if path.exists():
         return where, _local(path)
     if not found:
         then = "csbdata build makes a build; owner/name is on the Hub"
         raise NoInput("no such file or folder", where, then)
-    return where, _from_hub(found["name"], found["revision"])
+    return where, _from_hub(found.name, found.revision)
 
 
 def _default(settings: FetchSettings, progress: Progress) -> tuple[str, SampleReader]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.download.acquire import FetchSettings
 from curation.download.cache import Cache
+from curation.huggingface.names import model_name
 from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import NoInput
 from evaluation.tokenizers.files import read_files, write_files
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 DEFAULT: Final = "smollm2"
 #: Raised when the same source makes other files.
 _VERSION: Final = "2"
-_HUB: Final = re.compile(
-    r"(?:hf://(?:models/)?)?(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?"
-)
 _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
 
@@ -76,10 +74,10 @@ def get_tokenizer(
     path = Path(name).expanduser()
     if path.exists():
         return _from_path(name, path, settings, say)
-    found = _HUB.fullmatch(name)
+    found = model_name(name)
     if not found:
         raise NoInput("no such tokenizer", name, _then(name, list(known)))
-    folder = hub_folder(found["name"], found["revision"])
+    folder = hub_folder(found.name, found.revision)
     return _from_path(name, folder, settings, say)
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from curation.dataset.ledger import CHANGES
 from curation.pipeline.build import BuildRequest, build
 from curation.system.progress import Quiet
-from curation.verification import verify
+from curation.verification import verify_folder
 from curation.verification.checks.canary import CANARY
 from curation.verification.checks.counts import COUNTS
 from curation.verification.checks.credentials import CREDENTIALS
@@ -70,7 +70,7 @@ def folder(sound: Path, tmp_path: Path) -> Path:
 
 def unread(folder: Path) -> list[str]:
     """Return what cannot be read, as lines; the exit code says so too."""
-    found = verify(folder, checks=QUICK)
+    found = verify_folder(folder, checks=QUICK)
     assert found.exit_code == 65
     return [str(each) for each in found.failures if each.check == "readable"]
 
@@ -91,7 +91,7 @@ def test_a_footer_that_lies_is_survived(folder: Path) -> None:
     content = bytearray(path.read_bytes())
     content[100 : len(content) // 2] = os.urandom(len(content) // 2 - 100)
     path.write_bytes(content)
-    found = verify(folder)
+    found = verify_folder(folder)
     assert found.exit_code
     assert {each.check for each in found.failures} >= {"digests", "schemas"}
 
@@ -161,7 +161,7 @@ def test_no_card_and_no_manifest_makes_it_fail(
     (folder / "README.md").write_text(f"---\n{head}\n---\n")
     manifest = {"configs": parts[2], "files": parts[3], "partial": [], "rules": "x"}
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert verify(folder, checks=(*QUICK, CARELESS)).exit_code
+    assert verify_folder(folder, checks=(*QUICK, CARELESS)).exit_code
 
 
 #: The judgement on loading, without a child that would load.
@@ -177,7 +177,7 @@ def test_a_card_cannot_make_it_fetch_or_look_elsewhere(folder: Path) -> None:
         text = card.read_text()
         card.write_text(text.replace(f"path: {TABLE}", f"path: {other}"))
         card.write_text(card.read_text().replace(f"- {TABLE}", f"- {other}"))
-        found = verify(folder, checks=[LOADING])
+        found = verify_folder(folder, checks=[LOADING])
         assert any(other in each.detail for each in found.failures)
         card.write_text(text)
 
@@ -208,7 +208,7 @@ def _planted(folder: Path) -> list[str]:
 def test_a_planted_token_is_found_and_never_repeated(folder: Path) -> None:
     """In a schema, escaped, as an id, in ledger, card, manifest, a file's name."""
     wanted = _planted(folder)
-    said = [str(each) for each in verify(folder, checks=[CREDENTIALS]).failures]
+    said = [str(each) for each in verify_folder(folder, checks=[CREDENTIALS]).failures]
     for each in wanted:
         assert f"credentials: {each}" in said
     for options in (["--format", "json"], ["--limit", "1000"]):

@@ -37,7 +37,7 @@ def there(
 ) -> Iterator[Connection]:
     """A Hub that the library is turned to; every folder counts as verified."""
     verified = Verification(findings=())
-    monkeypatch.setattr(verified_folder, "verify", lambda *_, **__: verified)
+    monkeypatch.setattr(verified_folder, "verify_folder", lambda *_, **__: verified)
     with connected(monkeypatch, tmp_path_factory.mktemp("home")) as connection:
         yield connection
 
@@ -138,7 +138,9 @@ def test_what_does_not_verify_is_not_pushed(
     """Exit code 65, the first finding, and the command that lists them all."""
     finding = Finding(check="rows", where="A/o1", detail="is wrong")
     monkeypatch.setattr(
-        verified_folder, "verify", lambda *_, **__: Verification(findings=(finding,))
+        verified_folder,
+        "verify_folder",
+        lambda *_, **__: Verification(findings=(finding,)),
     )
     folder = write_folder(tmp_path / "x")
     with pytest.raises(BadData, match=r"rows: A/o1: is wrong.*csbdata verify"):

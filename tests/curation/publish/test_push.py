@@ -28,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings(UPLOAD_WARNING)
 def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every folder counts as verified."""
     found = Verification(findings=())
-    monkeypatch.setattr(verified_folder, "verify", lambda *_, **__: found)
+    monkeypatch.setattr(verified_folder, "verify_folder", lambda *_, **__: found)
 
 
 @pytest.fixture(autouse=True)
@@ -60,10 +60,13 @@ def test_what_is_not_agreed_to_is_not_done(there: Connection, tmp_path: Path) ->
     """The preview says all of it; the repository is not even made."""
     folder = write_folder(tmp_path / "x")
     shown: list[PushPreview] = []
-    result = push(
-        PushRequest(folder=folder, repo=NAME, patience=HASTY),
-        confirm=lambda preview: bool(shown.append(preview)),
-    )
+
+    def decline(preview: PushPreview) -> bool:
+        shown.append(preview)
+        return False
+
+    request = PushRequest(folder=folder, repo=NAME, patience=HASTY)
+    result = push(request, confirm=decline)
     assert shown == [result.preview]
     assert result.preview.plan.added == tuple(sorted(contents(folder)))
     assert result.preview.headline == f"{NAME} (private): not there yet, will be made"

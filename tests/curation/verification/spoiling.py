@@ -9,7 +9,7 @@ import polars as pl
 
 from curation.core.records import Record
 from curation.system.parquet_columns import columns_of, parquet_writer
-from curation.verification import verify
+from curation.verification import verify_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,4 +58,4 @@ def lines(found: Verification) -> list[str]:
 
 def said_by(check: FolderCheck, folder: Path) -> list[str]:
     """Return the failures that one check finds, as lines."""
-    return lines(verify(folder, checks=[check]))
+    return lines(verify_folder(folder, checks=[check]))

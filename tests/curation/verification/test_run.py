@@ -17,7 +17,7 @@ from curation.json.text import digest
 from curation.schema.dialects import BY_NAME
 from curation.schema.skeleton import skeleton_digest
 from curation.system.errors import NoInput
-from curation.verification import Finding, Verification, verify
+from curation.verification import Finding, Verification, verify_folder
 from curation.verification.checks.canary import CANARY
 from curation.verification.checks.card import CARD
 from curation.verification.checks.counts import COUNTS
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 def test_a_build_is_sound(sound: Path) -> None:
     """The sample's build has no failure; every config and split was opened."""
-    found = verify(sound)
+    found = verify_folder(sound)
     assert lines(found) == []
     assert (found.exit_code, found.partial) == (0, True)
     assert found.counted["configs"] == 2 * len(CONFIGS)
@@ -60,7 +60,7 @@ def test_a_build_is_sound(sound: Path) -> None:
 def test_a_folder_may_be_called_like_a_pattern(sound: Path, tmp_path: Path) -> None:
     """Brackets and stars in a path are letters: all is read, and all is well."""
     folder = copytree(sound, tmp_path / "o[u]t *")
-    found = verify(folder, checks=(COUNTS, IDENTITY, LEAKAGE, LOADING))
+    found = verify_folder(folder, checks=(COUNTS, IDENTITY, LEAKAGE, LOADING))
     assert lines(found) == []
     assert found.counted["configs opened"] == 2 * len(CONFIGS) + 1
 
@@ -70,7 +70,7 @@ def test_what_it_says_does_not_depend_on_jobs(folder: Path) -> None:
     set_cell(folder / TABLE, "sha256", "0" * 64, row=2)
     set_cell(folder / TABLE, "json_schema", "[]", row=1)
     checks = [SCHEMAS, PERSONAL, LEAKAGE]
-    one, three = (verify(folder, jobs=jobs, checks=checks) for jobs in (1, 3))
+    one, three = (verify_folder(folder, jobs=jobs, checks=checks) for jobs in (1, 3))
     assert one == three
     assert one.failures
 
@@ -211,7 +211,7 @@ def test_what_paper_rules_keep_is_noted_and_no_failure(folder: Path) -> None:
     for column, value in _consistent({"type": "strnig"}, "draft-07").items():
         set_cell(folder / TABLE, column, value)
     edit_manifest(folder, lambda manifest: manifest.update(rules="paper"))
-    found = verify(folder, checks=[SCHEMAS])
+    found = verify_folder(folder, checks=[SCHEMAS])
     assert lines(found) == []
     assert [each.check for each in found.notes] == ["schemas"]
 
@@ -287,7 +287,7 @@ def test_addresses_are_listed_and_no_failure(folder: Path) -> None:
     """A record with a mail address is a note with its place, not its address."""
     schema = {"description": "ask jane.roe@uni-somewhere.edu"}
     name = set_cell(folder / TABLE, "json_schema", json.dumps(schema))
-    found = verify(folder, checks=[PERSONAL])
+    found = verify_folder(folder, checks=[PERSONAL])
     assert found.exit_code == 0
     assert f"personal: Github_easy/{name}: 1 e-mail address" in map(str, found.notes)
     assert found.counted["places with e-mail address"] == 1
@@ -311,9 +311,9 @@ def test_the_exit_code_tells_what_failed() -> None:
 def test_what_is_no_build_is_no_input(tmp_path: Path) -> None:
     """A folder that is not there, and one without a manifest."""
     with pytest.raises(NoInput, match="no such folder"):
-        verify(tmp_path / "gone")
+        verify_folder(tmp_path / "gone")
     with pytest.raises(NoInput, match="no build"):
-        verify(tmp_path)
+        verify_folder(tmp_path)
 
 
 def test_configs_of_instances_are_opened_too(sound: Path) -> None:

@@ -1,0 +1,48 @@
+"""How a dataset or a model on the Hub is named where a path could stand too."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
+_DATASET_PREFIXES = ("hf://datasets/", "")
+_MODEL_PREFIXES = ("hf://models/", "hf://", "")
+
+
+class HubName(NamedTuple):
+    """A repository, and which state of it."""
+
+    #: `owner/name`.
+    name: str
+    #: Branch, tag or commit; None for the default branch.
+    revision: str | None
+
+
+def dataset_name(text: str) -> HubName | None:
+    """Read `owner/name`, `owner/name@revision`, or the same after `hf://datasets/`.
+
+    None for anything else.
+
+    Example:
+        >>> dataset_name("hf://datasets/epfl-dlab/JSONSchemaBench@v2.0.0")
+        HubName(name='epfl-dlab/JSONSchemaBench', revision='v2.0.0')
+    """
+    return _parsed(text, _DATASET_PREFIXES)
+
+
+def model_name(text: str) -> HubName | None:
+    """Read `owner/name`, `owner/name@revision`, or the same after `hf://`.
+
+    None for anything else.
+    """
+    return _parsed(text, _MODEL_PREFIXES)
+
+
+def _parsed(text: str, prefixes: tuple[str, ...]) -> HubName | None:
+    for prefix in prefixes:
+        if text.startswith(prefix):
+            found = _NAME.fullmatch(text.removeprefix(prefix))
+            if found:
+                return HubName(name=found["name"], revision=found["revision"])
+    return None

@@ -1,0 +1,105 @@
+"""Verify a dataset folder, or a dataset on the Hub as its readers would get it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from curation.huggingface.names import dataset_name
+from curation.system.errors import BadConfiguration, NoInput
+from curation.system.progress import Progress, Quiet
+from curation.verification import verify_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.huggingface.names import HubName
+    from curation.verification import Verification
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerificationRequest:
+    """What is to be verified."""
+
+    #: A built folder, or a dataset on the Hub: `owner/name` or `owner/name@revision`.
+    where: str
+    #: Branch, tag or commit of the dataset on the Hub; None for the one that `where`
+    #: names, or else main.
+    revision: str | None = None
+    #: Worker processes.
+    jobs: int = 2
+
+
+def verify(
+    request: VerificationRequest, progress: Progress | None = None
+) -> Verification:
+    """Check whether a dataset folder holds what it says, and nothing that it must not.
+
+    Nothing in the folder is changed. A dataset on the Hub is downloaded whole, past
+    every cache; a folder that exists comes before a dataset of the same name.
+
+    Returns:
+        The findings, of which failures forbid publishing, and what was counted.
+
+    Raises:
+        NoInput: there is no such folder or dataset, or no build in it.
+        BadConfiguration: a revision was given of a folder.
+        WorkerDidNotStart: no child process can be started.
+        Fault: the Hub cannot be reached, or refuses.
+
+    Example:
+        Whether a build may be published::
+
+            found = verify(VerificationRequest(where="build/JSONSchemaBench"))
+            for failure in found.failures:
+                print(failure.check, failure.where, failure.detail)
+    """
+    progress = progress or Quiet()
+    with _folder_of(request, progress) as folder:
+        return verify_folder(folder, jobs=request.jobs, progress=progress)
+
+
+@contextmanager
+def _folder_of(request: VerificationRequest, progress: Progress) -> Iterator[Path]:
+    """Give the folder itself, or one with all files of a dataset on the Hub."""
+    folder = Path(request.where)
+    if folder.exists():
+        if request.revision is not None:
+            raise BadConfiguration("--revision is for a repository", request.where)
+        yield folder
+        return
+    found = dataset_name(request.where)
+    if found is None:
+        raise NoInput(
+            "no such folder",
+            request.where,
+            "csbdata build makes one; owner/name is on the Hub",
+        )
+    if request.revision:
+        found = found._replace(revision=request.revision)
+    with TemporaryDirectory(prefix="csbdata-verify-") as temporary:
+        downloaded = Path(temporary) / "repository"
+        _download(found, downloaded, progress)
+        yield downloaded
+
+
+def _download(dataset: HubName, folder: Path, progress: Progress) -> None:
+    """Download every file of a dataset, past every cache."""
+    from curation.huggingface.session import (  # noqa: PLC0415 - slow, rarely asked
+        Patience,
+        patient_client,
+    )
+    from curation.publish.repository import (  # noqa: PLC0415 - slow, rarely asked
+        MAIN,
+        HubRepository,
+    )
+
+    progress.say(f"{dataset.name}: downloading ...")
+    with patient_client(Patience()):
+        repository = HubRepository(name=dataset.name)
+        state = repository.state(dataset.revision or MAIN)
+        repository.fetch(state.head, state.files, folder)
+    folder.mkdir(exist_ok=True)
