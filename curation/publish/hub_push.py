@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.publish.file_inventory import RemoteFile
+    from curation.publish.hub_preview import HubPreview, HubPushRequest
     from curation.publish.plan import PushPlan
-    from curation.publish.hub_preview import HubPushRequest, HubPreview
     from curation.system.progress import Progress
 
 

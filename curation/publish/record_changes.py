@@ -69,7 +69,7 @@ def changes_of_plan(
     is called only where a table would be written or deleted.
 
     Raises:
-        Fault: the tables cannot be fetched.
+        CsbdataError: the tables cannot be fetched.
     """
     touched = (*plan.written, *plan.deleted)
     if not any(name.endswith(SUFFIX) for name in touched):

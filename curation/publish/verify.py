@@ -48,7 +48,7 @@ def verify(
         NoInput: there is no such folder or dataset, or no build in it.
         BadConfiguration: a revision was given of a folder.
         WorkerDidNotStart: no child process can be started.
-        Fault: the Hub cannot be reached, or refuses.
+        CsbdataError: the Hub cannot be reached, or refuses.
 
     Example:
         Whether a build may be published::
