@@ -14,9 +14,9 @@ from statistics import median_high
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Rejected
+from curation.dataset.features import used
 from curation.json.text import Policy, parse
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.features import used
 from curation.schema.measures import (
     fan_out_outside_arrays,
     field_count,

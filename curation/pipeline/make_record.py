@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.records import Record
+from curation.dataset.features import used
 from curation.json import text as jsontext
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12, declared
-from curation.schema.features import used
 from curation.schema.measures import max_fan_out, nesting, text_size
 from curation.schema.skeleton import skeleton_digest
 from curation.validation.metaschemas import valid_under

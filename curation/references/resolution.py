@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from curation.json.pointer import Tokens, tokens_of
-from curation.schema.dialects import DRAFT_2019_09, DRAFT_2020_12, Dialect, Shape
+from curation.schema.dialects import Dialect, Shape
 from curation.schema.locations import SchemaLocation
 from curation.schema.subschemas import children
 
@@ -55,10 +55,6 @@ class ReferenceScan:
 _LEGAL = ":/?#@!$&'()*+,;=~%"
 _PLAIN = re.compile(r"[\w:/?#@!$&'()*+,;=~.-]*", re.ASCII)
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_ANCHORS = {
-    DRAFT_2019_09.name: ("$anchor",),
-    DRAFT_2020_12.name: ("$anchor", "$dynamicAnchor"),
-}
 #: Keywords of a schema that tie it to where it stands.
 MARKS = ("$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema", "$vocabulary")
 
@@ -109,13 +105,12 @@ def base_of(schema: UntypedJson, dialect: Dialect, base: str) -> str:
 
 def _names(schema: UntypedJson, dialect: Dialect) -> Iterator[str]:
     """Yield the plain names that a schema gives itself."""
-    if dialect.name in _ANCHORS:
-        for keyword in _ANCHORS[dialect.name]:
-            if isinstance(schema.get(keyword), str):
-                yield schema[keyword]
-        return
+    for keyword in dialect.anchor_keywords:
+        if isinstance(schema.get(keyword), str):
+            yield schema[keyword]
     own = schema.get(dialect.id_keyword)
-    if isinstance(own, str) and own.startswith("#") and len(own) > 1:
+    fragment = isinstance(own, str) and own.startswith("#") and len(own) > 1
+    if fragment and dialect.ref_hides_siblings:
         yield own[1:]
 
 

@@ -41,6 +41,9 @@ class Dialect:
     assertions: frozenset[str]
     #: Identifiers and references.
     core: frozenset[str]
+    #: Those of `core` that give a schema a plain name; up to draft-07 an identifier
+    #: that is a mere fragment does.
+    anchor_keywords: tuple[str, ...]
     #: Those of `core` that refer to another schema.
     reference_keywords: tuple[str, ...]
     #: `id` in draft-04, `$id` later.
@@ -145,6 +148,7 @@ DRAFT_03 = Dialect(
     assertions=(_ASSERTIONS - {"multipleOf", "maxProperties", "minProperties"})
     | {"divisibleBy", "disallow"},
     core=frozenset({"id", "$ref"}),
+    anchor_keywords=(),
     reference_keywords=("$ref",),
     id_keyword="id",
     definitions_keyword="definitions",
@@ -157,6 +161,7 @@ DRAFT_04 = Dialect(
     applicators={**_COMMON, **_OLD_ARRAYS, **_DEPENDENCIES},
     assertions=_ASSERTIONS,
     core=frozenset({"id", "$ref"}),
+    anchor_keywords=(),
     reference_keywords=("$ref",),
     id_keyword="id",
     definitions_keyword="definitions",
@@ -169,6 +174,7 @@ DRAFT_06 = Dialect(
     applicators={**_COMMON, **_OLD_ARRAYS, **_DEPENDENCIES, **_DRAFT_06},
     assertions=_ASSERTIONS | {"const"},
     core=frozenset({"$id", "$ref"}),
+    anchor_keywords=(),
     reference_keywords=("$ref",),
     id_keyword="$id",
     definitions_keyword="definitions",
@@ -181,6 +187,7 @@ DRAFT_07 = Dialect(
     applicators={**DRAFT_06.applicators, **_DRAFT_07},
     assertions=_ASSERTIONS | {"const"},
     core=frozenset({"$id", "$ref"}),
+    anchor_keywords=(),
     reference_keywords=("$ref",),
     id_keyword="$id",
     definitions_keyword="definitions",
@@ -195,6 +202,7 @@ DRAFT_2019_09 = Dialect(
     core=frozenset(
         {"$id", "$ref", "$anchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"}
     ),
+    anchor_keywords=("$anchor",),
     reference_keywords=("$ref", "$recursiveRef"),
     id_keyword="$id",
     definitions_keyword="$defs",
@@ -216,6 +224,7 @@ DRAFT_2020_12 = Dialect(
     core=frozenset(
         {"$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$vocabulary"}
     ),
+    anchor_keywords=("$anchor", "$dynamicAnchor"),
     reference_keywords=("$ref", "$dynamicRef"),
     id_keyword="$id",
     definitions_keyword="$defs",
@@ -238,6 +247,7 @@ ANY_DIALECT = Dialect(
     },
     assertions=frozenset[str]().union(*(each.assertions for each in BY_NAME.values())),
     core=frozenset[str]().union(*(each.core for each in BY_NAME.values())),
+    anchor_keywords=("$anchor", "$dynamicAnchor"),
     reference_keywords=("$ref", "$dynamicRef", "$recursiveRef"),
     id_keyword="$id",
     definitions_keyword="definitions",

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 from curation.core.benchmark import instances_config
 from curation.core.documents import Rejected
 from curation.dataset.editions import config_names, split_of_file
+from curation.dataset.features import features
 from curation.json.text import parse
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.features import features
 from curation.system.checksums import file_digest
 from curation.system.errors import BadConfiguration, BadData
 from evaluation.core.cases import Instance, Sample

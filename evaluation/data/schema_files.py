@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.benchmark import natural_key
 from curation.core.documents import Rejected
+from curation.dataset.features import features
 from curation.instances.dataset.maskbench import name_of
 from curation.instances.model import InstanceKind
 from curation.json.text import parse, plain, write
 from curation.schema.dialects import ANY_DIALECT
-from curation.schema.features import features
 from curation.system.errors import BadData, NoInput
 from curation.workers.limits import Limits, too_big
 from evaluation.core.cases import Instance, Sample

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+from curation.dataset.features import used
 from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, KNOWN_WORDS
-from curation.schema.features import used
 from curation.schema.subschemas import subschemas
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadData, NoInput

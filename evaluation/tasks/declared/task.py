@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
+from curation.dataset.features import formats
 from curation.json.text import parse
 from curation.schema.dialects import BY_NAME
-from curation.schema.features import formats
 from evaluation.core.cases import Case, Result
 from evaluation.core.task import Settings, Task
 from evaluation.tasks.declared.report import report

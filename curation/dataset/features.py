@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from curation.references.recursion import is_recursive
 from curation.schema.dialects import (
     ANNOTATIONS,
     CONTAINERS,
     KNOWN_WORDS,
     REFERENCE_KEYWORDS,
 )
-from curation.schema.recursion import is_recursive
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:

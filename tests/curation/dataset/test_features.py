@@ -1,4 +1,4 @@
-"""Features in the names of the paper's Figure 4, and which schemas recurse."""
+"""Features in the names of the paper's Figure 4."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.dataset.features import features, formats, used
 from curation.schema.dialects import (
     ANY_DIALECT,
     DRAFT_04,
     DRAFT_07,
-    DRAFT_2019_09,
     DRAFT_2020_12,
 )
-from curation.schema.features import features, formats, used
-from curation.schema.recursion import is_recursive
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -87,62 +85,8 @@ def test_names_are_sorted_and_stand_once() -> None:
     assert both.formats == formats(schema, DRAFT_2020_12) == ("date", "uri")
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"$ref": "#"},
-        {"properties": {"a": {"items": {"$ref": "#"}}}},
-        {"definitions": {"a": {"items": {"$ref": "#/definitions/a"}}}},
-        {
-            "definitions": {
-                "a": {"items": {"$ref": "#/definitions/b"}},
-                "b": {"not": {"$ref": "#/definitions/a"}},
-            }
-        },
-        {"definitions": {"a b": {"not": {"$ref": "#/definitions/a%20b"}}}},
-        {"$id": "https://x.test/a", "not": {"$ref": "https://x.test/a#"}},
-        {"definitions": {"x": {"$id": "#n", "not": {"$ref": "#n"}}}},
-    ],
-)
-def test_a_reference_above_itself_is_recursion(schema: UntypedJson) -> None:
-    """To the root, to an ancestor, in a ring, by pointer, anchor or identifier."""
-    assert is_recursive(schema, DRAFT_07)
-    assert "@recursiveSchemas" in features(schema, DRAFT_07)
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"properties": {"a": {"$ref": "#/definitions/a"}}, "definitions": {"a": {}}},
-        {
-            "properties": {"a": {"$ref": "#/definitions/a"}},
-            "definitions": {"a": {"$ref": "#/definitions/b"}, "b": {}},
-        },
-        {"$ref": "https://x.test/other"},
-        {"$ref": "#nowhere"},
-        {"enum": [{"$ref": "#"}]},
-        {"properties": {"a": {"$ref": "#/properties/ab"}, "ab": {}}},
-        True,
-    ],
-)
-def test_other_references_are_none(schema: UntypedJson) -> None:
-    """Chains that end, other documents, and data that looks like a reference."""
-    assert not is_recursive(schema, DRAFT_07)
-
-
-def test_recursion_by_its_own_keywords_is_recursion() -> None:
-    """`$recursiveRef` and `$dynamicRef` lead back as `$ref` does."""
-    assert is_recursive({"not": {"$recursiveRef": "#"}}, DRAFT_2019_09)
-    node = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
-    assert is_recursive(node, DRAFT_2020_12)
-
-
-def test_long_chains_of_references_are_followed_without_recursion() -> None:
-    """A ring of 20,000 definitions is found, and an open chain is none."""
-    chain: dict[str, UntypedJson] = {
-        f"d{number}": {"not": {"$ref": f"#/definitions/d{number + 1}"}}
-        for number in range(20_000)
-    }
-    assert not is_recursive({"definitions": chain}, DRAFT_07)
-    chain["d20000"] = {"$ref": "#/definitions/d0"}
-    assert is_recursive({"definitions": chain}, DRAFT_07)
+def test_a_schema_that_refers_back_to_itself_has_a_feature() -> None:
+    """As the paper counts recursion: by the schema, not by its keywords."""
+    recursive = {"properties": {"a": {"$ref": "#"}}}
+    assert features(recursive, DRAFT_07) == ("$ref", "@recursiveSchemas")
+    assert features({"$ref": "#/definitions/a"}, DRAFT_07) == ("$ref",)

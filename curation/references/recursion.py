@@ -1,0 +1,71 @@
+"""Can a schema come back to itself through its references?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.references.resolution import SchemaDocument, follow_reference
+from curation.schema.dialects import ANY_DIALECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.core.json_types import UntypedJson
+    from curation.json.pointer import Tokens
+    from curation.schema.dialects import Dialect
+
+
+def is_recursive(schema: UntypedJson, dialect: Dialect) -> bool:
+    """Return whether a local reference leads, by way of others, back above itself.
+
+    References to other documents are not followed.
+    """
+    resolved = list(_resolved(schema, dialect))
+    targets = {target for _, target in resolved}
+    follows: dict[Tokens, set[Tokens]] = {target: set() for target in targets}
+    for tokens, target in resolved:
+        for length in range(len(tokens) + 1):
+            if tokens[:length] in targets:
+                follows[tokens[:length]].add(target)
+    return _has_cycle(follows)
+
+
+def _resolved(schema: UntypedJson, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
+    """Yield where each local reference stands, and where it leads."""
+    uri = _own_uri(schema) if dialect is ANY_DIALECT else ""
+    document = SchemaDocument(schema=schema, dialect=dialect, uri=uri)
+    for reference in document.scanned.references:
+        if not isinstance(reference.value, str):
+            continue
+        try:
+            found = follow_reference(reference.value, reference.base, [document])
+        except (LookupError, ValueError):
+            continue
+        if found is not None:
+            yield reference.tokens, found[1].tokens
+
+
+def _own_uri(schema: UntypedJson) -> str:
+    """Return the URI by which a schema names itself in draft-04, without fragment."""
+    uri = schema.get("id") if isinstance(schema, dict) and "$id" not in schema else None
+    return uri.partition("#")[0] if isinstance(uri, str) else ""
+
+
+def _has_cycle(follows: dict[Tokens, set[Tokens]]) -> bool:
+    done: set[Tokens] = set()
+    for start, first in follows.items():
+        path: list[tuple[Tokens, Iterator[Tokens]]] = [(start, iter(first))]
+        open_now = {start}
+        while path and start not in done:
+            here, rest = path[-1]
+            following = next(rest, None)
+            if following is None:
+                path.pop()
+                open_now.discard(here)
+                done.add(here)
+            elif following in open_now:
+                return True
+            elif following not in done:
+                open_now.add(following)
+                path.append((following, iter(follows[following])))
+    return False

@@ -1,0 +1,105 @@
+"""Which schemas recurse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.references.recursion import is_recursive
+from curation.schema.dialects import (
+    ANY_DIALECT,
+    DRAFT_07,
+    DRAFT_2019_09,
+    DRAFT_2020_12,
+)
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"properties": {"a": {"items": {"$ref": "#"}}}},
+        {"definitions": {"a": {"items": {"$ref": "#/definitions/a"}}}},
+        {
+            "definitions": {
+                "a": {"items": {"$ref": "#/definitions/b"}},
+                "b": {"not": {"$ref": "#/definitions/a"}},
+            }
+        },
+        {"definitions": {"a b": {"not": {"$ref": "#/definitions/a%20b"}}}},
+        {"$id": "https://x.test/a", "not": {"$ref": "https://x.test/a#"}},
+        {"definitions": {"x": {"$id": "#n", "not": {"$ref": "#n"}}}},
+    ],
+)
+def test_a_reference_above_itself_is_recursion(schema: UntypedJson) -> None:
+    """To the root, to an ancestor, in a ring, by pointer, anchor or identifier."""
+    assert is_recursive(schema, DRAFT_07)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"$ref": "#/definitions/a"}}, "definitions": {"a": {}}},
+        {
+            "properties": {"a": {"$ref": "#/definitions/a"}},
+            "definitions": {"a": {"$ref": "#/definitions/b"}, "b": {}},
+        },
+        {"$ref": "https://x.test/other"},
+        {"$ref": "#nowhere"},
+        {"enum": [{"$ref": "#"}]},
+        {"properties": {"a": {"$ref": "#/properties/ab"}, "ab": {}}},
+        True,
+    ],
+)
+def test_other_references_are_none(schema: UntypedJson) -> None:
+    """Chains that end, other documents, and data that looks like a reference."""
+    assert not is_recursive(schema, DRAFT_07)
+
+
+def test_recursion_by_its_own_keywords_is_recursion() -> None:
+    """`$recursiveRef` and `$dynamicRef` lead back as `$ref` does."""
+    assert is_recursive({"not": {"$recursiveRef": "#"}}, DRAFT_2019_09)
+    node = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
+    assert is_recursive(node, DRAFT_2020_12)
+
+
+def test_long_chains_of_references_are_followed_without_recursion() -> None:
+    """A ring of 20,000 definitions is found, and an open chain is none."""
+    chain: dict[str, UntypedJson] = {
+        f"d{number}": {"not": {"$ref": f"#/definitions/d{number + 1}"}}
+        for number in range(20_000)
+    }
+    assert not is_recursive({"definitions": chain}, DRAFT_07)
+    chain["d20000"] = {"$ref": "#/definitions/d0"}
+    assert is_recursive({"definitions": chain}, DRAFT_07)
+
+
+def test_a_pointer_starts_from_the_resource_that_holds_it() -> None:
+    """`#` leads to the root of the embedded resource, not of the document."""
+    inner = {"$id": "inner", "properties": {"a": {"$ref": "#"}}}
+    assert is_recursive({"$id": "http://x.test/", "items": inner}, DRAFT_07)
+    outer = {"definitions": {"a": {"$id": "inner", "not": {"$ref": "#/definitions/a"}}}}
+    assert not is_recursive(outer, DRAFT_07)
+
+
+def test_two_resources_that_refer_to_each_other_recurse() -> None:
+    """Relative identifiers are joined to the base URI around them."""
+    tree = {
+        "$id": "http://x.test/tree",
+        "items": {"$ref": "node"},
+        "definitions": {"node": {"$id": "node", "items": {"$ref": "tree"}}},
+    }
+    assert is_recursive(tree, DRAFT_07)
+
+
+def test_a_schema_of_no_known_dialect_names_itself_in_any_way() -> None:
+    """By `id`, by `$id`, by an anchor."""
+    for keyword in ("id", "$id"):
+        own = {keyword: "http://x.test/a#", "not": {"$ref": "http://x.test/a"}}
+        assert is_recursive(own, ANY_DIALECT)
+    anchored = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
+    assert is_recursive(anchored, ANY_DIALECT)
