@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from bench.generating import Task, serve
-from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.witnesses.search import stream
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def fill(task: Task, add: Callable[[Any], None]) -> None:
     """Hand over the values of a schema."""
-    for value in stream(Subject.of(task["schema"], task["dialect"])):
+    for value in stream(CompiledSchema.from_json(task["schema"], task["dialect"])):
         add(value)
 
 

@@ -50,7 +50,7 @@ from bench.instance_figures import (
 from bench.peers import Absent, installed
 from curation.core.benchmark import CONFIGS
 from curation.instances.constraints.admission import identity
-from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.compiled_schema import CompiledSchema
 
 if TYPE_CHECKING:
     import argparse
@@ -72,7 +72,7 @@ def _rows(build: Path) -> Iterator[Drawn]:
             yield from (Drawn(**row) for row in frame.iter_rows(named=True))
 
 
-def _distinct_valid(subject: Subject, texts: Sequence[str]) -> int:
+def _distinct_valid(subject: CompiledSchema, texts: Sequence[str]) -> int:
     """Return how many distinct values jsonschema-rs accepts."""
     found = set()
     for text in texts:
@@ -85,7 +85,9 @@ def _distinct_valid(subject: Subject, texts: Sequence[str]) -> int:
     return len(found)
 
 
-def _score(generator: Generator, row: Drawn, subject: Subject, budget: float) -> Score:
+def _score(
+    generator: Generator, row: Drawn, subject: CompiledSchema, budget: float
+) -> Score:
     answer = generator.ask(json.loads(row.json_schema), row.dialect, budget)
     return Score(
         dialect=row.dialect,
@@ -114,7 +116,7 @@ def _measured(
         for number, row in enumerate(rows):
             if number % _EVERY == 0:
                 _say(f"instances: schema {number} of {len(rows)}")
-            subject = Subject.of(json.loads(row.json_schema), row.dialect)
+            subject = CompiledSchema.from_json(json.loads(row.json_schema), row.dialect)
             for name, generator in running.items():
                 score = _score(generator, row, subject, budget)
                 scores.setdefault(name, []).append(score)

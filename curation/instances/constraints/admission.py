@@ -10,7 +10,7 @@ from curation.json.text import canonical
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.conjunction import Conjunction
 
 
 def identity(value: UntypedJson) -> bytes:
@@ -33,7 +33,7 @@ def type_of(value: UntypedJson) -> str:
     return "object" if isinstance(value, dict) else "array"
 
 
-def admits(shape: Shape, value: UntypedJson) -> bool:
+def admits(shape: Conjunction, value: UntypedJson) -> bool:
     """Tell whether types, bounds, lengths, patterns and names allow a value."""
     kind = type_of(value)
     if kind not in shape.types:
@@ -59,7 +59,7 @@ def _fits(count: int, least: int, most: int | None) -> bool:
     return least <= count and (most is None or count <= most)
 
 
-def _in_bounds(shape: Shape, value: float) -> bool:
+def _in_bounds(shape: Conjunction, value: float) -> bool:
     return (
         (shape.minimum is None or value >= shape.minimum)
         and (shape.maximum is None or value <= shape.maximum)
@@ -74,7 +74,7 @@ def is_multiple(value: float, step: float) -> bool:
     return Fraction(str(value)) % Fraction(str(step)) == 0
 
 
-def conflict(shape: Shape, kind: str) -> bool:
+def conflict(shape: Conjunction, kind: str) -> bool:
     """Tell whether nothing of one type can meet the plain assertions."""
     if kind == "object":
         return _object_conflict(shape)
@@ -87,14 +87,14 @@ def conflict(shape: Shape, kind: str) -> bool:
     return False
 
 
-def _object_conflict(shape: Shape) -> bool:
+def _object_conflict(shape: Conjunction) -> bool:
     least = max(shape.min_properties, len(shape.required))
     if shape.max_properties is not None and least > shape.max_properties:
         return True
-    return any(shape.property_nodes(name) is None for name in shape.required)
+    return any(shape.property_goals(name) is None for name in shape.required)
 
 
-def _is_empty_range(shape: Shape) -> bool:
+def _is_empty_range(shape: Conjunction) -> bool:
     lows = (shape.minimum, shape.exclusive_minimum)
     highs = (shape.maximum, shape.exclusive_maximum)
     known = [each for each in lows if each is not None]

@@ -50,7 +50,7 @@ _FORMATS: Final = {
 _TYPES: Final = frozenset({"string", "object", "array", "number", "boolean", "null"})
 
 
-def asserted(schema: UntypedJson, dialect: Dialect) -> tuple[str, ...]:
+def asserting_keywords(schema: UntypedJson, dialect: Dialect) -> tuple[str, ...]:
     """Return the keywords that some value may fail, in the order they stand.
 
     `minLength: 0`, `uniqueItems: false`, `not: false` and their like never fail.

@@ -24,6 +24,7 @@ from curation.references.resolution import (
     member,
 )
 from curation.schema.dialects import BY_NAME, REFERENCE_KEYWORDS, Dialect
+from curation.schema.locations import SchemaLocation
 from curation.validation.metaschema_2020_12 import refuse
 
 if TYPE_CHECKING:
@@ -47,25 +48,8 @@ _DRAFTS = {
 _HERE = "json-schema:///record"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
-    """A place of the record; one object per place and subject, compared by `is`."""
-
-    schema: UntypedJson
-    tokens: Tokens
-    #: The base URI in force around it, its own identifier not considered.
-    base: str
-    #: Empty for the record, else the URI of a standard document.
-    document: str
-
-    @property
-    def pointer(self) -> str:
-        """The JSON pointer inside its document."""
-        return pointer(self.tokens)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Error:
+class FailedAssertion:
     """One failed assertion, as jsonschema-rs reports it."""
 
     keyword: str
@@ -78,20 +62,22 @@ class Error:
     #: `propertyNames` where that refers.
     of_name: bool = False
     #: The errors of each branch of an `anyOf` or `oneOf` that failed.
-    inner: tuple[tuple[Error, ...], ...] = ()
+    inner: tuple[tuple[FailedAssertion, ...], ...] = ()
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Compiled:
-    """What is compiled once per subject."""
+    """What is compiled once per compiled."""
 
-    places: dict[Node, Any] = field(default_factory=dict)
-    targets: dict[tuple[Node, str], Node | None] = field(default_factory=dict)
-    nodes: dict[tuple[str, Tokens], Node] = field(default_factory=dict)
+    places: dict[SchemaLocation, Any] = field(default_factory=dict)
+    targets: dict[tuple[SchemaLocation, str], SchemaLocation | None] = field(
+        default_factory=dict
+    )
+    locations: dict[tuple[str, Tokens], SchemaLocation] = field(default_factory=dict)
     documents: dict[str, SchemaDocument] = field(default_factory=dict)
 
 
-class Subject:
+class CompiledSchema:
     """A schema with its dialect."""
 
     def __init__(self, schema: UntypedJson, dialect: Dialect) -> None:
@@ -100,27 +86,29 @@ class Subject:
         self.dialect = dialect
         self._own = SchemaDocument(schema=schema, dialect=dialect, uri="")
         self._cache = _Compiled()
-        self.root = self._node("", (), schema, "")
+        self.root = self._intern("", (), schema, "")
         #: What `shapes`, `denial` and `heights` remember of it.
-        self.shapes: dict[Any, Any] = {}
-        self.ways_to_fail: dict[Node, Any] = {}
-        self.heights: dict[Node, float] = {}
+        self.conjunctions: dict[Any, Any] = {}
+        self.ways_to_fail: dict[SchemaLocation, Any] = {}
+        self.minimal_depths: dict[SchemaLocation, float] = {}
 
     @classmethod
-    def of(cls, schema: UntypedJson, dialect_name: str) -> Self:
-        """Return the subject of a schema under a dialect of the benchmark."""
+    def from_json(cls, schema: UntypedJson, dialect_name: str) -> Self:
+        """Return the compiled of a schema under a dialect of the benchmark."""
         return cls(plain(schema), BY_NAME[dialect_name])
 
-    def _node(
+    def _intern(
         self, document: str, tokens: Tokens, schema: UntypedJson, base: str
-    ) -> Node:
+    ) -> SchemaLocation:
         key = (document, tokens)
-        found = self._cache.nodes.get(key)
+        found = self._cache.locations.get(key)
         if found is None:
-            found = self._cache.nodes[key] = Node(schema, tokens, base, document)
+            found = self._cache.locations[key] = SchemaLocation(
+                tokens, schema, base, document
+            )
         return found
 
-    def node(self, tokens: Tokens) -> Node:
+    def location_at(self, tokens: Tokens) -> SchemaLocation:
         """Return the place of the record at these tokens.
 
         Raises:
@@ -128,46 +116,54 @@ class Subject:
         """
         return self.child(self.root, tokens)
 
-    def child(self, node: Node, tokens: Tokens) -> Node:
+    def child(self, location: SchemaLocation, tokens: Tokens) -> SchemaLocation:
         """Return the place that relative tokens lead to.
 
         Raises:
             LookupError: nothing stands there.
         """
-        found = self._cache.nodes.get((node.document, node.tokens + tokens))
+        found = self._cache.locations.get((location.document, location.tokens + tokens))
         if found is not None:
             return found
-        value, base = node.schema, node.base
+        value, base = location.schema, location.base
         for token in tokens:
             base = base_of(value, self.dialect, base)
             value = member(value, token)
-        return self._node(node.document, node.tokens + tokens, value, base)
+        return self._intern(location.document, location.tokens + tokens, value, base)
 
-    def target(self, node: Node, keyword: str = "$ref") -> Node | None:
+    def target(
+        self, location: SchemaLocation, keyword: str = "$ref"
+    ) -> SchemaLocation | None:
         """Return where a reference of a place leads, or None if nowhere."""
-        key = (node, keyword)
+        key = (location, keyword)
         if key not in self._cache.targets:
-            self._cache.targets[key] = self._find(node, node.schema.get(keyword))
+            self._cache.targets[key] = self._find(
+                location, location.schema.get(keyword)
+            )
         return self._cache.targets[key]
 
-    def resolve(self, node: Node, reference: str) -> tuple[str, UntypedJson] | None:
+    def resolve(
+        self, location: SchemaLocation, reference: str
+    ) -> tuple[str, UntypedJson] | None:
         """Return pointer and schema of what a reference at a place leads to."""
-        found = self._find(node, reference)
+        found = self._find(location, reference)
         return None if found is None else (found.pointer, found.schema)
 
-    def _find(self, node: Node, reference: UntypedJson) -> Node | None:
+    def _find(
+        self, location: SchemaLocation, reference: UntypedJson
+    ) -> SchemaLocation | None:
         if not isinstance(reference, str):
             return None
-        inside = base_of(node.schema, self.dialect, node.base)
+        inside = base_of(location.schema, self.dialect, location.base)
         try:
-            documents = [self._document(node.document)]
+            documents = [self._document(location.document)]
             found = follow_reference(reference, inside, documents, self._document)
         except (LookupError, ValueError):
             return None
         if found is None:
             return None
-        document, location = found
-        return self._node(document.uri, location.tokens, location.schema, location.base)
+        document, target = found
+        return self._intern(document.uri, target.tokens, target.schema, target.base)
 
     def _document(self, uri: str) -> SchemaDocument:
         """Return a document to search; an unknown one is a fault of the data.
@@ -215,13 +211,13 @@ class Subject:
         """Tell whether the schema accepts a value, formats on."""
         return bool(self.rs.is_valid(value))
 
-    def errors(self, value: UntypedJson) -> list[Error]:
+    def errors(self, value: UntypedJson) -> list[FailedAssertion]:
         """Return what the schema holds against a value, formats on."""
         return [self._error(each) for each in self.rs.iter_errors(value)]
 
-    def _error(self, error: Any) -> Error:  # noqa: ANN401 - a type without a stub
+    def _error(self, error: Any) -> FailedAssertion:  # noqa: ANN401 - a type without a stub
         branches = getattr(error.kind, "context", None) or ()
-        return Error(
+        return FailedAssertion(
             keyword=str(error.evaluation_path[-1]) if error.evaluation_path else "",
             schema_pointer=pointer(self._location(error)),
             instance_pointer=pointer(tuple(map(str, error.instance_path))),
@@ -237,46 +233,48 @@ class Subject:
         """
         if not self._own.scanned.inner_resources:
             return tuple(map(str, error.schema_path))
-        node, rest = self.root, list(map(str, error.evaluation_path))
+        location, rest = self.root, list(map(str, error.evaluation_path))
         tokens: Tokens = ()
         for token in rest:
-            refers = token in REFERENCE_KEYWORDS and isinstance(node.schema, dict)
+            refers = token in REFERENCE_KEYWORDS and isinstance(location.schema, dict)
             if refers and not tokens:
-                target = self.target(node, token)
+                target = self.target(location, token)
                 if target is None:
                     break
-                node = target
+                location = target
                 continue
             tokens = (*tokens, token)
-            node, tokens = self._step(node, tokens)
-        return node.tokens + tokens
+            location, tokens = self._step(location, tokens)
+        return location.tokens + tokens
 
-    def _step(self, node: Node, tokens: Tokens) -> tuple[Node, Tokens]:
+    def _step(
+        self, location: SchemaLocation, tokens: Tokens
+    ) -> tuple[SchemaLocation, Tokens]:
         """Move to the place that the tokens lead to, if they do lead to one."""
         try:
-            child = self.child(node, tokens)
+            child = self.child(location, tokens)
         except LookupError:
-            return node, tokens
+            return location, tokens
         named = tokens[0] in self.dialect.applicators and not (
             len(tokens) == 1 and self._holds_many(tokens[0], child.schema)
         )
-        return (child, ()) if named else (node, tokens)
+        return (child, ()) if named else (location, tokens)
 
     def _holds_many(self, keyword: str, value: UntypedJson) -> bool:
         shape = self.dialect.applicators[keyword]
         return isinstance(value, list) or "object" in shape.value
 
-    def accepts(self, node: Node, value: UntypedJson) -> bool:
+    def accepts(self, location: SchemaLocation, value: UntypedJson) -> bool:
         """Tell whether the schema of one place accepts a value, formats on.
 
         A place that jsonschema-rs cannot compile by itself is taken to accept.
         """
-        if isinstance(node.schema, bool):
-            return node.schema
-        if node not in self._cache.places:
-            self._cache.places[node] = self._compile_place(node)
-        compiled = self._cache.places[node]
-        return compiled is None or bool(compiled.is_valid(value))
+        if isinstance(location.schema, bool):
+            return location.schema
+        if location not in self._cache.places:
+            self._cache.places[location] = self._compile_place(location)
+        validator = self._cache.places[location]
+        return validator is None or bool(validator.is_valid(value))
 
     @cached_property
     def _registries(self) -> list[tuple[str, jsonschema_rs.Registry]]:
@@ -300,12 +298,12 @@ class Subject:
                 found.append((uri, registry))
         return found
 
-    def _compile_place(self, node: Node) -> Any:  # noqa: ANN401 - as above
-        if node is self.root:
+    def _compile_place(self, location: SchemaLocation) -> Any:  # noqa: ANN401 - as above
+        if location is self.root:
             return self.rs
         validator = _VALIDATORS[self.dialect.name]
         for uri, registry in self._registries:
-            target = (node.document or uri) + "#" + _fragment(node.tokens)
+            target = (location.document or uri) + "#" + _fragment(location.tokens)
             with suppress(ValueError, jsonschema_rs.ReferencingError):
                 return validator(
                     {"$ref": target},

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.admission import admits, conflict
-from curation.instances.constraints.compiled_schema import Node, Subject
 from curation.instances.constraints.goals import (
     Atom,
-    Choice,
+    BranchChoice,
     Containment,
     Dependency,
     Goal,
@@ -25,21 +24,23 @@ from curation.instances.constraints.merging import ALL_TYPES, merge
 from curation.instances.scalars.numbers import NumberShape
 from curation.instances.scalars.strings import StringShape, matches
 from curation.schema.dialects import DRAFT_2020_12, REFERENCE_KEYWORDS
+from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
+    from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: How deep required properties are looked into for a contradiction.
 _LOOK_AHEAD = 3
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Shape:
+class Conjunction:
     """A conjunction. Nothing changes it once `conjunction` has returned it."""
 
-    subject: Subject
+    compiled: CompiledSchema
     goals: Goals
-    parts: list[Node | Atom] = field(default_factory=list)
+    parts: list[SchemaLocation | Atom] = field(default_factory=list)
     #: Of ALL_TYPES; "number" stands for numbers that are no integers.
     types: tuple[str, ...] = ALL_TYPES
     #: Whether some part names types.
@@ -66,15 +67,15 @@ class Shape:
     forbidden: set[str] = field(default_factory=set)
     min_properties: int = 0
     max_properties: int | None = None
-    name_nodes: list[Node] = field(default_factory=list)
-    choices: list[Choice] = field(default_factory=list)
-    conditionals: list[Node] = field(default_factory=list)
+    name_locations: list[SchemaLocation] = field(default_factory=list)
+    choices: list[BranchChoice] = field(default_factory=list)
+    conditionals: list[SchemaLocation] = field(default_factory=list)
     dependencies: list[Dependency] = field(default_factory=list)
     negations: list[Negation] = field(default_factory=list)
     #: Places whose verdict on the finished value must be asked for.
-    risky: list[Node] = field(default_factory=list)
-    unevaluated: list[Node] = field(default_factory=list)
-    referrers: dict[Node, list[Node]] = field(default_factory=dict)
+    risky: list[SchemaLocation] = field(default_factory=list)
+    unevaluated: list[SchemaLocation] = field(default_factory=list)
+    referrers: dict[SchemaLocation, list[SchemaLocation]] = field(default_factory=dict)
     #: Why nothing can meet it; empty where nothing is known against it.
     impossible: str = ""
     not_multiples: list[float] = field(default_factory=list)
@@ -144,17 +145,17 @@ class Shape:
                 formats=tuple(self.formats),
                 not_patterns=tuple(self.not_patterns),
                 name=name,
-                dialect=self.subject.dialect.name,
+                dialect=self.compiled.dialect.name,
             )
         return found
 
-    def property_nodes(self, name: str) -> Goals | None:
+    def property_goals(self, name: str) -> Goals | None:
         """Return what a property of that name must meet; None if it must not be."""
         if name not in self.members:
-            self.members[name] = self._property_nodes(name)
+            self.members[name] = self._property_goals(name)
         return self.members[name]
 
-    def _property_nodes(self, name: str) -> Goals | None:
+    def _property_goals(self, name: str) -> Goals | None:
         if name in self.forbidden:
             return None
         goals: list[Goal] = []
@@ -166,38 +167,45 @@ class Shape:
         goals.extend(self._unevaluated_property(name))
         return _without_true(goals)
 
-    def _of_property(self, part: Node, name: str) -> tuple[list[Node], bool]:
+    def _of_property(
+        self, part: SchemaLocation, name: str
+    ) -> tuple[list[SchemaLocation], bool]:
         """Return what one place asks of a property, and whether it evaluates it."""
-        schema, child = part.schema, self.subject.child
-        nodes: list[Node] = []
+        schema, child = part.schema, self.compiled.child
+        locations: list[SchemaLocation] = []
         if name in _object(schema, "properties"):
-            nodes.append(child(part, ("properties", name)))
-        nodes += [
+            locations.append(child(part, ("properties", name)))
+        locations += [
             child(part, ("patternProperties", pattern))
             for pattern in _object(schema, "patternProperties")
             if matches(StringShape(patterns=(pattern,)), name)
         ]
-        if nodes:
-            return nodes, True
+        if locations:
+            return locations, True
         if "additionalProperties" in schema:
             return [child(part, ("additionalProperties",))], True
         return [], False
 
-    def _unevaluated_property(self, name: str) -> list[Node]:
+    def _unevaluated_property(self, name: str) -> list[SchemaLocation]:
         found = []
         for holder in self.unevaluated:
             if "unevaluatedProperties" not in holder.schema:
                 continue
             evaluated = any(
                 self._of_property(part, name)[1]
-                for part in self.places()
+                for part in self.locations()
                 if self.is_inside(part, holder)
             )
             if not evaluated:
-                found.append(self.subject.child(holder, ("unevaluatedProperties",)))
+                found.append(self.compiled.child(holder, ("unevaluatedProperties",)))
         return found
 
-    def is_inside(self, part: Node, holder: Node, seen: tuple[Node, ...] = ()) -> bool:
+    def is_inside(
+        self,
+        part: SchemaLocation,
+        holder: SchemaLocation,
+        seen: tuple[SchemaLocation, ...] = (),
+    ) -> bool:
         """Tell whether a place applies as part of another one."""
         if part is holder:
             return True
@@ -210,7 +218,7 @@ class Shape:
             if each not in seen
         )
 
-    def item_nodes(self, index: int) -> Goals | None:
+    def item_goals(self, index: int) -> Goals | None:
         """Return what an element must meet; None if it must not be there."""
         goals: list[Goal] = []
         for part in self.parts:
@@ -218,49 +226,49 @@ class Shape:
                 goals.extend(part.elements.get(index, ()))
                 goals.extend(part.every)
             else:
-                goals.extend(self.of_item(part, index))
+                goals.extend(self.item_locations(part, index))
         for holder in self.unevaluated:
             evaluated = "unevaluatedItems" not in holder.schema or any(
-                self.of_item(part, index)
-                for part in self.places()
+                self.item_locations(part, index)
+                for part in self.locations()
                 if self.is_inside(part, holder)
             )
             if not evaluated:
-                goals.append(self.subject.child(holder, ("unevaluatedItems",)))
+                goals.append(self.compiled.child(holder, ("unevaluatedItems",)))
         return _without_true(goals)
 
-    def of_item(self, part: Node, index: int) -> list[Node]:
+    def item_locations(self, part: SchemaLocation, index: int) -> list[SchemaLocation]:
         """Return what one place asks of an element."""
-        schema, child = part.schema, self.subject.child
-        prefix, rest = item_keywords(schema, self.subject)
+        schema, child = part.schema, self.compiled.child
+        prefix, rest = item_keywords(schema, self.compiled)
         if prefix and index < len(schema[prefix]):
             return [child(part, (prefix, str(index)))]
         return [child(part, (rest,))] if rest else []
 
-    def places(self) -> list[Node]:
+    def locations(self) -> list[SchemaLocation]:
         """Return the places among the parts."""
-        return [each for each in self.parts if isinstance(each, Node)]
+        return [each for each in self.parts if isinstance(each, SchemaLocation)]
 
     def is_map(self) -> bool:
         """Tell whether properties that nobody declares have a schema of their own."""
         return any(
             isinstance(each.schema.get("additionalProperties"), dict)
-            for each in self.places()
+            for each in self.locations()
         )
 
     def prefix_length(self) -> int:
         """Return how many elements have a schema of their own."""
         lengths = [0]
         for part in self.parts:
-            if isinstance(part, Node):
-                prefix, _ = item_keywords(part.schema, self.subject)
+            if isinstance(part, SchemaLocation):
+                prefix, _ = item_keywords(part.schema, self.compiled)
                 lengths.append(len(part.schema[prefix]) if prefix else 0)
         return max(lengths)
 
 
-def item_keywords(schema: UntypedJson, subject: Subject) -> tuple[str, str]:
+def item_keywords(schema: UntypedJson, compiled: CompiledSchema) -> tuple[str, str]:
     """Return the keywords for the first elements and for the rest; empty if none."""
-    if subject.dialect is DRAFT_2020_12:
+    if compiled.dialect is DRAFT_2020_12:
         prefix = "prefixItems" if isinstance(schema.get("prefixItems"), list) else ""
         return prefix, "items" if "items" in schema else ""
     if isinstance(schema.get("items"), list):
@@ -288,7 +296,7 @@ def _object(schema: UntypedJson, keyword: str) -> dict[str, UntypedJson]:
 def _without_true(goals: list[Goal]) -> Goals | None:
     kept: dict[Goal, None] = {}
     for each in goals:
-        schema = each.schema if isinstance(each, Node) else {"": None}
+        schema = each.schema if isinstance(each, SchemaLocation) else {"": None}
         if schema is False:
             return None
         if not is_trivial(schema):
@@ -296,21 +304,21 @@ def _without_true(goals: list[Goal]) -> Goals | None:
     return tuple(kept)
 
 
-def conjunction(subject: Subject, goals: Goals) -> Shape:
+def conjoin(compiled: CompiledSchema, goals: Goals) -> Conjunction:
     """Return the conjunction of goals, as far as it needs no decision."""
-    found = subject.shapes.get(goals)
+    found = compiled.conjunctions.get(goals)
     if found is None:
-        found = Shape(subject=subject, goals=goals)
+        found = Conjunction(compiled=compiled, goals=goals)
         _flatten(found)
         for part in found.parts:
             merge(found, part)
         _settle(found)
-        subject.shapes[goals] = found
+        compiled.conjunctions[goals] = found
     return found
 
 
-def _flatten(shape: Shape) -> None:
-    subject = shape.subject
+def _flatten(shape: Conjunction) -> None:
+    compiled = shape.compiled
     stack = list(reversed(shape.goals))
     seen: set[Goal] = set()
     while stack:
@@ -326,40 +334,43 @@ def _flatten(shape: Shape) -> None:
             if each.schema is False:
                 shape.impossible = f"{each.pointer} is false"
         else:
-            inner = _included(subject, each)
+            inner = _included(compiled, each)
             for target in inner:
                 shape.referrers.setdefault(target, []).append(each)
-            if not (subject.dialect.ref_hides_siblings and "$ref" in each.schema):
+            if not (compiled.dialect.ref_hides_siblings and "$ref" in each.schema):
                 shape.parts.append(each)
             stack.extend(reversed(inner))
 
 
-def _included(subject: Subject, node: Node) -> list[Node]:
+def _included(
+    compiled: CompiledSchema, location: SchemaLocation
+) -> list[SchemaLocation]:
     """Return the places that apply wherever this one does."""
-    schema = node.schema
+    schema = location.schema
     found = []
     for keyword in REFERENCE_KEYWORDS:
-        target = subject.target(node, keyword) if keyword in schema else None
+        target = compiled.target(location, keyword) if keyword in schema else None
         if target is not None:
             found.append(target)
-    if "$ref" in schema and subject.dialect.ref_hides_siblings:
+    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
         return found
     members = schema.get("allOf")
     if isinstance(members, list):
         found += [
-            subject.child(node, ("allOf", str(index))) for index in range(len(members))
+            compiled.child(location, ("allOf", str(index)))
+            for index in range(len(members))
         ]
     return found
 
 
-def _settle(shape: Shape) -> None:
+def _settle(shape: Conjunction) -> None:
     """Drop the types and values that plainly contradict the rest."""
     shape.types = tuple(each for each in shape.types if not conflict(shape, each))
     if shape.values is not None:
         shape.values = [each for each in shape.values if admits(shape, each)]
     for each in shape.negations:
-        if is_trivial(each.node.schema):
-            shape.impossible = f"{each.node.pointer} accepts everything"
+        if is_trivial(each.location.schema):
+            shape.impossible = f"{each.location.pointer} accepts everything"
     if shape.impossible:
         return
     if not shape.types:
@@ -368,7 +379,7 @@ def _settle(shape: Shape) -> None:
         shape.impossible = "no value of enum or const is left"
 
 
-def contradiction(shape: Shape, depth: int = _LOOK_AHEAD) -> str:
+def contradiction(shape: Conjunction, depth: int = _LOOK_AHEAD) -> str:
     """Return why nothing can meet a shape, required properties considered."""
     if shape.impossible or not depth or shape.types != ("object",):
         return shape.impossible
@@ -378,11 +389,11 @@ def contradiction(shape: Shape, depth: int = _LOOK_AHEAD) -> str:
     return found
 
 
-def _required_conflict(shape: Shape, depth: int) -> str:
+def _required_conflict(shape: Conjunction, depth: int) -> str:
     for name in shape.required:
-        goals = shape.property_nodes(name)
+        goals = shape.property_goals(name)
         if goals:
-            why = contradiction(conjunction(shape.subject, goals), depth - 1)
+            why = contradiction(conjoin(shape.compiled, goals), depth - 1)
             if why:
                 return f"the required property {name!r}: {why}"
     return ""

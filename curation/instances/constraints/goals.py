@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.compiled_schema import Node
+from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Negation:
     """The schema of this place must refuse the value."""
 
-    node: Node
+    location: SchemaLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,17 +48,17 @@ class Atom:
     elements: Mapping[int, tuple[Goal, ...]] = field(default_factory=dict)
 
 
-Goal = Node | Negation | Atom
+Goal = SchemaLocation | Negation | Atom
 Goals = tuple[Goal, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BranchChoice:
     """An anyOf or oneOf: one branch is to be picked."""
 
     keyword: str
-    holder: Node
-    branches: tuple[Node, ...]
+    holder: SchemaLocation
+    branches: tuple[SchemaLocation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ class Dependency:
 
     name: str
     #: Names that become required, or a place that applies.
-    needs: tuple[str, ...] | Node
+    needs: tuple[str, ...] | SchemaLocation
 
 
 @dataclass(frozen=True, slots=True)
 class Containment:
     """How many elements a place must accept."""
 
-    node: Node
+    location: SchemaLocation
     least: int
     most: int | None

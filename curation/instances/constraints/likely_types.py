@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.conjunction import Conjunction
 
 _ITEMS = ("items", "prefixItems")
 _MEMBERS = ("properties", "patternProperties", "additionalProperties")
 
 
-def likely_types(shape: Shape) -> tuple[str, ...]:
+def likely_types(shape: Conjunction) -> tuple[str, ...]:
     """Return the types of a shape as the schema names them, else as it hints.
 
     null comes last where there is a choice, and "number" stands for integers too.
@@ -27,7 +27,7 @@ def likely_types(shape: Shape) -> tuple[str, ...]:
     return tuple(types)
 
 
-def _hinted(shape: Shape) -> tuple[str, ...]:
+def _hinted(shape: Conjunction) -> tuple[str, ...]:
     """Return the types to try where no part names one."""
     words = {word for each in shape.parts for word in each.schema}
     hints = {

@@ -1,4 +1,4 @@
-"""A schema's text as a subject, be it a record of a build or anyone's file.
+"""A schema's text as a compiled, be it a record of a build or anyone's file.
 
 The dialect of a schema that is no record is decided as the rule set `clean` does;
 where that rewrites draft-03 or a misspelt `$schema`, the rewritten schema is meant.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from curation.core.documents import Document, Origin, Provenance, Rejected
 from curation.core.rule import Context
-from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.text import parse
 from curation.references.library import NoLibrary
 from curation.rules.clean import dialect as clean_dialect
@@ -20,17 +20,17 @@ _NOWHERE = Provenance(
 _NEWEST = "2020-12"
 
 
-def read_schema(text: str, dialect: str = "") -> Subject | Rejected:
-    """Return the subject of a schema's text; an empty dialect is decided here."""
+def read_schema(text: str, dialect: str = "") -> CompiledSchema | Rejected:
+    """Return the compiled of a schema's text; an empty dialect is decided here."""
     schema = parse(text.encode("utf-8", "surrogatepass"))
     if isinstance(schema, Rejected):
         return schema
     if dialect or not isinstance(schema, dict):
-        return Subject.of(schema, dialect or _NEWEST)
+        return CompiledSchema.from_json(schema, dialect or _NEWEST)
     document = Document(
         config="local", unique_id="local", provenance=_NOWHERE, schema=schema
     )
     decided = clean_dialect.apply(document, Context(library=NoLibrary()))
     if isinstance(decided, Rejected):
         return decided
-    return Subject.of(decided.schema, decided.dialect or _NEWEST)
+    return CompiledSchema.from_json(decided.schema, decided.dialect or _NEWEST)

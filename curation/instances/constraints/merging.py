@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from curation.instances.constraints.admission import identity
 from curation.instances.constraints.goals import (
     Atom,
-    Choice,
+    BranchChoice,
     Containment,
     Dependency,
     Negation,
@@ -16,8 +16,8 @@ from curation.schema.dialects import DRAFT_2019_09
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Node
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.conjunction import Conjunction
+    from curation.schema.locations import SchemaLocation
 
 #: "integer" and "number" are disjoint here: whole numbers, and the others.
 ALL_TYPES = ("string", "object", "array", "integer", "number", "boolean", "null")
@@ -54,7 +54,7 @@ _DECISIONS = frozenset(
 )
 
 
-def merge(shape: Shape, part: Node | Atom) -> None:
+def merge(shape: Conjunction, part: SchemaLocation | Atom) -> None:
     """Add everything that one part asserts; references and allOf are done."""
     schema = part.schema
     _types(shape, schema)
@@ -80,7 +80,7 @@ def merge(shape: Shape, part: Node | Atom) -> None:
             _decisions(shape, part)
 
 
-def _types(shape: Shape, schema: UntypedJson) -> None:
+def _types(shape: Conjunction, schema: UntypedJson) -> None:
     named = schema.get("type")
     if named is None:
         return
@@ -92,7 +92,7 @@ def _types(shape: Shape, schema: UntypedJson) -> None:
     shape.typed = True
 
 
-def _bounds(shape: Shape, schema: UntypedJson) -> None:
+def _bounds(shape: Conjunction, schema: UntypedJson) -> None:
     if _BOUNDS.isdisjoint(schema):
         return
     flagged = _flagged(schema)
@@ -125,16 +125,16 @@ def is_number(value: UntypedJson) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _strings(shape: Shape, schema: UntypedJson) -> None:
+def _strings(shape: Conjunction, schema: UntypedJson) -> None:
     for keyword, known in (("pattern", shape.patterns), ("format", shape.formats)):
         value = schema.get(keyword)
         if isinstance(value, str) and value not in known:
             known.append(value)
 
 
-def _values(shape: Shape, schema: UntypedJson) -> None:
+def _values(shape: Conjunction, schema: UntypedJson) -> None:
     found = [schema["enum"]] if isinstance(schema.get("enum"), list) else []
-    if "const" in schema and "const" in shape.subject.dialect.assertions:
+    if "const" in schema and "const" in shape.compiled.dialect.assertions:
         found.append([schema["const"]])
     for values in found:
         if shape.values is None:
@@ -144,37 +144,39 @@ def _values(shape: Shape, schema: UntypedJson) -> None:
             shape.values = [each for each in shape.values if identity(each) in known]
 
 
-def _decisions(shape: Shape, node: Node) -> None:
-    schema, child = node.schema, shape.subject.child
-    active = shape.subject.dialect.applicators
+def _decisions(shape: Conjunction, location: SchemaLocation) -> None:
+    schema, child = location.schema, shape.compiled.child
+    active = shape.compiled.dialect.applicators
     before = _weight(shape)
     for keyword in ("anyOf", "oneOf"):
         branches = schema.get(keyword)
         if isinstance(branches, list):
-            nodes = (child(node, (keyword, str(at))) for at in range(len(branches)))
-            shape.choices.append(Choice(keyword, node, tuple(nodes)))
+            locations = (
+                child(location, (keyword, str(at))) for at in range(len(branches))
+            )
+            shape.choices.append(BranchChoice(keyword, location, tuple(locations)))
     if "not" in schema:
-        shape.negations.append(Negation(child(node, ("not",))))
+        shape.negations.append(Negation(child(location, ("not",))))
     if "if" in schema and "if" in active and ("then" in schema or "else" in schema):
-        shape.conditionals.append(node)
-    _dependencies(shape, node)
+        shape.conditionals.append(location)
+    _dependencies(shape, location)
     if "contains" in schema and "contains" in active:
-        counted = "minContains" in shape.subject.dialect.assertions
+        counted = "minContains" in shape.compiled.dialect.assertions
         least = schema.get("minContains", 1) if counted else 1
         most = schema.get("maxContains") if counted else None
-        place = child(node, ("contains",))
+        place = child(location, ("contains",))
         shape.contains.append(Containment(place, int(least), most))
     if "propertyNames" in schema and "propertyNames" in active:
-        shape.name_nodes.append(child(node, ("propertyNames",)))
+        shape.name_locations.append(child(location, ("propertyNames",)))
     if "unevaluatedItems" in active and (
         "unevaluatedItems" in schema or "unevaluatedProperties" in schema
     ):
-        shape.unevaluated.append(node)
+        shape.unevaluated.append(location)
     if _weight(shape) != before:
-        shape.risky.append(node)
+        shape.risky.append(location)
 
 
-def _weight(shape: Shape) -> int:
+def _weight(shape: Conjunction) -> int:
     """Return how much there is that a finished value must be asked about."""
     return (
         len(shape.negations)
@@ -186,21 +188,21 @@ def _weight(shape: Shape) -> int:
     )
 
 
-def _dependencies(shape: Shape, node: Node) -> None:
+def _dependencies(shape: Conjunction, location: SchemaLocation) -> None:
     for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
-        entries = node.schema.get(keyword)
+        entries = location.schema.get(keyword)
         if not isinstance(entries, dict) or keyword not in _known(shape):
             continue
         for name, needs in entries.items():
             if isinstance(needs, list):
                 shape.dependencies.append(Dependency(name, tuple(needs)))
             elif isinstance(needs, dict | bool):
-                place = shape.subject.child(node, (keyword, name))
+                place = shape.compiled.child(location, (keyword, name))
                 shape.dependencies.append(Dependency(name, place))
 
 
-def _known(shape: Shape) -> tuple[str, ...]:
+def _known(shape: Conjunction) -> tuple[str, ...]:
     """Return the keywords of dependency that the validator knows."""
-    if shape.subject.dialect.order < DRAFT_2019_09.order:
+    if shape.compiled.dialect.order < DRAFT_2019_09.order:
         return ("dependencies",)
     return ("dependencies", "dependentRequired", "dependentSchemas")

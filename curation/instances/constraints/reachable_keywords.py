@@ -13,8 +13,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.assertions import asserted
-from curation.instances.constraints.conjunction import Shape, conjunction
+from curation.instances.constraints.assertions import asserting_keywords
+from curation.instances.constraints.conjunction import Conjunction, conjoin
 from curation.instances.constraints.violations import FALSE, where
 from curation.instances.scalars import strings
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Node, Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goals
+    from curation.schema.locations import SchemaLocation
 
 #: Distinct conjunctions visited for one schema.
 _MOST = 1_500
@@ -33,20 +34,20 @@ _EXTRA = ("extra", "additional", "other", "unexpected", "another")
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class Assertion:
     """One keyword at one place of the schema."""
 
-    node: Node
+    location: SchemaLocation
     keyword: str
 
     @property
     def pointer(self) -> str:
         """Where the keyword stands, as labels spell it."""
-        return where(self.node, () if self.keyword == FALSE else (self.keyword,))
+        return where(self.location, () if self.keyword == FALSE else (self.keyword,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class InstanceLocation:
     """Everything that applies together where a place applies, and a way there."""
 
     goals: Goals
@@ -55,22 +56,22 @@ class Context:
 
 
 @dataclass(slots=True, kw_only=True)
-class Reach:
+class ReachableKeywords:
     """The pairs of a schema, the outermost first."""
 
-    contexts: dict[Pair, list[Context]] = field(default_factory=dict)
+    contexts: dict[Assertion, list[InstanceLocation]] = field(default_factory=dict)
     #: Whether all was visited.
     complete: bool = True
 
 
-def reach(subject: Subject, most: int = _MOST) -> Reach:
+def reach(compiled: CompiledSchema, most: int = _MOST) -> ReachableKeywords:
     """Return every pair that some value of an instance meets."""
-    found = Reach()
-    start = Context(goals=(subject.root,), path=())
+    found = ReachableKeywords()
+    start = InstanceLocation(goals=(compiled.root,), path=())
     queue, seen = deque([start]), {start.goals}
     while queue:
         context = queue.popleft()
-        shape = conjunction(subject, context.goals)
+        shape = conjoin(compiled, context.goals)
         for pair in pairs_of(shape):
             found.contexts.setdefault(pair, []).append(context)
         for step, goals in _below(shape):
@@ -82,32 +83,34 @@ def reach(subject: Subject, most: int = _MOST) -> Reach:
                     found.complete = False
                     continue
                 seen.add(goals)
-                queue.append(Context(goals=goals, path=path))
+                queue.append(InstanceLocation(goals=goals, path=path))
     return found
 
 
-def pairs_of(shape: Shape) -> tuple[Pair, ...]:
+def pairs_of(shape: Conjunction) -> tuple[Assertion, ...]:
     """Return the keywords that assert something among the parts of a shape."""
-    dialect = shape.subject.dialect
+    dialect = shape.compiled.dialect
     return tuple(
-        Pair(part, keyword)
-        for part in shape.places()
+        Assertion(part, keyword)
+        for part in shape.locations()
         if not part.document
-        for keyword in asserted(part.schema, dialect)
+        for keyword in asserting_keywords(part.schema, dialect)
     )
 
 
-def _forbidden(found: Reach, shape: Shape, step: str | int, path: Path) -> None:
+def _forbidden(
+    found: ReachableKeywords, shape: Conjunction, step: str | int, path: Path
+) -> None:
     """Count a property or element whose schema is plainly `false`."""
-    for node in false_places(shape, step):
-        context = Context(goals=(node,), path=path)
-        found.contexts.setdefault(Pair(node, FALSE), []).append(context)
+    for location in false_places(shape, step):
+        context = InstanceLocation(goals=(location,), path=path)
+        found.contexts.setdefault(Assertion(location, FALSE), []).append(context)
 
 
-def false_places(shape: Shape, step: str | int) -> list[Node]:
+def false_places(shape: Conjunction, step: str | int) -> list[SchemaLocation]:
     """Return the `false` schemas that forbid a property or element by its place."""
-    subject, found = shape.subject, []
-    for part in shape.places():
+    compiled, found = shape.compiled, []
+    for part in shape.locations():
         for keyword in ("properties", "items", "prefixItems"):
             value, key = part.schema.get(keyword), str(step)
             if isinstance(value, dict) and keyword == "properties":
@@ -117,11 +120,11 @@ def false_places(shape: Shape, step: str | int) -> list[Node]:
             else:
                 continue
             if is_false:
-                found.append(subject.child(part, (keyword, key)))
+                found.append(compiled.child(part, (keyword, key)))
     return found
 
 
-def _below(shape: Shape) -> Iterator[tuple[str | int, Goals | None]]:
+def _below(shape: Conjunction) -> Iterator[tuple[str | int, Goals | None]]:
     if "object" in shape.types:
         for name in _names(shape):
             yield name, below(shape, name)
@@ -131,18 +134,18 @@ def _below(shape: Shape) -> Iterator[tuple[str | int, Goals | None]]:
                 yield index, below(shape, index)
 
 
-def below(shape: Shape, step: str | int) -> Goals | None:
+def below(shape: Conjunction, step: str | int) -> Goals | None:
     """Return what applies to a property or element; None if it must not be there.
 
     What `unevaluated...` applies is left out: that keyword decides by itself.
     """
     if isinstance(step, int):
-        goals = shape.item_nodes(step)
+        goals = shape.item_goals(step)
     else:
-        goals = shape.property_nodes(step)
+        goals = shape.property_goals(step)
     if not goals or not shape.unevaluated:
         return goals
-    child = shape.subject.child
+    child = shape.compiled.child
     deciding = [
         child(holder, (keyword,))
         for holder in shape.unevaluated
@@ -152,12 +155,12 @@ def below(shape: Shape, step: str | int) -> Goals | None:
     return tuple(each for each in goals if each not in deciding)
 
 
-def _names(shape: Shape) -> list[str]:
+def _names(shape: Conjunction) -> list[str]:
     """Return the declared names, one for each pattern, and one of no one's."""
     names: dict[str, None] = {}
     open_ended = False
     patterns: dict[str, None] = {}
-    for part in shape.places():
+    for part in shape.locations():
         names.update(dict.fromkeys(_object(part.schema, "properties")))
         patterns.update(dict.fromkeys(_object(part.schema, "patternProperties")))
         open_ended = open_ended or isinstance(
@@ -183,10 +186,10 @@ def pattern_name(pattern: str) -> str | None:
 
 
 def extra_name(
-    shape: Shape, declared: dict[str, None], patterns: tuple[str, ...]
+    shape: Conjunction, declared: dict[str, None], patterns: tuple[str, ...]
 ) -> str | None:
     """Return a name that nobody declares and no pattern matches, or None."""
-    accepts = shape.subject.accepts
+    accepts = shape.compiled.accepts
     candidates = [*_EXTRA, "0", "Zz_9", "-", "a b"]
     name_shape = strings.StringShape(not_patterns=patterns)
     drawn = strings.choose(name_shape, random.Random(1))  # noqa: S311 - no secret
@@ -196,7 +199,7 @@ def extra_name(
         if (
             each not in declared
             and strings.matches(name_shape, each)
-            and all(accepts(node, each) for node in shape.name_nodes)
+            and all(accepts(location, each) for location in shape.name_locations)
         ):
             return each
     return None

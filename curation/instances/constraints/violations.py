@@ -11,16 +11,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.conjunction import conjunction
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.model import NearMiss
 from curation.json.pointer import pointer, tokens_of
 from curation.schema.dialects import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Error, Node, Subject
+    from curation.instances.constraints.compiled_schema import (
+        CompiledSchema,
+        FailedAssertion,
+    )
     from curation.instances.constraints.goals import Goals
     from curation.json.pointer import Tokens
+    from curation.schema.locations import SchemaLocation
 
 #: Stands for the keyword where a schema is `false` and no keyword holds it.
 FALSE: Final = "false"
@@ -48,7 +52,7 @@ _DESCENDING = ("properties", "patternProperties", "items", "prefixItems")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class Violation:
     """One keyword that a value fails."""
 
     keyword: str
@@ -62,19 +66,21 @@ class Label:
         return self.keyword, self.schema_pointer, self.instance_pointer
 
 
-def labels(subject: Subject, value: UntypedJson) -> tuple[Label, ...]:
+def find_violations(
+    compiled: CompiledSchema, value: UntypedJson
+) -> tuple[Violation, ...]:
     """Return what a value fails, each once, in the validator's order."""
-    found = (_label(subject, value, each) for each in subject.errors(value))
+    found = (_label(compiled, value, each) for each in compiled.errors(value))
     return tuple(dict.fromkeys(found))
 
 
-def near_miss(subject: Subject, value: UntypedJson) -> NearMiss | None:
+def near_miss(compiled: CompiledSchema, value: UntypedJson) -> NearMiss | None:
     """Return a value with its label, or None if the schema accepts it.
 
     One keyword at one place of the instance is one violation, even where several
     schemas say the same; `keywords` holds them all.
     """
-    found = labels(subject, value)
+    found = find_violations(compiled, value)
     if not found:
         return None
     first = found[0]
@@ -88,96 +94,102 @@ def near_miss(subject: Subject, value: UntypedJson) -> NearMiss | None:
     )
 
 
-def _label(subject: Subject, value: UntypedJson, error: Error) -> Label:
+def _label(
+    compiled: CompiledSchema, value: UntypedJson, error: FailedAssertion
+) -> Violation:
     try:
         if error.of_name and "propertyNames" not in error.evaluation_path:
-            return _of_name(subject, value, error)
-        return _traced(subject, error)
+            return _of_name(compiled, value, error)
+        return _traced(compiled, error)
     except LookupError:
-        return Label(
+        return Violation(
             keyword=error.keyword,
             schema_pointer=error.schema_pointer,
             instance_pointer=error.instance_pointer,
         )
 
 
-def _traced(subject: Subject, error: Error) -> Label:
+def _traced(compiled: CompiledSchema, error: FailedAssertion) -> Violation:
     """Follow the keywords of an error down to the one that decides.
 
     Raises:
         LookupError: they lead nowhere in the record.
     """
-    node, words = subject.root, error.evaluation_path
+    location, words = compiled.root, error.evaluation_path
     spot = tokens_of(error.instance_pointer)
     index = depth = 0
     while index < len(words):
         word = words[index]
         index += 1
         if word in REFERENCE_KEYWORDS:
-            node = _target(subject, node, word)
+            location = _target(compiled, location, word)
         elif word in _CONDITIONAL:
-            return _here(node, "if", spot[:depth])
+            return _here(location, "if", spot[:depth])
         elif word in DECIDING:
-            return _here(node, word, spot[:depth])
+            return _here(location, word, spot[:depth])
         elif index == len(words):
-            return _here(node, word, spot)
-        elif isinstance(node.schema[word], list) or _is_map(subject, word):
-            node = subject.child(node, (word, words[index]))
+            return _here(location, word, spot)
+        elif isinstance(location.schema[word], list) or _is_map(compiled, word):
+            location = compiled.child(location, (word, words[index]))
             index += 1
             depth += word in _DESCENDING
         else:
-            node = subject.child(node, (word,))
+            location = compiled.child(location, (word,))
             depth += 1
-    return Label(
+    return Violation(
         keyword=FALSE,
-        schema_pointer=where(node, ()),
+        schema_pointer=where(location, ()),
         instance_pointer=error.instance_pointer,
     )
 
 
-def _of_name(subject: Subject, value: UntypedJson, error: Error) -> Label:
+def _of_name(
+    compiled: CompiledSchema, value: UntypedJson, error: FailedAssertion
+) -> Violation:
     """Find the `propertyNames` that refuses a name, from where the object stands.
 
     Raises:
         LookupError: none does that always applies.
     """
-    goals: Goals = (subject.root,)
+    goals: Goals = (compiled.root,)
     spot = tokens_of(error.instance_pointer)
     for token in spot:
-        shape = conjunction(subject, goals)
+        shape = conjoin(compiled, goals)
         if isinstance(value, list):
-            goals, value = shape.item_nodes(int(token)) or (), value[int(token)]
+            goals, value = shape.item_goals(int(token)) or (), value[int(token)]
         else:
-            goals, value = shape.property_nodes(token) or (), value[token]
-    for part in conjunction(subject, goals).places():
+            goals, value = shape.property_goals(token) or (), value[token]
+    for part in conjoin(compiled, goals).locations():
         if "propertyNames" in part.schema:
-            place = subject.child(part, ("propertyNames",))
-            if not all(subject.accepts(place, name) for name in value):
+            place = compiled.child(part, ("propertyNames",))
+            if not all(compiled.accepts(place, name) for name in value):
                 return _here(part, "propertyNames", spot)
     raise LookupError(error.schema_pointer)
 
 
-def _target(subject: Subject, node: Node, word: str) -> Node:
-    target = subject.target(node, word)
+def _target(
+    compiled: CompiledSchema, location: SchemaLocation, word: str
+) -> SchemaLocation:
+    target = compiled.target(location, word)
     if target is None:
         raise LookupError(word)
     return target
 
 
-def _is_map(subject: Subject, word: str) -> bool:
-    shape = subject.dialect.applicators.get(word)
+def _is_map(compiled: CompiledSchema, word: str) -> bool:
+    shape = compiled.dialect.applicators.get(word)
     return shape is not None and shape.name == "MAP"
 
 
-def _here(node: Node, keyword: str, spot: Tokens) -> Label:
-    return Label(
+def _here(location: SchemaLocation, keyword: str, spot: Tokens) -> Violation:
+    return Violation(
         keyword=keyword,
-        schema_pointer=where(node, (keyword,)),
+        schema_pointer=where(location, (keyword,)),
         instance_pointer=pointer(spot),
     )
 
 
-def where(node: Node, tokens: Tokens) -> str:
+def where(location: SchemaLocation, tokens: Tokens) -> str:
     """Return the pointer of a keyword; with its URI outside of the record."""
-    text = pointer(node.tokens + tokens)
-    return f"{node.document}#{text}" if node.document else text
+    text = pointer(location.tokens + tokens)
+    return f"{location.document}#{text}" if location.document else text

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.model import NearMiss, Witness, Witnesses
 
 #: The reason beside the answer `unsatisfiable`.
@@ -115,7 +115,7 @@ def make(
     )
 
 
-def _without(subject: Subject, found: Witnesses) -> SchemaInstances:
+def _without(subject: CompiledSchema, found: Witnesses) -> SchemaInstances:
     dialect = subject.dialect
     said, proof = answer(subject.schema, dialect, has_witness=False)
     if proof is not None:
@@ -133,7 +133,9 @@ def _without(subject: Subject, found: Witnesses) -> SchemaInstances:
     )
 
 
-def _of_witness(subject: Subject, witness: Witness, *, lean: bool) -> UntypedJson:
+def _of_witness(
+    subject: CompiledSchema, witness: Witness, *, lean: bool
+) -> UntypedJson:
     said = verdicts(subject, witness.value, ask_jsonschema=not lean)
     return {
         "text": text_of(witness.value),
@@ -146,7 +148,9 @@ def _of_witness(subject: Subject, witness: Witness, *, lean: bool) -> UntypedJso
     }
 
 
-def _of_near_misses(subject: Subject, missed: Sequence[NearMiss]) -> list[UntypedJson]:
+def _of_near_misses(
+    subject: CompiledSchema, missed: Sequence[NearMiss]
+) -> list[UntypedJson]:
     """Return the rows of near misses; jsonschema judges one for each keyword."""
     rows: list[UntypedJson] = []
     asked: set[str] = set()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.model import NearMiss, Witness
 
 _SEEDS = 2**32 - 1
@@ -129,12 +129,12 @@ def _value_of(witness: Witness) -> UntypedJson:
     return witness.value
 
 
-def _found(subject: Subject, seed: int, values: int) -> tuple[Witness, ...]:
+def _found(subject: CompiledSchema, seed: int, values: int) -> tuple[Witness, ...]:
     budget = Budget(full=values, random=values, randoms=1 if values else 0)
     return witnesses(subject, seed, budget).found
 
 
-def _usable(schema: UntypedJson, dialect: str) -> Subject:
+def _usable(schema: UntypedJson, dialect: str) -> CompiledSchema:
     subject = _subject(json.dumps(schema), dialect)
     found = witnesses(subject)
     if not found.found:
@@ -143,7 +143,7 @@ def _usable(schema: UntypedJson, dialect: str) -> Subject:
 
 
 @lru_cache(maxsize=_SUBJECTS)
-def _subject(text: str, dialect: str) -> Subject:
+def _subject(text: str, dialect: str) -> CompiledSchema:
     subject = read_schema(text, dialect)
     if isinstance(subject, Rejected):
         raise UnusableSchemaError(f"{subject.reason}: {subject.detail}")

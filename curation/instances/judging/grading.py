@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Longest text kept of an error; jsonschema-rs repeats whole schemas.
 _SHOWN = 300
@@ -87,7 +87,7 @@ def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
     )
 
 
-def _grade(subject: Subject, text: str) -> Grade:
+def _grade(subject: CompiledSchema, text: str) -> Grade:
     try:
         value = json.loads(text)
         said = verdicts(subject, value, ask_jsonschema=True)

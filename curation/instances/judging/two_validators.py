@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: From so many items on, comparing each pair takes too long.
 _MANY_ITEMS: Final = 64
@@ -67,16 +67,18 @@ class Verdicts:
         )
 
 
-def verdicts(subject: Subject, value: UntypedJson, *, ask_jsonschema: bool) -> Verdicts:
+def verdicts(
+    compiled: CompiledSchema, value: UntypedJson, *, ask_jsonschema: bool
+) -> Verdicts:
     """Ask jsonschema-rs, and jsonschema if wanted, under the record's dialect."""
-    on = subject.is_valid(value)
-    off = bool(subject.rs_plain.is_valid(value))
+    on = compiled.is_valid(value)
+    off = bool(compiled.rs_plain.is_valid(value))
     if not ask_jsonschema:
         return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
     try:
-        plain = _accepts(subject, value, formats=False)
+        plain = _accepts(compiled, value, formats=False)
         # A format can only refuse more, but below `not` it can also allow more.
-        strict = _accepts(subject, value, formats=True)
+        strict = _accepts(compiled, value, formats=True)
     except Exception as error:  # noqa: BLE001 - whatever the library fails with
         why = f"{type(error).__name__}: {error}"[:200]
         return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off, error=why)
@@ -88,10 +90,10 @@ def verdicts(subject: Subject, value: UntypedJson, *, ask_jsonschema: bool) -> V
     )
 
 
-def _accepts(subject: Subject, value: UntypedJson, *, formats: bool) -> bool:
-    kind = _VALIDATORS[subject.dialect.name]
+def _accepts(compiled: CompiledSchema, value: UntypedJson, *, formats: bool) -> bool:
+    kind = _VALIDATORS[compiled.dialect.name]
     checker = kind.FORMAT_CHECKER if formats else None
-    validator = kind(subject.schema, registry=Registry(), format_checker=checker)
+    validator = kind(compiled.schema, registry=Registry(), format_checker=checker)
     return bool(validator.is_valid(value))
 
 

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.near_misses.edits import Spot
+    from curation.instances.near_misses.edits import EditTarget
 
 
-def fewer_items(spot: Spot) -> Iterator[UntypedJson]:
+def fewer_items(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield arrays with one element too few."""
     value, least = spot.value, int(spot.operand)
     if isinstance(value, list):
@@ -23,7 +23,7 @@ def fewer_items(spot: Spot) -> Iterator[UntypedJson]:
         yield []
 
 
-def more_items(spot: Spot) -> Iterator[UntypedJson]:
+def more_items(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield arrays with one element too many."""
     most = int(spot.operand)
     if most >= MOST_MEMBERS:
@@ -36,7 +36,7 @@ def more_items(spot: Spot) -> Iterator[UntypedJson]:
     for _ in range(3 * (most + 2)):
         if len(longer) > most:
             break
-        goals = spot.shape.item_nodes(len(longer))
+        goals = spot.shape.item_goals(len(longer))
         made = spot.fill(goals or ())
         if not spot.shape.unique or repr(made) not in known:
             longer.append(made)
@@ -47,7 +47,7 @@ def more_items(spot: Spot) -> Iterator[UntypedJson]:
         yield longer
 
 
-def twice(spot: Spot) -> Iterator[UntypedJson]:
+def twice(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield arrays in which an element is there twice."""
     value = spot.value if isinstance(spot.value, list) else []
     if value:
@@ -57,18 +57,22 @@ def twice(spot: Spot) -> Iterator[UntypedJson]:
         yield [*value[:-1], value[0]]
         yield [*value[:-1], value[-2]]
     if len(value) <= 1:
-        goals = spot.shape.item_nodes(0)
+        goals = spot.shape.item_goals(0)
         made = spot.fill(goals or ())
         yield [made, made]
 
 
-def without_contained(spot: Spot) -> Iterator[UntypedJson]:
+def without_contained(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield arrays without the element that must be there."""
     value = spot.value if isinstance(spot.value, list) else []
     yield []
-    accepts = spot.shape.subject.accepts
-    places = [each.node for each in spot.shape.contains]
-    rest = [each for each in value if not any(accepts(node, each) for node in places)]
+    accepts = spot.shape.compiled.accepts
+    places = [each.location for each in spot.shape.contains]
+    rest = [
+        each
+        for each in value
+        if not any(accepts(location, each) for location in places)
+    ]
     yield rest
     for count in range(1, min(len(value), 8)):
         yield value[:count]
@@ -77,21 +81,21 @@ def without_contained(spot: Spot) -> Iterator[UntypedJson]:
         yield [each] * max(1, spot.shape.min_items)
 
 
-def too_often(spot: Spot) -> Iterator[UntypedJson]:
+def too_often(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield arrays with what `contains` asks for once too often."""
     value = spot.value if isinstance(spot.value, list) else []
     for each in spot.shape.contains:
-        made = spot.fill((each.node,))
+        made = spot.fill((each.location,))
         if isinstance(spot.operand, int) and spot.operand < MOST_MEMBERS:
             yield [*value, *[made] * (spot.operand + 1)]
 
 
-def one_more_item(spot: Spot) -> Iterator[UntypedJson]:
+def one_more_item(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield arrays with an element that no place is for."""
     value = spot.value if isinstance(spot.value, list) else []
     longer = list(value)
     while len(longer) < spot.shape.prefix_length():
-        longer.append(spot.fill(spot.shape.item_nodes(len(longer)) or ()))
+        longer.append(spot.fill(spot.shape.item_goals(len(longer)) or ()))
     yield from ([*longer, "extra"], [*longer, 7], [*longer, None], [*longer, {}])
     if spot.keyword == "items":
         yield ["extra"]

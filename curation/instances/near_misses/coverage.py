@@ -12,7 +12,7 @@ from curation.instances.proofs.implied import implied
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.instances.constraints.compiled_schema import Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.model import NearMiss
 
 
@@ -40,9 +40,11 @@ class Coverage:
     complete: bool
 
 
-def coverage(subject: Subject, found: Sequence[NearMiss], most: int = 24) -> Coverage:
+def coverage(
+    compiled: CompiledSchema, found: Sequence[NearMiss], most: int = 24
+) -> Coverage:
     """Return how far the near misses of a schema reach."""
-    reached = reach(subject)
+    reached = reach(compiled)
     have = {pointer for each in found for pointer in pointers(each)}
     proofs: Counter[str] = Counter()
     covered: Counter[str] = Counter()
@@ -51,7 +53,7 @@ def coverage(subject: Subject, found: Sequence[NearMiss], most: int = 24) -> Cov
         if pair.pointer in have:
             covered[pair.keyword] += 1
             continue
-        proof = implied(subject, pair, contexts)
+        proof = implied(compiled, pair, contexts)
         if proof:
             proofs[proof] += 1
         else:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT
-from curation.instances.constraints.conjunction import Shape, conjunction
+from curation.instances.constraints.conjunction import Conjunction, conjoin
 from curation.instances.constraints.reachable_keywords import (
-    Pair,
+    Assertion,
     Path,
     below,
     false_places,
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Node, Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goals
+    from curation.schema.locations import SchemaLocation
 
 #: Values of one witness that are looked at, the outermost first.
 _MOST = 400
@@ -31,7 +32,7 @@ _ELEMENTS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class EditSite:
     """One value of a witness."""
 
     witness: UntypedJson
@@ -39,28 +40,28 @@ class Site:
     value: UntypedJson
     goals: Goals
     #: The keywords that apply to it.
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Assertion, ...]
 
 
 def sites(
-    subject: Subject, witness: UntypedJson, *, inside: bool = False
-) -> Iterator[Site]:
+    compiled: CompiledSchema, witness: UntypedJson, *, inside: bool = False
+) -> Iterator[EditSite]:
     """Yield the values of a witness to which keywords apply, the outermost first.
 
     With `inside`, also what applies because a branch of anyOf and the like holds.
     """
-    start: tuple[Path, UntypedJson, Goals] = ((), witness, (subject.root,))
+    start: tuple[Path, UntypedJson, Goals] = ((), witness, (compiled.root,))
     queue = deque([start])
     for _ in range(_MOST):
         if not queue:
             return
         path, value, goals = queue.popleft()
         if inside:
-            goals = (*goals, *_branches(subject, goals, value))
-        shape = conjunction(subject, goals)
+            goals = (*goals, *_branches(compiled, goals, value))
+        shape = conjoin(compiled, goals)
         pairs = pairs_of(shape)
         if pairs:
-            yield Site(
+            yield EditSite(
                 witness=witness, path=path, value=value, goals=goals, pairs=pairs
             )
         for step, each, inner in _members(shape, value):
@@ -69,7 +70,7 @@ def sites(
 
 
 def _members(
-    shape: Shape, value: UntypedJson
+    shape: Conjunction, value: UntypedJson
 ) -> Iterator[tuple[str | int, UntypedJson, Goals]]:
     if isinstance(value, dict):
         for name, each in value.items():
@@ -79,17 +80,19 @@ def _members(
             yield index, each, below(shape, index) or ()
 
 
-def forbidden(subject: Subject, site: Site) -> Iterator[tuple[Pair, str | int]]:
+def forbidden(
+    compiled: CompiledSchema, site: EditSite
+) -> Iterator[tuple[Assertion, str | int]]:
     """Yield the properties that a plain `false` forbids where a site is."""
-    shape = conjunction(subject, site.goals)
+    shape = conjoin(compiled, site.goals)
     names: dict[str, None] = {}
-    for part in shape.places():
+    for part in shape.locations():
         members = part.schema.get("properties")
         if isinstance(members, dict):
             names.update(dict.fromkeys(e for e in members if members[e] is False))
     for name in names:
-        for node in false_places(shape, name):
-            yield Pair(node, FALSE), name
+        for location in false_places(shape, name):
+            yield Assertion(location, FALSE), name
 
 
 def member(value: UntypedJson, step: str | int) -> UntypedJson:
@@ -112,46 +115,48 @@ def edited(value: UntypedJson, path: Path, new: UntypedJson) -> UntypedJson:
     return {**value, head: edited(value.get(head), rest, new)}
 
 
-def holding(subject: Subject, witness: UntypedJson, path: Path) -> Goals:
+def holding(compiled: CompiledSchema, witness: UntypedJson, path: Path) -> Goals:
     """Return what branches of anyOf and the like ask of a value that meets them.
 
-    `property_nodes` and `item_nodes` follow what applies always; this follows what
+    `property_goals` and `item_goals` follow what applies always; this follows what
     applies because the branch holds.
     """
-    goals: Goals = (subject.root,)
+    goals: Goals = (compiled.root,)
     value = witness
     for step in (*path, None):
         if value is not ABSENT:
-            goals = (*goals, *_branches(subject, goals, value))
+            goals = (*goals, *_branches(compiled, goals, value))
         if step is None:
             break
-        shape = conjunction(subject, goals)
+        shape = conjoin(compiled, goals)
         inner = (
-            shape.item_nodes(step)
+            shape.item_goals(step)
             if isinstance(step, int)
-            else shape.property_nodes(step)
+            else shape.property_goals(step)
         )
         goals = inner or ()
         value = member(value, step)
     return goals
 
 
-def _branches(subject: Subject, goals: Goals, value: UntypedJson) -> list[Node]:
-    found: list[Node] = []
-    pending = conjunction(subject, goals)
+def _branches(
+    compiled: CompiledSchema, goals: Goals, value: UntypedJson
+) -> list[SchemaLocation]:
+    found: list[SchemaLocation] = []
+    pending = conjoin(compiled, goals)
     for _ in range(3):
-        new: list[Node] = []
+        new: list[SchemaLocation] = []
         for choice in pending.choices:
-            held = [each for each in choice.branches if subject.accepts(each, value)]
+            held = [each for each in choice.branches if compiled.accepts(each, value)]
             new += held[:1]
         for holder in pending.conditionals:
-            holds = subject.accepts(subject.child(holder, ("if",)), value)
+            holds = compiled.accepts(compiled.child(holder, ("if",)), value)
             keyword = "then" if holds else "else"
             if keyword in holder.schema:
-                new.append(subject.child(holder, (keyword,)))
+                new.append(compiled.child(holder, (keyword,)))
         new = [each for each in new if each not in found and each not in goals]
         if not new:
             break
         found += new
-        pending = conjunction(subject, tuple(new))
+        pending = conjoin(compiled, tuple(new))
     return found

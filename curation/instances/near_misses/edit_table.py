@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 #: Each yields values to stand in the place of the spot's, the most natural first.
-EDITS: Final[Mapping[str, Callable[[edits.Spot], Iterator[UntypedJson]]]] = {
+EDITS: Final[Mapping[str, Callable[[edits.EditTarget], Iterator[UntypedJson]]]] = {
     "type": edits.of_another_type,
     "enum": edits.unlisted,
     "const": edits.unlisted,

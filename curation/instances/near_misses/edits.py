@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.context import Nothing
 
-    _Edit = Callable[["Spot"], Iterator[UntypedJson]]
+    _Edit = Callable[["EditTarget"], Iterator[UntypedJson]]
 
 #: More elements or properties than this are not made to cross a bound.
 MOST_MEMBERS: Final = 2_000
@@ -30,7 +30,7 @@ ANY: Final[tuple[UntypedJson, ...]] = (7, "text", None, True, [], {}, 0.5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class EditTarget:
     """One value to edit, and what applies to it."""
 
     value: UntypedJson
@@ -38,7 +38,7 @@ class Spot:
     schema: dict[str, UntypedJson]
     keyword: str
     #: Everything that applies there.
-    shape: Shape
+    shape: Conjunction
     rng: random.Random
     #: Make a value for goals.
     fill: Callable[[Goals], UntypedJson | Nothing]
@@ -49,7 +49,7 @@ class Spot:
         return self.schema[self.keyword]
 
 
-def of_another_type(spot: Spot) -> Iterator[UntypedJson]:
+def of_another_type(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield values of a type that is not allowed."""
     value, allowed = spot.value, spot.operand
     names = {allowed} if isinstance(allowed, str) else set(allowed)
@@ -62,7 +62,7 @@ def of_another_type(spot: Spot) -> Iterator[UntypedJson]:
     yield from wrong
 
 
-def unlisted(spot: Spot) -> Iterator[UntypedJson]:
+def unlisted(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield values that enum or const do not list, first of the same type."""
     value = spot.value
     if isinstance(value, str):
@@ -92,14 +92,14 @@ _OF_TYPE: Final[dict[str, tuple[UntypedJson, ...]]] = {
 }
 
 
-def _step(spot: Spot) -> float:
+def _step(spot: EditTarget) -> float:
     for each in spot.shape.multiples:
         if each >= 1:
             return each
     return 1
 
 
-def below(spot: Spot) -> Iterator[UntypedJson]:
+def below(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield numbers below `minimum`, by one step first."""
     bound, step = spot.schema["minimum"], _step(spot)
     yield from (bound - step, bound - 1, bound - 0.5)
@@ -108,7 +108,7 @@ def below(spot: Spot) -> Iterator[UntypedJson]:
     yield from (bound - 0.001, bound - abs(bound) - 1)
 
 
-def above(spot: Spot) -> Iterator[UntypedJson]:
+def above(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield numbers above `maximum`, by one step first."""
     bound, step = spot.schema["maximum"], _step(spot)
     yield from (bound + step, bound + 1, bound + 0.5)
@@ -120,7 +120,7 @@ def above(spot: Spot) -> Iterator[UntypedJson]:
 def at_bound(name: str, sign: int) -> _Edit:
     """Cross an exclusive bound by standing on it."""
 
-    def edit(spot: Spot) -> Iterator[UntypedJson]:
+    def edit(spot: EditTarget) -> Iterator[UntypedJson]:
         bound = spot.operand
         if bound is True:
             bound = spot.schema[name]
@@ -134,7 +134,7 @@ def at_bound(name: str, sign: int) -> _Edit:
     return edit
 
 
-def off_step(spot: Spot) -> Iterator[UntypedJson]:
+def off_step(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield numbers that are no multiple."""
     step = spot.operand
     bases = [spot.value] if is_number(spot.value) else []
@@ -146,12 +146,12 @@ def off_step(spot: Spot) -> Iterator[UntypedJson]:
             yield base - delta
 
 
-def anything(_: Spot) -> Iterator[UntypedJson]:
+def anything(_: EditTarget) -> Iterator[UntypedJson]:
     """Yield what stands there at all, where nothing may."""
     yield from ANY
 
 
-def replaced(spot: Spot) -> Iterator[UntypedJson]:
+def replaced(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield plain values, and the value without one of its members."""
     value = spot.value
     if isinstance(value, dict):

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.near_misses.edits import Spot
+    from curation.instances.near_misses.edits import EditTarget
 
 _EXTRA: Final = ("extra", "additional", "other", "unexpected", "Extra", "", "\n", "0")
 _BAD_NAMES: Final = ("", "!", "a b", "0", "Aa", "-", "\u00e4", "x" * 300, "a", "A_B")
 _VALUES: Final[tuple[UntypedJson, ...]] = ("extra", 1, True)
 
 
-def _members(spot: Spot) -> dict[str, UntypedJson]:
+def _members(spot: EditTarget) -> dict[str, UntypedJson]:
     return spot.value if isinstance(spot.value, dict) else {}
 
 
@@ -26,7 +26,7 @@ def _without(members: dict[str, UntypedJson], *names: str) -> dict[str, UntypedJ
     return {name: members[name] for name in members if name not in names}
 
 
-def extra(spot: Spot) -> Iterator[UntypedJson]:
+def extra(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield the object with one property that nobody declares."""
     members = _members(spot)
     value = spot.rng.choice(_VALUES)
@@ -43,15 +43,15 @@ def extra(spot: Spot) -> Iterator[UntypedJson]:
         yield {**members, "unexpected": each}
 
 
-def _declared(spot: Spot) -> dict[str, None]:
+def _declared(spot: EditTarget) -> dict[str, None]:
     names: dict[str, None] = {}
-    for part in spot.shape.places():
+    for part in spot.shape.locations():
         members = part.schema.get("properties")
         names.update(dict.fromkeys(members) if isinstance(members, dict) else {})
     return names
 
 
-def missing(spot: Spot) -> Iterator[UntypedJson]:
+def missing(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield the object without a required property, the last one first."""
     members = _members(spot)
     present = [each for each in members if each in spot.operand]
@@ -59,7 +59,7 @@ def missing(spot: Spot) -> Iterator[UntypedJson]:
         yield _without(members, name)
 
 
-def fewer(spot: Spot) -> Iterator[UntypedJson]:
+def fewer(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield the object with one property too few."""
     members, least = _members(spot), int(spot.operand)
     optional = [each for each in members if each not in spot.shape.required]
@@ -71,7 +71,7 @@ def fewer(spot: Spot) -> Iterator[UntypedJson]:
         yield {}
 
 
-def more(spot: Spot) -> Iterator[UntypedJson]:
+def more(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield the object with one property too many."""
     members, most = _members(spot), int(spot.operand)
     if most >= MOST_MEMBERS:
@@ -90,31 +90,33 @@ def more(spot: Spot) -> Iterator[UntypedJson]:
     yield longer
 
 
-def _made(spot: Spot, name: str) -> UntypedJson | Nothing:
-    goals = spot.shape.property_nodes(name)
-    accepts = spot.shape.subject.accepts
-    if goals is None or not all(accepts(each, name) for each in spot.shape.name_nodes):
+def _made(spot: EditTarget, name: str) -> UntypedJson | Nothing:
+    goals = spot.shape.property_goals(name)
+    accepts = spot.shape.compiled.accepts
+    if goals is None or not all(
+        accepts(each, name) for each in spot.shape.name_locations
+    ):
         return NOTHING
     return spot.fill(goals)
 
 
-def misnamed(spot: Spot) -> Iterator[UntypedJson]:
+def misnamed(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield the object with a property of a name that is refused."""
     members = _members(spot)
-    accepts = spot.shape.subject.accepts
+    accepts = spot.shape.compiled.accepts
     refused = (
         each
         for each in (*_BAD_NAMES, *(name + "!" for name in members))
-        if not all(accepts(node, each) for node in spot.shape.name_nodes)
+        if not all(accepts(location, each) for location in spot.shape.name_locations)
     )
     for name in refused:
-        goals = spot.shape.property_nodes(name)
+        goals = spot.shape.property_goals(name)
         made = NOTHING if goals is None else spot.fill(goals)
         if made is not NOTHING:
             yield {**members, name: made}
 
 
-def dependent(spot: Spot) -> Iterator[UntypedJson]:
+def dependent(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield the object with a property, but without what comes with it."""
     members = _members(spot)
     for name, needs in spot.operand.items():

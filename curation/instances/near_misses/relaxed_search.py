@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.compiled_schema import Node, Subject
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.goals import Goals, Negation
 from curation.instances.model import InstanceKind
 from curation.instances.witnesses.builder import WitnessBuilder
@@ -21,12 +21,13 @@ from curation.instances.witnesses.context import (
     Nothing,
 )
 from curation.json.pointer import replaced
+from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     import random
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.reachable_keywords import Pair
+    from curation.instances.constraints.reachable_keywords import Assertion
 
 #: The word under which the keyword is kept.
 _ASIDE: Final = "csbdata:aside"
@@ -50,41 +51,43 @@ _DEPENDANTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-class Loosened:
-    """A subject without one keyword."""
+class RelaxedSchema:
+    """A compiled without one keyword."""
 
-    def __init__(self, subject: Subject, pair: Pair) -> None:
+    def __init__(self, compiled: CompiledSchema, pair: Assertion) -> None:
         """Take the keyword out; the record itself is left as it is."""
-        node, keyword = pair.node, pair.keyword
+        location, keyword = pair.location, pair.keyword
         aside = {
-            word: node.schema[word]
+            word: location.schema[word]
             for word in (keyword, *_COMPANIONS.get(keyword, ()))
-            if word in node.schema
+            if word in location.schema
         }
         gone = {keyword, *_DEPENDANTS.get(keyword, ())}
-        kept = {word: each for word, each in node.schema.items() if word not in gone}
+        kept = {
+            word: each for word, each in location.schema.items() if word not in gone
+        }
         kept[_ASIDE] = aside
-        schema = replaced(subject.schema, node.tokens, kept)
-        self.subject = Subject(schema, subject.dialect)
-        self._denied = Negation(self.subject.node((*node.tokens, _ASIDE)))
+        schema = replaced(compiled.schema, location.tokens, kept)
+        self.compiled = CompiledSchema(schema, compiled.dialect)
+        self._denied = Negation(self.compiled.location_at((*location.tokens, _ASIDE)))
 
     def value(
         self, goals: Goals, rng: random.Random, steps: int
     ) -> UntypedJson | Nothing:
         """Return a value for the goals of a site that fails the keyword alone."""
         builder = WitnessBuilder(
-            subject=self.subject, rng=rng, kind=InstanceKind.MINIMAL, steps=steps
+            compiled=self.compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=steps
         )
         try:
             return builder.value((*self._same(goals), self._denied), BuildContext())
         except (ExhaustedError, RecursionError):
             return NOTHING
 
-    def _same(self, goals: Goals) -> list[Node]:
+    def _same(self, goals: Goals) -> list[SchemaLocation]:
         """Return the places of a site, but for those inside the keyword."""
         found = []
         for each in goals:
-            if isinstance(each, Node) and not each.document:
+            if isinstance(each, SchemaLocation) and not each.document:
                 with suppress(LookupError):
-                    found.append(self.subject.node(each.tokens))
+                    found.append(self.compiled.location_at(each.tokens))
         return found

@@ -11,20 +11,20 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.admission import identity
-from curation.instances.constraints.conjunction import conjunction
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import Atom, Goals
 from curation.instances.constraints.reachable_keywords import (
-    Context,
-    Pair,
-    Reach,
+    Assertion,
+    InstanceLocation,
+    ReachableKeywords,
     reach,
 )
-from curation.instances.constraints.validation_cost import weight
+from curation.instances.constraints.validation_cost import count_entered_schemas
 from curation.instances.constraints.violations import DECIDING, FALSE, MIXED, near_miss
 from curation.instances.model import InstanceKind, NearMiss, Witness
 from curation.instances.near_misses.coverage import pointers
 from curation.instances.near_misses.edit_sites import (
-    Site,
+    EditSite,
     edited,
     forbidden,
     holding,
@@ -32,8 +32,8 @@ from curation.instances.near_misses.edit_sites import (
     sites,
 )
 from curation.instances.near_misses.edit_table import EDITS
-from curation.instances.near_misses.edits import Spot
-from curation.instances.near_misses.relaxed_search import Loosened
+from curation.instances.near_misses.edits import EditTarget
+from curation.instances.near_misses.relaxed_search import RelaxedSchema
 from curation.instances.proofs.implied import implied
 from curation.instances.witnesses.builder import WitnessBuilder
 from curation.instances.witnesses.context import (
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
 PRIORITY: Final = (
@@ -95,7 +95,7 @@ _HEAVIEST: Final = 20_000
 
 
 def near_misses(
-    subject: Subject,
+    compiled: CompiledSchema,
     witnesses: Sequence[Witness],
     seed: int = 0,
     most: int = 24,
@@ -108,11 +108,11 @@ def near_misses(
     like, where the label is that of the outermost keyword that decides. A schema
     whose references multiply beyond measure gets none.
     """
-    if not witnesses or weight(subject, subject.root) > _HEAVIEST:
+    if not witnesses or count_entered_schemas(compiled, compiled.root) > _HEAVIEST:
         return []
-    text = canonical(subject.schema) + b"near" + str(seed).encode()
+    text = canonical(compiled.schema) + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
-    return _Making(subject, witnesses, rng, most, effort).run()
+    return _Making(compiled, witnesses, rng, most, effort).run()
 
 
 @dataclass(slots=True)
@@ -125,21 +125,21 @@ class _Left:
 class _Making:
     def __init__(
         self,
-        subject: Subject,
+        compiled: CompiledSchema,
         witnesses: Sequence[Witness],
         rng: random.Random,
         most: int,
         effort: Effort,
     ) -> None:
-        self.subject, self.rng = subject, rng
+        self.compiled, self.rng = compiled, rng
         self.most, self.effort = most, effort
-        self.reach: Reach = reach(subject)
+        self.reach: ReachableKeywords = reach(compiled)
         self.found: dict[str, NearMiss] = {}
         self.count = 0
         self.seen: set[bytes] = set()
         self.left = _Left(effort.verdicts, effort.searches, effort.witnesses)
-        self.sites: dict[Pair, list[Site]] = {}
-        self.loosened: dict[Pair, Loosened] = {}
+        self.sites: dict[Assertion, list[EditSite]] = {}
+        self.loosened: dict[Assertion, RelaxedSchema] = {}
         #: Every witness that is edited, made ones too.
         self.bases: list[UntypedJson] = []
         self.sizes: dict[int, float] = {}
@@ -150,20 +150,20 @@ class _Making:
     def _add_witness(self, value: UntypedJson) -> None:
         self.bases.append(value)
         self.sizes[id(value)] = 1 + len(canonical(value)) / 4_000
-        for site in sites(self.subject, value):
+        for site in sites(self.compiled, value):
             for pair in site.pairs:
                 known = self.sites.setdefault(pair, [])
                 if len(known) < self.effort.sites:
                     known.append(site)
-            for pair, name in forbidden(self.subject, site):
+            for pair, name in forbidden(self.compiled, site):
                 path = (*site.path, name)
-                place = Site(
+                place = EditSite(
                     witness=value, path=path, value=None, goals=(), pairs=(pair,)
                 )
                 self.sites.setdefault(pair, []).append(place)
 
     def run(self) -> list[NearMiss]:
-        by_keyword: dict[str, list[Pair]] = {}
+        by_keyword: dict[str, list[Assertion]] = {}
         for pair in self.reach.contexts:
             by_keyword.setdefault(pair.keyword, []).append(pair)
         order = sorted(by_keyword, key=_rank)
@@ -184,11 +184,11 @@ class _Making:
     def _deeper(self, room: int) -> list[NearMiss]:
         """Fail keywords inside branches; the keyword of the branches is the label."""
         cases: list[NearMiss] = []
-        tried: set[Pair] = set()
+        tried: set[Assertion] = set()
         for witness in self.bases:
             if len(cases) >= room:
                 break
-            for site in sites(self.subject, witness, inside=True):
+            for site in sites(self.compiled, witness, inside=True):
                 for pair in site.pairs:
                     if pair in tried or pair in self.reach.contexts:
                         continue
@@ -197,19 +197,19 @@ class _Making:
                     cases += [] if case is None else [case]
         return cases
 
-    def _inside(self, pair: Pair, site: Site) -> NearMiss | None:
+    def _inside(self, pair: Assertion, site: EditSite) -> NearMiss | None:
         for new in islice(self._edits(pair, site), self.effort.tries // 4):
             if self.left.verdicts <= 0:
                 break
             value = edited(site.witness, site.path, new)
             self.left.verdicts -= self.sizes[id(site.witness)]
-            case, known = near_miss(self.subject, value), identity(value)
+            case, known = near_miss(self.compiled, value), identity(value)
             if case and case.keyword in DECIDING and known not in self.seen:
                 self.seen.add(known)
                 return case
         return None
 
-    def _serve(self, pair: Pair) -> bool:
+    def _serve(self, pair: Assertion) -> bool:
         """Find a near miss for a pair that has none; tell whether one was found."""
         if pair.pointer in self.found or pair in self.loosened:
             return False
@@ -219,11 +219,11 @@ class _Making:
         here = self.sites.get(pair, [])
         if any(self._edit(pair, each) for each in here):
             return True
-        if implied(self.subject, pair, self.reach.contexts[pair]):
+        if implied(self.compiled, pair, self.reach.contexts[pair]):
             return False
         return any(self._search(pair, each) for each in here[:2])
 
-    def _edit(self, pair: Pair, site: Site) -> bool:
+    def _edit(self, pair: Assertion, site: EditSite) -> bool:
         for new in islice(self._edits(pair, site), self.effort.tries):
             if self.left.verdicts <= 0:
                 break
@@ -231,15 +231,15 @@ class _Making:
                 return True
         return False
 
-    def _edits(self, pair: Pair, site: Site) -> Iterator[UntypedJson]:
+    def _edits(self, pair: Assertion, site: EditSite) -> Iterator[UntypedJson]:
         if pair.keyword == FALSE:
             yield from (7, "text", None)
             return
-        spot = Spot(
+        spot = EditTarget(
             value=site.value,
-            schema=pair.node.schema,
+            schema=pair.location.schema,
             keyword=pair.keyword,
-            shape=conjunction(self.subject, site.goals),
+            shape=conjoin(self.compiled, site.goals),
             rng=self.rng,
             fill=self._fill,
         )
@@ -252,7 +252,7 @@ class _Making:
 
     def _make(self, goals: Goals, context: BuildContext) -> UntypedJson | Nothing:
         builder = WitnessBuilder(
-            subject=self.subject,
+            compiled=self.compiled,
             rng=self.rng,
             kind=InstanceKind.MINIMAL,
             steps=self.effort.steps,
@@ -262,10 +262,10 @@ class _Making:
         except (ExhaustedError, RecursionError):
             return NOTHING
 
-    def _judge(self, pair: Pair, site: Site, new: UntypedJson) -> bool:
+    def _judge(self, pair: Assertion, site: EditSite, new: UntypedJson) -> bool:
         value = edited(site.witness, site.path, new)
         self.left.verdicts -= self.sizes[id(site.witness)]
-        case = near_miss(self.subject, value)
+        case = near_miss(self.compiled, value)
         if case is None or case.keyword == MIXED:
             return False
         named, known = pointers(case), identity(value)
@@ -277,30 +277,30 @@ class _Making:
             self.found.setdefault(each, case)
         return pair.pointer in named
 
-    def _search(self, pair: Pair, site: Site) -> bool:
+    def _search(self, pair: Assertion, site: EditSite) -> bool:
         if self.left.searches <= 0 or pair.keyword == FALSE:
             return False
         self.left.searches -= 1
         if pair not in self.loosened:
-            self.loosened[pair] = Loosened(self.subject, pair)
+            self.loosened[pair] = RelaxedSchema(self.compiled, pair)
         loose = self.loosened[pair]
-        for goals in (site.goals, holding(self.subject, site.witness, site.path)):
+        for goals in (site.goals, holding(self.compiled, site.witness, site.path)):
             new = loose.value(goals, self.rng, self.effort.steps)
             if new is not NOTHING and self._judge(pair, site, new):
                 return True
         return False
 
-    def _reach(self, pair: Pair) -> None:
+    def _reach(self, pair: Assertion) -> None:
         """Make a witness in which the keyword applies to some value."""
         for context in self.reach.contexts[pair][:2]:
-            value = self._make((self.subject.root, *_forced(context)), BuildContext())
-            if value is not NOTHING and self.subject.is_valid(value):
+            value = self._make((self.compiled.root, *_forced(context)), BuildContext())
+            if value is not NOTHING and self.compiled.is_valid(value):
                 self._add_witness(value)
                 if pair in self.sites:
                     return
         self._place(pair, self.reach.contexts[pair][0])
 
-    def _place(self, pair: Pair, context: Context) -> None:
+    def _place(self, pair: Assertion, context: InstanceLocation) -> None:
         """Take a place that no witness fills: whatever stands there is wrong."""
         if not context.path:
             return
@@ -310,7 +310,7 @@ class _Making:
             if isinstance(holder, dict if isinstance(last, str) else list):
                 if isinstance(last, int) and last != len(holder):
                     continue
-                place = Site(
+                place = EditSite(
                     witness=witness,
                     path=context.path,
                     value=None,
@@ -321,7 +321,7 @@ class _Making:
                 return
 
 
-def _forced(context: Context) -> Goals:
+def _forced(context: InstanceLocation) -> Goals:
     """Return goals that make a value stand at the path of a context."""
     goals: Goals = ()
     for step in reversed(context.path):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.near_misses.edits import Spot
+    from curation.instances.near_misses.edits import EditTarget
 
 #: Longer strings than this are not made to cross a bound.
 LONGEST: Final = 70_000
@@ -52,7 +52,7 @@ def altered(text: str) -> Iterator[str]:
     yield from _ODD
 
 
-def shorter(spot: Spot) -> Iterator[UntypedJson]:
+def shorter(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield texts one character too short, then shorter ones."""
     least = int(spot.operand)
     text = spot.value if isinstance(spot.value, str) else "x" * min(least, LONGEST)
@@ -66,7 +66,7 @@ def shorter(spot: Spot) -> Iterator[UntypedJson]:
     yield ""
 
 
-def longer(spot: Spot) -> Iterator[UntypedJson]:
+def longer(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield texts one character too long."""
     most = int(spot.operand)
     if most >= LONGEST:
@@ -95,7 +95,7 @@ def _stretched(text: str, length: int) -> Iterator[str]:
     yield (text * (missing // len(text) + 2))[:length]
 
 
-def unmatched(spot: Spot) -> Iterator[UntypedJson]:
+def unmatched(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield texts that a pattern may refuse, within the lengths."""
     shape = spot.shape
     text = spot.value if isinstance(spot.value, str) else "text"
@@ -121,10 +121,10 @@ def _unlike(text: str) -> Iterator[str]:
     yield from ("!", " ", *_ODD)
 
 
-def malformed(spot: Spot) -> Iterator[UntypedJson]:
+def malformed(spot: EditTarget) -> Iterator[UntypedJson]:
     """Yield texts that both validators take for no instance of the format."""
     text = spot.value if isinstance(spot.value, str) else ""
-    name, order = spot.operand, spot.shape.subject.dialect.name
+    name, order = spot.operand, spot.shape.compiled.dialect.name
     candidates = [*_MALFORMED.get(name, ()), "not a " + name]
     candidates += [each for each in (text[:-1], text + "!", " " + text) if each != text]
     candidates += _ODD

@@ -6,14 +6,14 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.admission import identity
-from curation.instances.constraints.conjunction import conjunction, item_keywords
+from curation.instances.constraints.conjunction import conjoin, item_keywords
 from curation.instances.constraints.merging import is_number
-from curation.instances.proofs.universal_verdicts import of_schema
+from curation.instances.proofs.universal_verdicts import schema_verdict
 from curation.instances.regex.parser import parse
 
 if TYPE_CHECKING:
-    from curation.instances.constraints.compiled_schema import Node
-    from curation.instances.proofs.question import Question
+    from curation.instances.proofs.question import ImplicationQuestion
+    from curation.schema.locations import SchemaLocation
 
 #: The lengths of what jsonschema-rs takes for an instance of a format.
 _FORMAT_LENGTHS: Final[dict[str, tuple[int, float]]] = {
@@ -33,7 +33,7 @@ _FORMAT_LENGTHS: Final[dict[str, tuple[int, float]]] = {
 }
 
 
-def lengths(question: Question) -> bool:
+def lengths(question: ImplicationQuestion) -> bool:
     """No text that matches the pattern or format has another length."""
     if question.keyword not in ("minLength", "maxLength"):
         return False
@@ -57,18 +57,18 @@ def _of_pattern(pattern: str) -> tuple[float, float]:
     return found.root.low, high if whole and high is not None else math.inf
 
 
-def tighter_bound(question: Question) -> bool:
+def tighter_bound(question: ImplicationQuestion) -> bool:
     """Another bound leaves less."""
     kind, keyword = question.kind, question.keyword
     if keyword in ("minimum", "exclusiveMinimum"):
-        mine = _low(question.node, keyword, kind)
+        mine = _low(question.location, keyword, kind)
         return any(
             _low(part, word, kind) >= mine
             for part, word in question.others
             if word in ("minimum", "exclusiveMinimum")
         )
     if keyword in ("maximum", "exclusiveMaximum"):
-        mine = _high(question.node, keyword, kind)
+        mine = _high(question.location, keyword, kind)
         return any(
             _high(part, word, kind) <= mine
             for part, word in question.others
@@ -77,27 +77,27 @@ def tighter_bound(question: Question) -> bool:
     return False
 
 
-def _low(node: Node, keyword: str, kind: str) -> tuple[float, bool]:
+def _low(location: SchemaLocation, keyword: str, kind: str) -> tuple[float, bool]:
     """Return the least number allowed, and whether it is itself refused."""
-    bound, exclusive = node.schema[keyword], keyword == "exclusiveMinimum"
+    bound, exclusive = location.schema[keyword], keyword == "exclusiveMinimum"
     if bound is True:
-        bound = node.schema["minimum"]
+        bound = location.schema["minimum"]
     if kind == "integer":
         return (math.floor(bound) + 1 if exclusive else math.ceil(bound)), False
     return bound, exclusive
 
 
-def _high(node: Node, keyword: str, kind: str) -> tuple[float, bool]:
+def _high(location: SchemaLocation, keyword: str, kind: str) -> tuple[float, bool]:
     """Return the greatest number allowed, and whether it is itself allowed."""
-    bound, exclusive = node.schema[keyword], keyword == "exclusiveMaximum"
+    bound, exclusive = location.schema[keyword], keyword == "exclusiveMaximum"
     if bound is True:
-        bound = node.schema["maximum"]
+        bound = location.schema["maximum"]
     if kind == "integer":
         return (math.ceil(bound) - 1 if exclusive else math.floor(bound)), True
     return bound, not exclusive
 
 
-def item_count(question: Question) -> bool:
+def item_count(question: ImplicationQuestion) -> bool:
     """Other keywords leave no array with such a number of elements."""
     keyword = question.keyword
     if keyword == "minItems":
@@ -111,47 +111,47 @@ def item_count(question: Question) -> bool:
         return float(min(counts)) <= 1
     if keyword in ("additionalItems", "items"):
         most = float(min([*question.values("maxItems"), math.inf]))
-        prefix, _ = item_keywords(question.schema, question.shape.subject)
+        prefix, _ = item_keywords(question.schema, question.shape.compiled)
         return most <= (len(question.schema[prefix]) if prefix else 0)
     if keyword in ("contains", "minContains"):
         return _nothing_is_contained(question)
     return False
 
 
-def _least_contained(question: Question) -> float:
+def _least_contained(question: ImplicationQuestion) -> float:
     least = [1 for _ in question.values("contains")]
     least += [each for each in question.values("minContains") if is_number(each)]
     return max([*least, 0])
 
 
-def _most_items(question: Question) -> float:
+def _most_items(question: ImplicationQuestion) -> float:
     """Return how many elements a closed list of places leaves."""
     most = math.inf
     for part, word in question.others:
         if word in ("additionalItems", "items") and part.schema[word] is False:
-            prefix, _ = item_keywords(part.schema, question.shape.subject)
+            prefix, _ = item_keywords(part.schema, question.shape.compiled)
             most = min(most, len(part.schema[prefix]) if prefix else 0)
     return most
 
 
-def _distinct(question: Question) -> float:
+def _distinct(question: ImplicationQuestion) -> float:
     """Return how many elements can differ where they must."""
     if True not in question.values("uniqueItems"):
         return math.inf
     shape = question.shape
-    goals = shape.item_nodes(shape.prefix_length())
-    values = conjunction(shape.subject, goals).values if goals else None
+    goals = shape.item_goals(shape.prefix_length())
+    values = conjoin(shape.compiled, goals).values if goals else None
     if shape.prefix_length() or values is None:
         return math.inf
     return len({identity(each) for each in values})
 
 
-def _nothing_is_contained(question: Question) -> bool:
+def _nothing_is_contained(question: ImplicationQuestion) -> bool:
     """Tell whether only the empty array can fail, and that is too short."""
-    subject = question.shape.subject
-    place = subject.child(question.node, ("contains",))
+    compiled = question.shape.compiled
+    place = compiled.child(question.location, ("contains",))
     every = all(
-        of_schema(subject, place, kind) is True for kind in question.shape.types
+        schema_verdict(compiled, place, kind) is True for kind in question.shape.types
     )
     least = question.schema.get("minContains", 1)
     longest = max([*question.values("minItems"), 0])

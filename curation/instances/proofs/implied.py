@@ -9,26 +9,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.assertions import asserted
-from curation.instances.constraints.conjunction import conjunction
+from curation.instances.constraints.assertions import asserting_keywords
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.merging import ALL_TYPES
 from curation.instances.constraints.violations import FALSE
 from curation.instances.proofs import bounds, objects, values
-from curation.instances.proofs.question import Question
-from curation.instances.proofs.universal_verdicts import of_keyword
+from curation.instances.proofs.question import ImplicationQuestion
+from curation.instances.proofs.universal_verdicts import keyword_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from curation.instances.constraints.compiled_schema import Subject
-    from curation.instances.constraints.conjunction import Shape
-    from curation.instances.constraints.reachable_keywords import Context, Pair
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.conjunction import Conjunction
+    from curation.instances.constraints.reachable_keywords import (
+        Assertion,
+        InstanceLocation,
+    )
 
 #: Contexts looked at for one pair; with more, nothing is claimed.
 _CONTEXTS: Final = 64
 NEVER_FAILS: Final = "never_fails"
 OTHER_TYPE: Final = "other_type"
-_PROOFS: Final[Mapping[str, Callable[[Question], bool]]] = {
+_PROOFS: Final[Mapping[str, Callable[[ImplicationQuestion], bool]]] = {
     "listed": values.listed,
     "lengths": bounds.lengths,
     "tighter_bound": bounds.tighter_bound,
@@ -47,7 +50,9 @@ PROOFS: Final[Mapping[str, str]] = {
 }
 
 
-def implied(subject: Subject, pair: Pair, contexts: Sequence[Context]) -> str:
+def implied(
+    compiled: CompiledSchema, pair: Assertion, contexts: Sequence[InstanceLocation]
+) -> str:
     """Return the name of the proof that a keyword cannot fail alone, or "".
 
     It must hold wherever the place applies; the first context names the proof.
@@ -56,14 +61,14 @@ def implied(subject: Subject, pair: Pair, contexts: Sequence[Context]) -> str:
         return ""
     names = []
     for each in contexts:
-        name = _implied(conjunction(subject, each.goals), pair)
+        name = _implied(conjoin(compiled, each.goals), pair)
         if not name:
             return ""
         names.append(name)
     return names[0]
 
 
-def _implied(shape: Shape, pair: Pair) -> str:
+def _implied(shape: Conjunction, pair: Assertion) -> str:
     names: dict[str, None] = {}
     for kind in ALL_TYPES:
         name = _of_kind(shape, pair, kind)
@@ -76,20 +81,26 @@ def _implied(shape: Shape, pair: Pair) -> str:
     return OTHER_TYPE if OTHER_TYPE in names else NEVER_FAILS
 
 
-def _of_kind(shape: Shape, pair: Pair, kind: str) -> str:
+def _of_kind(shape: Conjunction, pair: Assertion, kind: str) -> str:
     """Return why no value of a type fails the keyword alone, or ""."""
-    subject = shape.subject
-    if of_keyword(subject, pair.node, pair.keyword, kind) is True:
+    compiled = shape.compiled
+    if keyword_verdict(compiled, pair.location, pair.keyword, kind) is True:
         return NEVER_FAILS
     others = tuple(
         (part, word)
-        for part in shape.places()
-        for word in asserted(part.schema, subject.dialect)
+        for part in shape.locations()
+        for word in asserting_keywords(part.schema, compiled.dialect)
         if word != pair.keyword
     )
-    if any(of_keyword(subject, part, word, kind) is False for part, word in others):
+    if any(
+        keyword_verdict(compiled, part, word, kind) is False for part, word in others
+    ):
         return OTHER_TYPE
-    question = Question(
-        shape=shape, node=pair.node, keyword=pair.keyword, kind=kind, others=others
+    question = ImplicationQuestion(
+        shape=shape,
+        location=pair.location,
+        keyword=pair.keyword,
+        kind=kind,
+        others=others,
     )
     return next((name for name, proof in _PROOFS.items() if proof(question)), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.conjunction import conjunction
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import Atom
 from curation.instances.scalars.strings import StringShape, matches
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Node
-    from curation.instances.proofs.question import Question
+    from curation.instances.proofs.question import ImplicationQuestion
+    from curation.schema.locations import SchemaLocation
 
 
-def property_count(question: Question) -> bool:
+def property_count(question: ImplicationQuestion) -> bool:
     """Other keywords leave no object with such a number of properties."""
     required = {name for each in question.values("required") for name in each}
     if question.keyword == "minProperties":
@@ -36,7 +36,7 @@ def property_count(question: Question) -> bool:
     return False
 
 
-def _closed(question: Question) -> Iterator[set[str]]:
+def _closed(question: ImplicationQuestion) -> Iterator[set[str]]:
     """Yield the names that each closed object leaves."""
     for part, word in question.others:
         if word == "additionalProperties" and not part.schema.get("patternProperties"):
@@ -48,11 +48,11 @@ def _members(schema: dict[str, UntypedJson], keyword: str) -> dict[str, UntypedJ
     return value if isinstance(value, dict) else {}
 
 
-def names(question: Question) -> bool:
+def names(question: ImplicationQuestion) -> bool:
     """Another keyword refuses every name that this one refuses."""
     if question.keyword == "propertyNames":
-        place = question.shape.subject.child(question.node, ("propertyNames",))
-        accepts = question.shape.subject.accepts
+        place = question.shape.compiled.child(question.location, ("propertyNames",))
+        accepts = question.shape.compiled.accepts
         return any(
             all(accepts(place, name) for name in left) for left in _closed(question)
         )
@@ -65,11 +65,11 @@ def names(question: Question) -> bool:
     )
 
 
-def _declares_all(question: Question, part: Node) -> bool:
+def _declares_all(question: ImplicationQuestion, part: SchemaLocation) -> bool:
     """Tell whether every name that `propertyNames` allows is declared."""
-    subject = question.shape.subject
-    place = subject.child(part, ("propertyNames",))
-    shape = conjunction(subject, (place, Atom(types=("string",))))
+    compiled = question.shape.compiled
+    place = compiled.child(part, ("propertyNames",))
+    shape = conjoin(compiled, (place, Atom(types=("string",))))
     declared = _members(question.schema, "properties")
     patterns = _members(question.schema, "patternProperties")
     if shape.values is not None:
@@ -82,7 +82,7 @@ def _declares_all(question: Question, part: Node) -> bool:
     return any(each in patterns for each in shape.patterns)
 
 
-def dependents(question: Question) -> bool:
+def dependents(question: ImplicationQuestion) -> bool:
     """What comes with a property is required anyway, or the property cannot be."""
     if question.keyword not in ("dependencies", "dependentRequired"):
         return False

@@ -9,27 +9,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Node
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.conjunction import Conjunction
+    from curation.schema.locations import SchemaLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ImplicationQuestion:
     """Does every value of a type that fails a keyword fail another one too?"""
 
     #: Everything that applies there.
-    shape: Shape
-    node: Node
+    shape: Conjunction
+    location: SchemaLocation
     keyword: str
     #: One of `merging.ALL_TYPES`.
     kind: str
     #: The other keywords that assert something there, and the places they are of.
-    others: tuple[tuple[Node, str], ...]
+    others: tuple[tuple[SchemaLocation, str], ...]
 
     @property
     def schema(self) -> dict[str, UntypedJson]:
         """The schema that holds the keyword."""
-        schema: dict[str, UntypedJson] = self.node.schema
+        schema: dict[str, UntypedJson] = self.location.schema
         return schema
 
     @property

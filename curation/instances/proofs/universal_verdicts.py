@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Node, Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.schema.locations import SchemaLocation
 
 #: Schemas entered one from another.
 _DEEPEST: Final = 8
@@ -66,39 +67,47 @@ _MATCHES_ALL: Final = re.compile(
 _SINGLETONS: Final[dict[str, int]] = {"null": 1, "boolean": 2}
 
 
-def of_schema(
-    subject: Subject, node: Node, kind: str, depth: int = _DEEPEST
+def schema_verdict(
+    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int = _DEEPEST
 ) -> bool | None:
     """Return what the schema of a place says of all values of a type."""
-    schema = node.schema
+    schema = location.schema
     if isinstance(schema, bool):
         return schema
     if not isinstance(schema, dict) or depth <= 0:
         return None
     words: Sequence[str] = tuple(schema)
-    if "$ref" in schema and subject.dialect.ref_hides_siblings:
+    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
         words = ("$ref",)
-    said = [of_keyword(subject, node, word, kind, depth) for word in words]
+    said = [keyword_verdict(compiled, location, word, kind, depth) for word in words]
     if False in said:
         return False
     return None if None in said else True
 
 
-def of_keyword(
-    subject: Subject, node: Node, word: str, kind: str, depth: int = _DEEPEST
+def keyword_verdict(
+    compiled: CompiledSchema,
+    location: SchemaLocation,
+    word: str,
+    kind: str,
+    depth: int = _DEEPEST,
 ) -> bool | None:
     """Return what one keyword of a place says of all values of a type."""
-    if word == "format" and node.schema["format"] not in KNOWN_FORMATS:
+    if word == "format" and location.schema["format"] not in KNOWN_FORMATS:
         return True
     if word in _SPOKEN_OF:
-        return _of_bound(node.schema, word, kind)
+        return _of_bound(location.schema, word, kind)
     if word in REFERENCE_KEYWORDS:
-        target = subject.target(node, word)
-        return None if target is None else of_schema(subject, target, kind, depth - 1)
+        target = compiled.target(location, word)
+        return (
+            None
+            if target is None
+            else schema_verdict(compiled, target, kind, depth - 1)
+        )
     decide = _DECISIONS.get(word)
-    if decide is None or word not in (*subject.dialect.effective, *REFERENCE_KEYWORDS):
+    if decide is None or word not in (*compiled.dialect.effective, *REFERENCE_KEYWORDS):
         return True
-    return decide(subject, node, kind, depth)
+    return decide(compiled, location, kind, depth)
 
 
 def _of_bound(schema: dict[str, UntypedJson], word: str, kind: str) -> bool | None:
@@ -124,15 +133,21 @@ def _is_empty(schema: dict[str, UntypedJson], word: str) -> bool:
     return False
 
 
-def _of_type(_: Subject, node: Node, kind: str, __: int) -> bool | None:
-    named = node.schema["type"]
+def _of_type(
+    _: CompiledSchema, location: SchemaLocation, kind: str, __: int
+) -> bool | None:
+    named = location.schema["type"]
     names = [named] if isinstance(named, str) else named
     return kind in names or (kind == "integer" and "number" in names)
 
 
-def _of_values(word: str) -> Callable[[Subject, Node, str, int], bool | None]:
-    def decide(_: Subject, node: Node, kind: str, __: int) -> bool | None:
-        listed = node.schema[word] if word == "enum" else [node.schema[word]]
+def _of_values(
+    word: str,
+) -> Callable[[CompiledSchema, SchemaLocation, str, int], bool | None]:
+    def decide(
+        _: CompiledSchema, location: SchemaLocation, kind: str, __: int
+    ) -> bool | None:
+        listed = location.schema[word] if word == "enum" else [location.schema[word]]
         if not isinstance(listed, list):
             return None
         count = len({repr(each) for each in listed if type_of(each) == kind})
@@ -144,32 +159,40 @@ def _of_values(word: str) -> Callable[[Subject, Node, str, int], bool | None]:
 
 
 def _branches(
-    subject: Subject, node: Node, word: str, kind: str, depth: int
+    compiled: CompiledSchema, location: SchemaLocation, word: str, kind: str, depth: int
 ) -> list[bool | None]:
-    value = node.schema[word]
+    value = location.schema[word]
     count = len(value) if isinstance(value, list) else 0
     return [
-        of_schema(subject, subject.child(node, (word, str(index))), kind, depth - 1)
+        schema_verdict(
+            compiled, compiled.child(location, (word, str(index))), kind, depth - 1
+        )
         for index in range(count)
     ]
 
 
-def _all_of(subject: Subject, node: Node, kind: str, depth: int) -> bool | None:
-    said = _branches(subject, node, "allOf", kind, depth)
+def _all_of(
+    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
+) -> bool | None:
+    said = _branches(compiled, location, "allOf", kind, depth)
     if False in said:
         return False
     return None if None in said else True
 
 
-def _any_of(subject: Subject, node: Node, kind: str, depth: int) -> bool | None:
-    said = _branches(subject, node, "anyOf", kind, depth)
+def _any_of(
+    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
+) -> bool | None:
+    said = _branches(compiled, location, "anyOf", kind, depth)
     if True in said:
         return True
     return None if None in said else False
 
 
-def _one_of(subject: Subject, node: Node, kind: str, depth: int) -> bool | None:
-    said = _branches(subject, node, "oneOf", kind, depth)
+def _one_of(
+    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
+) -> bool | None:
+    said = _branches(compiled, location, "oneOf", kind, depth)
     if said.count(True) > 1:
         return False
     if None in said:
@@ -177,16 +200,22 @@ def _one_of(subject: Subject, node: Node, kind: str, depth: int) -> bool | None:
     return said.count(True) == 1
 
 
-def _not(subject: Subject, node: Node, kind: str, depth: int) -> bool | None:
-    said = of_schema(subject, subject.child(node, ("not",)), kind, depth - 1)
+def _not(
+    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
+) -> bool | None:
+    said = schema_verdict(compiled, compiled.child(location, ("not",)), kind, depth - 1)
     return None if said is None else not said
 
 
-def _if(subject: Subject, node: Node, kind: str, depth: int) -> bool | None:
+def _if(
+    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
+) -> bool | None:
     def part(word: str) -> bool | None:
-        if word not in node.schema:
+        if word not in location.schema:
             return True
-        return of_schema(subject, subject.child(node, (word,)), kind, depth - 1)
+        return schema_verdict(
+            compiled, compiled.child(location, (word,)), kind, depth - 1
+        )
 
     test, then, other = part("if"), part("then"), part("else")
     if test is None:
@@ -194,7 +223,9 @@ def _if(subject: Subject, node: Node, kind: str, depth: int) -> bool | None:
     return then if test else other
 
 
-_DECISIONS: Final[dict[str, Callable[[Subject, Node, str, int], bool | None]]] = {
+_DECISIONS: Final[
+    dict[str, Callable[[CompiledSchema, SchemaLocation, str, int], bool | None]]
+] = {
     "type": _of_type,
     "enum": _of_values("enum"),
     "const": _of_values("const"),

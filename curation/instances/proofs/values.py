@@ -7,17 +7,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from curation.instances.constraints.admission import identity, type_of
-from curation.instances.constraints.assertions import asserted
-from curation.instances.constraints.compiled_schema import Subject
-from curation.instances.constraints.conjunction import conjunction
+from curation.instances.constraints.assertions import asserting_keywords
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.merging import is_number
 from curation.json.text import canonical
 from curation.schema.dialects import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Node
-    from curation.instances.proofs.question import Question
+    from curation.instances.proofs.question import ImplicationQuestion
+    from curation.schema.locations import SchemaLocation
 
 #: Longer enumerations are not asked about.
 _MOST_LISTED: Final = 2_000
@@ -50,7 +50,7 @@ _UPPER: Final = (
 )
 
 
-def listed(question: Question) -> bool:
+def listed(question: ImplicationQuestion) -> bool:
     """Every value that an enum or const lists meets the keyword."""
     for part, word in question.others:
         if word not in ("enum", "const"):
@@ -62,10 +62,10 @@ def listed(question: Question) -> bool:
     return False
 
 
-def _meets(question: Question, value: UntypedJson) -> bool:
+def _meets(question: ImplicationQuestion, value: UntypedJson) -> bool:
     schema, keyword = question.schema, question.keyword
-    if keyword in _WITH_SCHEMAS or keyword not in asserted(
-        schema, question.shape.subject.dialect
+    if keyword in _WITH_SCHEMAS or keyword not in asserting_keywords(
+        schema, question.shape.compiled.dialect
     ):
         return _decided(question, value)
     alone = {keyword: schema[keyword]}
@@ -75,20 +75,24 @@ def _meets(question: Question, value: UntypedJson) -> bool:
     if _refers(alone):
         return False
     text = canonical(alone).decode("utf-8", "surrogatepass")
-    errors = _alone(text, question.shape.subject.dialect.name).errors(value)
+    errors = _alone(text, question.shape.compiled.dialect.name).errors(value)
     return all(each.evaluation_path[:1] != (keyword,) for each in errors)
 
 
-def _decided(question: Question, value: UntypedJson) -> bool:
+def _decided(question: ImplicationQuestion, value: UntypedJson) -> bool:
     """Tell whether a value meets anyOf, oneOf or not, by their branches."""
-    subject, node, keyword = question.shape.subject, question.node, question.keyword
+    compiled, location, keyword = (
+        question.shape.compiled,
+        question.location,
+        question.keyword,
+    )
     if keyword == "not":
-        return not subject.accepts(subject.child(node, ("not",)), value)
+        return not compiled.accepts(compiled.child(location, ("not",)), value)
     if keyword not in ("anyOf", "oneOf"):
         return False
     count = sum(
-        subject.accepts(subject.child(node, (keyword, str(index))), value)
-        for index in range(len(node.schema[keyword]))
+        compiled.accepts(compiled.child(location, (keyword, str(index))), value)
+        for index in range(len(location.schema[keyword]))
     )
     return count == 1 if keyword == "oneOf" else count > 0
 
@@ -102,52 +106,52 @@ def _refers(schema: UntypedJson) -> bool:
 
 
 @lru_cache(maxsize=512)
-def _alone(text: str, dialect_name: str) -> Subject:
-    return Subject.of(json.loads(text), dialect_name)
+def _alone(text: str, dialect_name: str) -> CompiledSchema:
+    return CompiledSchema.from_json(json.loads(text), dialect_name)
 
 
-def branch_repeats(question: Question) -> bool:
+def branch_repeats(question: ImplicationQuestion) -> bool:
     """A branch asks for no more than what is asked for anyway."""
     if question.keyword != "anyOf":
         return False
-    subject, node = question.shape.subject, question.node
+    compiled, location = question.shape.compiled, question.location
     return any(
-        _asks_no_more(question, subject.child(node, ("anyOf", str(index))))
-        for index in range(len(node.schema["anyOf"]))
+        _asks_no_more(question, compiled.child(location, ("anyOf", str(index))))
+        for index in range(len(location.schema["anyOf"]))
     )
 
 
-def _asks_no_more(question: Question, branch: Node) -> bool:
+def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
     """Tell whether failing a branch means failing a keyword beside it."""
-    shape = conjunction(question.shape.subject, (branch,))
+    shape = conjoin(question.shape.compiled, (branch,))
     return not shape.impossible and all(
         any(
             theirs == word and entails(part, theirs, other, word)
             for other, theirs in question.others
         )
-        for part in shape.places()
+        for part in shape.locations()
         for word in _words(question, part)
     )
 
 
-def _words(question: Question, part: Node) -> list[str]:
+def _words(question: ImplicationQuestion, part: SchemaLocation) -> list[str]:
     """Return every word of a branch that may refuse; annotations cannot."""
-    known = question.shape.subject.dialect
-    asked = set(asserted(part.schema, known))
+    known = question.shape.compiled.dialect
+    asked = set(asserting_keywords(part.schema, known))
     inner = {
         word for word in part.schema if word in known.applicators and word != "allOf"
     }
     return sorted((asked | inner) - {"definitions", "$defs"})
 
 
-def branches_repeat(question: Question) -> bool:
+def branches_repeat(question: ImplicationQuestion) -> bool:
     """Every branch of an anyOf or oneOf asks for the same again, or more."""
-    subject = question.shape.subject
+    compiled = question.shape.compiled
     for part, word in question.others:
         if word not in ("anyOf", "oneOf"):
             continue
         branches = [
-            subject.child(part, (word, str(index)))
+            compiled.child(part, (word, str(index)))
             for index in range(len(part.schema[word]))
         ]
         if all(_asks_again(question, each) for each in branches):
@@ -155,18 +159,20 @@ def branches_repeat(question: Question) -> bool:
     return False
 
 
-def _asks_again(question: Question, branch: Node) -> bool:
+def _asks_again(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
     if branch.schema is False:
         return True
-    shape = conjunction(question.shape.subject, (branch,))
+    shape = conjoin(question.shape.compiled, (branch,))
     return any(
         question.keyword in part.schema
-        and entails(question.node, question.keyword, part, question.keyword)
-        for part in shape.places()
+        and entails(question.location, question.keyword, part, question.keyword)
+        for part in shape.locations()
     )
 
 
-def entails(weak: Node, weak_word: str, strong: Node, strong_word: str) -> bool:
+def entails(
+    weak: SchemaLocation, weak_word: str, strong: SchemaLocation, strong_word: str
+) -> bool:
     """Tell whether whatever fails the weak keyword fails the strong one too."""
     mine, theirs = weak.schema[weak_word], strong.schema[strong_word]
     if weak_word == strong_word == "required":

@@ -11,7 +11,7 @@ from curation.instances.witnesses.context import NOTHING
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
@@ -22,7 +22,7 @@ _MADE = 40
 
 
 def build(
-    builder: ValueBuilder, shape: Shape, context: BuildContext
+    builder: ValueBuilder, shape: Conjunction, context: BuildContext
 ) -> UntypedJson | Nothing:
     """Return an array of a shape, or NOTHING."""
     if shape.min_items > MOST_ITEMS:
@@ -32,13 +32,15 @@ def build(
 
 class _Building:
     def __init__(
-        self, builder: ValueBuilder, shape: Shape, context: BuildContext
+        self, builder: ValueBuilder, shape: Conjunction, context: BuildContext
     ) -> None:
         self.builder, self.shape, self.context = builder, shape, context
         self.items: list[UntypedJson] = []
         self.seen: set[bytes] = set()
         self.needed = [
-            each.node for each in shape.contains for _ in range(min(each.least, _MADE))
+            each.location
+            for each in shape.contains
+            for _ in range(min(each.least, _MADE))
         ]
         self.capped = [each for each in shape.contains if each.most is not None]
 
@@ -81,7 +83,7 @@ class _Building:
         return max(count, least) if shape.max_items is None else count
 
     def _add(self, index: int, allowance: float) -> bool:
-        goals = self.shape.item_nodes(index)
+        goals = self.shape.item_goals(index)
         if goals is None:
             return False
         if index == 1 and self.shape.duplicate:
@@ -104,17 +106,19 @@ class _Building:
     def _extras(self) -> list[Goals]:
         """Return what the next element is tried with besides its own schema."""
         refused = tuple(
-            Negation(each.node) for each in self.capped if each.node not in self.needed
+            Negation(each.location)
+            for each in self.capped
+            if each.location not in self.needed
         )
         if not self.needed:
             return [refused]
         return [(self.needed[0],), refused]
 
     def _count_needs(self, value: UntypedJson) -> None:
-        accepts = self.builder.subject.accepts
-        for node in dict.fromkeys(self.needed):
-            if accepts(node, value):
-                self.needed.remove(node)
+        accepts = self.builder.compiled.accepts
+        for location in dict.fromkeys(self.needed):
+            if accepts(location, value):
+                self.needed.remove(location)
 
     def _repeat(self, least: int) -> None:
         """Fill up with the elements that need no place of their own."""

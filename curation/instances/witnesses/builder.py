@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.admission import identity
-from curation.instances.constraints.compiled_schema import Node
-from curation.instances.constraints.minimal_depth import height
+from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.witnesses import arrays, choices, objects, scalars
 from curation.instances.witnesses.context import (
@@ -18,12 +17,13 @@ from curation.instances.witnesses.context import (
     Nothing,
     ValueBuilder,
 )
+from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
 
 
@@ -63,14 +63,16 @@ class WitnessBuilder(ValueBuilder):
         return self.note(Obstacle.CONTRADICTION, "no element unlike the others")
 
     def _too_deep(self, goals: Goals, context: BuildContext) -> Nothing:
-        places = [each for each in goals if isinstance(each, Node)]
-        endless = any(math.isinf(height(self.subject, each)) for each in places)
+        places = [each for each in goals if isinstance(each, SchemaLocation)]
+        endless = any(math.isinf(minimal_depth(self.compiled, each)) for each in places)
         obstacle = Obstacle.ENDLESS if endless else Obstacle.TOO_LARGE
         return self.note(
             obstacle, f"deeper than {DEEPEST}: {'/'.join(context.path[:8])}"
         )
 
-    def candidates(self, shape: Shape, context: BuildContext) -> Iterator[UntypedJson]:
+    def candidates(
+        self, shape: Conjunction, context: BuildContext
+    ) -> Iterator[UntypedJson]:
         """Yield values of a shape whose choices are made, as long as asked."""
         if shape.values is not None:
             yield from self._listed(shape, context)
@@ -84,7 +86,9 @@ class WitnessBuilder(ValueBuilder):
             if found is not NOTHING:
                 yield found
 
-    def _listed(self, shape: Shape, context: BuildContext) -> Iterator[UntypedJson]:
+    def _listed(
+        self, shape: Conjunction, context: BuildContext
+    ) -> Iterator[UntypedJson]:
         values = list(shape.values or ())
         if self.varies(context):
             self.rng.shuffle(values)
@@ -94,14 +98,16 @@ class WitnessBuilder(ValueBuilder):
                 yield each
         self.note(Obstacle.CONTRADICTION, "no value of an enum is left")
 
-    def _passes(self, shape: Shape, value: UntypedJson) -> bool:
+    def _passes(self, shape: Conjunction, value: UntypedJson) -> bool:
         """Ask the validator about values that `admits` sees from outside only."""
         if not isinstance(value, dict | list):
             return True
-        accepts = self.subject.accepts
-        return all(accepts(each, value) for each in shape.places())
+        accepts = self.compiled.accepts
+        return all(accepts(each, value) for each in shape.locations())
 
-    def _given(self, shape: Shape, context: BuildContext) -> UntypedJson | Nothing:
+    def _given(
+        self, shape: Conjunction, context: BuildContext
+    ) -> UntypedJson | Nothing:
         """Return a value that the schema itself gives as default or example.
 
         Objects and arrays only where anything may stand: `full` wants them whole.
@@ -122,7 +128,7 @@ class WitnessBuilder(ValueBuilder):
                 return each
         return NOTHING
 
-    def _types(self, shape: Shape, context: BuildContext) -> Sequence[str]:
+    def _types(self, shape: Conjunction, context: BuildContext) -> Sequence[str]:
         types = shape.likely
         if context.ends and len(types) > 1:
             return sorted(types, key=_CONTAINERS.__contains__)
@@ -131,7 +137,7 @@ class WitnessBuilder(ValueBuilder):
         return self.rng.sample(types, len(types))
 
     def _of_type(
-        self, shape: Shape, kind: str, context: BuildContext
+        self, shape: Conjunction, kind: str, context: BuildContext
     ) -> UntypedJson | Nothing:
         if kind == "object":
             return objects.build(self, shape, context)

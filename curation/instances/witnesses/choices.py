@@ -11,18 +11,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.admission import admits
-from curation.instances.constraints.compiled_schema import Node
 from curation.instances.constraints.conjunction import (
-    Shape,
-    conjunction,
+    Conjunction,
+    conjoin,
     contradiction,
     is_trivial,
 )
-from curation.instances.constraints.goals import Atom, Choice, Goal, Goals, Negation
-from curation.instances.constraints.minimal_depth import height
+from curation.instances.constraints.goals import (
+    Atom,
+    BranchChoice,
+    Goal,
+    Goals,
+    Negation,
+)
+from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.model import Obstacle
 from curation.instances.witnesses.context import NOTHING
 from curation.instances.witnesses.negation import ways_to_fail
+from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +59,7 @@ def solve(
     builder: ValueBuilder, goals: Goals, context: BuildContext
 ) -> UntypedJson | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
-    shape = conjunction(builder.subject, goals)
+    shape = conjoin(builder.compiled, goals)
     if shape.is_settled and not contradiction(shape):
         return next(builder.candidates(shape, context), NOTHING)
     depth = len(context.path)
@@ -67,9 +73,11 @@ class _Search:
     context: BuildContext
     attempts: _Attempts
 
-    def pick(self, goals: Goals, picked: frozenset[Choice]) -> UntypedJson | Nothing:
+    def pick(
+        self, goals: Goals, picked: frozenset[BranchChoice]
+    ) -> UntypedJson | Nothing:
         """Pick a branch of the first open choice, or finish."""
-        shape = conjunction(self.builder.subject, goals)
+        shape = conjoin(self.builder.compiled, goals)
         self.builder.spend(len(shape.parts) * (1 + len(shape.required)) // 64)
         why = contradiction(shape)
         if why:
@@ -82,7 +90,7 @@ class _Search:
         return self._first(ways, goals, picked | {choice})
 
     def _first(
-        self, ways: Sequence[Goals], goals: Goals, picked: frozenset[Choice]
+        self, ways: Sequence[Goals], goals: Goals, picked: frozenset[BranchChoice]
     ) -> UntypedJson | Nothing:
         """Return what the first way that works leads to; half the rest each."""
         attempts = self.attempts
@@ -100,7 +108,7 @@ class _Search:
                 return found
         return NOTHING
 
-    def _ordered(self, choice: Choice) -> list[Node]:
+    def _ordered(self, choice: BranchChoice) -> list[SchemaLocation]:
         branches = list(choice.branches)
         if choice.keyword == "oneOf":
             trivial = [each for each in branches if is_trivial(each.schema)]
@@ -109,11 +117,11 @@ class _Search:
         if builder.varies(context):
             builder.rng.shuffle(branches)
         if context.allowance < 1:
-            branches.sort(key=lambda each: height(builder.subject, each))
+            branches.sort(key=lambda each: minimal_depth(builder.compiled, each))
         return branches
 
     def _finish(
-        self, shape: Shape, goals: Goals, picked: frozenset[Choice]
+        self, shape: Conjunction, goals: Goals, picked: frozenset[BranchChoice]
     ) -> UntypedJson | Nothing:
         context = self.context
         for _ in range(_REBUILDS):
@@ -131,20 +139,22 @@ class _Search:
             context = context._replace(vary=True)
         return self.builder.note(Obstacle.CONTRADICTION, _where(shape))
 
-    def _amendments(self, shape: Shape, value: UntypedJson) -> list[Goals] | None:
+    def _amendments(self, shape: Conjunction, value: UntypedJson) -> list[Goals] | None:
         """Return goals of which one may mend the value; None if nothing is wrong."""
-        subject = self.builder.subject
+        compiled = self.builder.compiled
         if shape.excluded and not admits(shape, value):
             return []
-        met = [each for each in shape.negations if subject.accepts(each.node, value)]
+        met = [
+            each for each in shape.negations if compiled.accepts(each.location, value)
+        ]
         for each in met:
             # What is negated by its parts already is a matter of these parts.
-            ways = ways_to_fail(subject, each.node)
+            ways = ways_to_fail(compiled, each.location)
             if not any({*way} <= {*shape.goals} for way in ways):
                 return ways
         if met:
-            return ways_to_fail(subject, met[0].node)
-        if all(subject.accepts(each, value) for each in shape.risky):
+            return ways_to_fail(compiled, met[0].location)
+        if all(compiled.accepts(each, value) for each in shape.risky):
             return None
         together = self._unmet(shape, value)
         found = [together] if together else []
@@ -152,53 +162,53 @@ class _Search:
         found += self._ways_out(shape, value)
         return found
 
-    def _unmet(self, shape: Shape, value: UntypedJson) -> Goals:
+    def _unmet(self, shape: Conjunction, value: UntypedJson) -> Goals:
         """Return what the conditions that hold ask for, all at once."""
-        subject, goals = self.builder.subject, list[Goal]()
+        compiled, goals = self.builder.compiled, list[Goal]()
         for holder in shape.conditionals:
-            test = subject.child(holder, ("if",))
-            holds = subject.accepts(test, value)
+            test = compiled.child(holder, ("if",))
+            holds = compiled.accepts(test, value)
             keyword = "then" if holds else "else"
             if keyword in holder.schema:
-                place = subject.child(holder, (keyword,))
-                if not subject.accepts(place, value):
+                place = compiled.child(holder, (keyword,))
+                if not compiled.accepts(place, value):
                     goals += [test if holds else Negation(test), place]
         for each in shape.dependencies:
             if isinstance(value, dict) and each.name in value:
-                if isinstance(each.needs, Node):
-                    if not subject.accepts(each.needs, value):
+                if isinstance(each.needs, SchemaLocation):
+                    if not compiled.accepts(each.needs, value):
                         goals.append(each.needs)
                 elif not all(name in value for name in each.needs):
                     goals.append(Atom(schema={"required": list(each.needs)}))
         return tuple(goals)
 
-    def _overlaps(self, shape: Shape, value: UntypedJson) -> list[Goals]:
+    def _overlaps(self, shape: Conjunction, value: UntypedJson) -> list[Goals]:
         """Return how to leave the branches of a oneOf that hold besides."""
-        subject = self.builder.subject
+        compiled = self.builder.compiled
         for choice in shape.choices:
             if choice.keyword != "oneOf":
                 continue
             accepted = [
-                each for each in choice.branches if subject.accepts(each, value)
+                each for each in choice.branches if compiled.accepts(each, value)
             ]
             others = [each for each in accepted if each not in shape.goals]
             if len(accepted) > 1 and others:
-                return ways_to_fail(subject, others[0])
+                return ways_to_fail(compiled, others[0])
         return []
 
-    def _ways_out(self, shape: Shape, value: UntypedJson) -> list[Goals]:
+    def _ways_out(self, shape: Conjunction, value: UntypedJson) -> list[Goals]:
         """Return how to escape conditions instead of meeting them."""
-        subject = self.builder.subject
+        compiled = self.builder.compiled
         found: list[Goals] = [
             (Atom(forbidden=(each.name,)),)
             for each in shape.dependencies
             if isinstance(value, dict) and each.name in value
         ]
         for holder in shape.conditionals:
-            test = subject.child(holder, ("if",))
+            test = compiled.child(holder, ("if",))
             for keyword in ("then", "else"):
                 place = (
-                    (subject.child(holder, (keyword,)),)
+                    (compiled.child(holder, (keyword,)),)
                     if keyword in holder.schema
                     else ()
                 )
@@ -207,6 +217,8 @@ class _Search:
         return found
 
 
-def _where(shape: Shape) -> str:
-    places = [each.pointer or "/" for each in shape.goals if isinstance(each, Node)]
+def _where(shape: Conjunction) -> str:
+    places = [
+        each.pointer or "/" for each in shape.goals if isinstance(each, SchemaLocation)
+    ]
     return "no value for " + " and ".join(places[:3])

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.compiled_schema import Subject
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
 
 
@@ -92,7 +92,7 @@ class BuildContext(NamedTuple):
 class ValueBuilder(ABC):
     """One search for one value; `steps` counts down."""
 
-    subject: Subject
+    compiled: CompiledSchema
     rng: random.Random
     kind: InstanceKind
     steps: int
@@ -144,5 +144,5 @@ class ValueBuilder(ABC):
         """
 
     @abstractmethod
-    def candidates(self, shape: Shape, context: BuildContext) -> Iterator[Json]:
+    def candidates(self, shape: Conjunction, context: BuildContext) -> Iterator[Json]:
         """Yield values of a shape whose choices are made, as long as asked."""

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Node, Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.schema.locations import SchemaLocation
 
 _NUMBERS = ("integer", "number")
 #: A bound, the bound that contradicts it, the step between, and the types.
@@ -34,37 +35,37 @@ _MOST_PAIRS = 6
 _EXTRA_NAMES = ("extra", "x")
 
 
-def ways_to_fail(subject: Subject, node: Node) -> list[Goals]:
+def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goals]:
     """Return the ways to fail the schema of a place, the most natural first.
 
     They need not be all: what no way is known for is left to chance.
     """
-    found = subject.ways_to_fail.get(node)
+    found = compiled.ways_to_fail.get(location)
     if found is None:
         # A schema that refers to itself is negated by its other keywords.
-        subject.ways_to_fail[node] = []
-        found = subject.ways_to_fail[node] = list(_ways(subject, node))
+        compiled.ways_to_fail[location] = []
+        found = compiled.ways_to_fail[location] = list(_ways(compiled, location))
     return list(found)
 
 
-def _ways(subject: Subject, node: Node) -> Iterator[Goals]:
-    schema = node.schema
+def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]:
+    schema = location.schema
     if not isinstance(schema, dict):
         return
     for keyword in REFERENCE_KEYWORDS:
-        target = subject.target(node, keyword) if keyword in schema else None
+        target = compiled.target(location, keyword) if keyword in schema else None
         if target is not None:
             yield (Negation(target),)
-    if "$ref" in schema and subject.dialect.ref_hides_siblings:
+    if "$ref" in schema and compiled.dialect.ref_hides_siblings:
         return
-    for each in _of_objects(subject, node):
+    for each in _of_objects(compiled, location):
         yield (each,)
-    yield from _of_dependencies(subject, node)
+    yield from _of_dependencies(compiled, location)
     for each in _of_scalars(schema):
         yield (each,)
-    for each in _of_arrays(subject, node):
+    for each in _of_arrays(compiled, location):
         yield (each,)
-    yield from _of_choices(subject, node)
+    yield from _of_choices(compiled, location)
     if "type" in schema:
         names = schema["type"]
         names = [names] if isinstance(names, str) else list(names)
@@ -73,30 +74,30 @@ def _ways(subject: Subject, node: Node) -> Iterator[Goals]:
         yield (Atom(types=tuple(each for each in ALL_TYPES if each not in names)),)
 
 
-def _of_objects(subject: Subject, node: Node) -> Iterator[Atom]:
-    schema = node.schema
+def _of_objects(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Atom]:
+    schema = location.schema
     for name in _names(schema.get("required")):
         yield Atom(types=("object",), forbidden=(name,))
     members = schema.get("properties")
     for name in members if isinstance(members, dict) else ():
         if is_trivial(members[name]):
             continue
-        yield _with_member(name, subject.child(node, ("properties", name)))
+        yield _with_member(name, compiled.child(location, ("properties", name)))
     if not is_trivial(schema.get("additionalProperties", True)):
-        place = subject.child(node, ("additionalProperties",))
+        place = compiled.child(location, ("additionalProperties",))
         for name in _EXTRA_NAMES:
             if name not in (members or ()):
                 yield _with_member(name, place)
 
     if "unevaluatedProperties" in schema:
-        place = subject.child(node, ("unevaluatedProperties",))
+        place = compiled.child(location, ("unevaluatedProperties",))
         yield _with_member("unevaluated", place)
     if "propertyNames" in schema:
-        place = subject.child(node, ("propertyNames",))
+        place = compiled.child(location, ("propertyNames",))
         yield Atom(types=("object",), extra_name=(Negation(place),))
 
 
-def _with_member(name: str, place: Node) -> Atom:
+def _with_member(name: str, place: SchemaLocation) -> Atom:
     """Return the demand for a property that a place refuses."""
     return Atom(
         types=("object",),
@@ -105,16 +106,18 @@ def _with_member(name: str, place: Node) -> Atom:
     )
 
 
-def _of_dependencies(subject: Subject, node: Node) -> Iterator[Goals]:
+def _of_dependencies(
+    compiled: CompiledSchema, location: SchemaLocation
+) -> Iterator[Goals]:
     for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
-        entries = node.schema.get(keyword)
+        entries = location.schema.get(keyword)
         for name, needs in entries.items() if isinstance(entries, dict) else ():
             there = Atom(types=("object",), schema={"required": [name]})
             if isinstance(needs, list):
                 for each in needs:
                     yield there, Atom(forbidden=(each,))
             else:
-                yield there, Negation(subject.child(node, (keyword, name)))
+                yield there, Negation(compiled.child(location, (keyword, name)))
 
 
 def _names(value: UntypedJson) -> list[str]:
@@ -146,51 +149,54 @@ def _of_scalars(schema: UntypedJson) -> Iterator[Atom]:
         yield Atom(types=("string",), not_patterns=(schema["pattern"],))
 
 
-def _of_arrays(subject: Subject, node: Node) -> Iterator[Atom]:
-    prefix, rest = item_keywords(node.schema, subject)
+def _of_arrays(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Atom]:
+    prefix, rest = item_keywords(location.schema, compiled)
     places: list[tuple[int, tuple[str, ...]]] = []
     if prefix:
-        count = len(node.schema[prefix])
+        count = len(location.schema[prefix])
         places += [(index, (prefix, str(index))) for index in range(count)]
     if rest:
         places.append((len(places), (rest,)))
     for index, tokens in places:
-        place = subject.child(node, tokens)
+        place = compiled.child(location, tokens)
         if not is_trivial(place.schema):
             yield Atom(
                 types=("array",),
                 schema={"minItems": index + 1},
                 elements={index: (Negation(place),)},
             )
-    if node.schema.get("uniqueItems") is True:
+    if location.schema.get("uniqueItems") is True:
         yield Atom(types=("array",), duplicate=True)
-    if "contains" in node.schema:
-        place = subject.child(node, ("contains",))
+    if "contains" in location.schema:
+        place = compiled.child(location, ("contains",))
         yield Atom(types=("array",), every=(Negation(place),))
-        most = node.schema.get("maxContains")
+        most = location.schema.get("maxContains")
         if is_number(most):
             yield Atom(types=("array",), schema={"minItems": most + 1}, every=(place,))
 
 
-def _of_choices(subject: Subject, node: Node) -> Iterator[Goals]:
-    schema, child = node.schema, subject.child
+def _of_choices(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]:
+    schema, child = location.schema, compiled.child
     for keyword in ("anyOf", "oneOf"):
         branches = schema.get(keyword)
         if isinstance(branches, list):
             yield tuple(
-                Negation(child(node, (keyword, str(index))))
+                Negation(child(location, (keyword, str(index))))
                 for index in range(len(branches))
             )
     branches = schema.get("oneOf")
     count = len(branches) if isinstance(branches, list) else 0
     for one, other in islice(combinations(range(count), 2), _MOST_PAIRS):
-        yield child(node, ("oneOf", str(one))), child(node, ("oneOf", str(other)))
+        yield (
+            child(location, ("oneOf", str(one))),
+            child(location, ("oneOf", str(other))),
+        )
     branches = schema.get("allOf")
     for index in range(len(branches) if isinstance(branches, list) else 0):
-        yield (Negation(child(node, ("allOf", str(index)))),)
+        yield (Negation(child(location, ("allOf", str(index)))),)
     if "not" in schema:
-        yield (child(node, ("not",)),)
+        yield (child(location, ("not",)),)
     if "if" in schema and "then" in schema:
-        yield child(node, ("if",)), Negation(child(node, ("then",)))
+        yield child(location, ("if",)), Negation(child(location, ("then",)))
     if "if" in schema and "else" in schema:
-        yield Negation(child(node, ("if",))), Negation(child(node, ("else",)))
+        yield Negation(child(location, ("if",))), Negation(child(location, ("else",)))

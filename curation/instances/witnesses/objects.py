@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.conjunction import conjunction
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import Atom
 from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.scalars import strings
@@ -12,7 +12,7 @@ from curation.instances.witnesses.context import NOTHING
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
@@ -25,7 +25,7 @@ _A_STRING = Atom(types=("string",))
 
 
 def build(
-    builder: ValueBuilder, shape: Shape, context: BuildContext
+    builder: ValueBuilder, shape: Conjunction, context: BuildContext
 ) -> UntypedJson | Nothing:
     """Return an object of a shape, or NOTHING."""
     if shape.min_properties > MOST_PROPERTIES:
@@ -36,7 +36,7 @@ def build(
 
 class _Building:
     def __init__(
-        self, builder: ValueBuilder, shape: Shape, context: BuildContext
+        self, builder: ValueBuilder, shape: Conjunction, context: BuildContext
     ) -> None:
         self.builder, self.shape, self.context = builder, shape, context
         self.members: dict[str, UntypedJson] = {}
@@ -93,11 +93,11 @@ class _Building:
     def _allowed(self, name: str) -> Goals | None:
         if name in self.failed or name in self.shape.forbidden:
             return None
-        goals = self.shape.property_nodes(name)
+        goals = self.shape.property_goals(name)
         if goals is None:
             return None
-        accepts = self.builder.subject.accepts
-        if not all(accepts(each, name) for each in self.shape.name_nodes):
+        accepts = self.builder.compiled.accepts
+        if not all(accepts(each, name) for each in self.shape.name_locations):
             return None
         return goals
 
@@ -142,7 +142,7 @@ class _Building:
         """Add a property whose name meets goals."""
         place = self.context.member("", 0)
         for _ in range(_DRAWS):
-            wanted = (*goals, *self.shape.name_nodes, _A_STRING)
+            wanted = (*goals, *self.shape.name_locations, _A_STRING)
             name = self.builder.value(wanted, place)
             if name is NOTHING:
                 return False
@@ -152,12 +152,12 @@ class _Building:
 
     def _new_name(self, pattern: str, draw: int) -> str | None:
         patterns = [pattern] if pattern else []
-        goals = tuple(self.shape.name_nodes)
+        goals = tuple(self.shape.name_locations)
         if not goals and not pattern:
             stem = _NAMES[(len(self.members) + draw) % len(_NAMES)]
             return stem if draw == 0 else f"{stem}{len(self.members) + draw}"
         if goals:
-            names = conjunction(self.builder.subject, (*goals, _A_STRING))
+            names = conjoin(self.builder.compiled, (*goals, _A_STRING))
             if names.values is not None:
                 left = [
                     each
@@ -188,7 +188,7 @@ class _Building:
         return {name: self.members[name] for name in (*order, *rest)}
 
 
-def _declared(shape: Shape) -> dict[str, None]:
+def _declared(shape: Conjunction) -> dict[str, None]:
     names: dict[str, None] = {}
     for part in shape.parts:
         members = part.schema.get("properties")
@@ -197,7 +197,7 @@ def _declared(shape: Shape) -> dict[str, None]:
     return names
 
 
-def _patterns(shape: Shape) -> list[str]:
+def _patterns(shape: Conjunction) -> list[str]:
     found: dict[str, None] = {}
     for part in shape.parts:
         members = part.schema.get("patternProperties")

@@ -13,7 +13,7 @@ from curation.instances.witnesses.context import NOTHING, REDRAWS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Shape
+    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: Types with enough values that drawing again is worth it.
@@ -23,7 +23,7 @@ LONGEST = 1_000_000
 
 
 def build(
-    builder: ValueBuilder, shape: Shape, kind: str, context: BuildContext
+    builder: ValueBuilder, shape: Conjunction, kind: str, context: BuildContext
 ) -> UntypedJson | Nothing:
     """Return a scalar of one type, or NOTHING."""
     watched = shape.excluded or shape.not_multiples or "integer" not in shape.types
@@ -42,7 +42,7 @@ def build(
 
 
 def _draw(
-    builder: ValueBuilder, shape: Shape, kind: str, name: str, redraw: int
+    builder: ValueBuilder, shape: Conjunction, kind: str, name: str, redraw: int
 ) -> UntypedJson | Nothing:
     if kind == "string":
         return _string(builder, shape.string(name=name))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.compiled_schema import Subject
+    from curation.instances.constraints.compiled_schema import CompiledSchema
 
 __all__ = ["NOTHING", "Budget", "WitnessBuilder", "stream", "witnesses"]
 
@@ -60,14 +60,16 @@ _ORDER = (
 )
 
 
-def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witnesses:
+def witnesses(
+    compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
+) -> Witnesses:
     """Return distinct values that jsonschema-rs accepts, or what stood in the way."""
     try:
-        subject.rs  # noqa: B018 - compiled here, so that a fault shows
+        compiled.rs  # noqa: B018 - compiled here, so that a fault shows
     except ValueError as error:
         detail = str(error).splitlines()[0][:200]
         return Witnesses(found=(), obstacle=Obstacle.UNUSABLE, detail=detail)
-    base = _digest(subject, seed)
+    base = _digest(compiled, seed)
     found: dict[bytes, Witness] = {}
     obstacles: dict[Obstacle, str] = {}
     plan = [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)]
@@ -75,7 +77,7 @@ def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witn
     steps = budget.steps
     for number, (kind, allowance) in enumerate(plan):
         rng = random.Random(base + bytes([number]))  # noqa: S311 - no secret
-        search = _Search(subject, rng, kind, allowance, budget.repairs)
+        search = _Search(compiled, rng, kind, allowance, budget.repairs)
         value = search.run(steps)
         if value is not NOTHING:
             found.setdefault(identity(value), Witness(kind=kind, value=value))
@@ -89,7 +91,7 @@ def witnesses(subject: Subject, seed: int = 0, budget: Budget = _PLENTY) -> Witn
 
 
 def stream(
-    subject: Subject, seed: int = 0, budget: Budget = _PLENTY
+    compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
 ) -> Iterator[UntypedJson]:
     """Yield values without end: first small, then full, then drawn.
 
@@ -97,7 +99,7 @@ def stream(
 
     Ends where the search finds nothing several times in a row.
     """
-    rng = random.Random(_digest(subject, seed))  # noqa: S311 - no secret
+    rng = random.Random(_digest(compiled, seed))  # noqa: S311 - no secret
     plan = chain(
         [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)], repeat(None)
     )
@@ -105,22 +107,22 @@ def stream(
     for step in plan:
         kind, allowance = step or (InstanceKind.RANDOM, rng.random() * budget.random)
         builder = WitnessBuilder(
-            subject=subject, rng=rng, kind=kind, steps=budget.steps
+            compiled=compiled, rng=rng, kind=kind, steps=budget.steps
         )
         try:
-            value = builder.value((subject.root,), BuildContext(allowance=allowance))
+            value = builder.value((compiled.root,), BuildContext(allowance=allowance))
         except (ExhaustedError, RecursionError):
             value = NOTHING
         failures = failures + 1 if value is NOTHING else 0
         if value is not NOTHING:
             yield value
-            yield from _variants(value, builder, subject)
+            yield from _variants(value, builder, compiled)
         elif failures >= _FAILURES:
             return
 
 
 def _variants(
-    value: UntypedJson, builder: WitnessBuilder, subject: Subject
+    value: UntypedJson, builder: WitnessBuilder, compiled: CompiledSchema
 ) -> Iterator[UntypedJson]:
     """Yield the value with one scalar drawn anew, a few times, where it still holds.
 
@@ -135,7 +137,7 @@ def _variants(
         drawn = draw()
         if drawn is not NOTHING:
             variant = replaced(value, path, drawn)
-            if subject.is_valid(variant):
+            if compiled.is_valid(variant):
                 yield variant
 
 
@@ -148,8 +150,8 @@ def _stands(value: UntypedJson, path: tuple[str, ...]) -> bool:
     return isinstance(found, str | int | float) and not isinstance(found, bool)
 
 
-def _digest(subject: Subject, seed: int) -> bytes:
-    return hashlib.sha256(canonical(subject.schema) + str(seed).encode()).digest()
+def _digest(compiled: CompiledSchema, seed: int) -> bytes:
+    return hashlib.sha256(canonical(compiled.schema) + str(seed).encode()).digest()
 
 
 class _Search:
@@ -157,13 +159,13 @@ class _Search:
 
     def __init__(
         self,
-        subject: Subject,
+        compiled: CompiledSchema,
         rng: random.Random,
         kind: InstanceKind,
         allowance: float,
         repairs: int,
     ) -> None:
-        self.subject, self.rng, self.kind = subject, rng, kind
+        self.compiled, self.rng, self.kind = compiled, rng, kind
         self.context, self.repairs = BuildContext(allowance=allowance), repairs
         self.trouble: dict[tuple[str, ...], int] = {}
         self.obstacles: dict[Obstacle, str] = {}
@@ -173,7 +175,7 @@ class _Search:
         left = steps
         for _ in range(self.repairs):
             builder = WitnessBuilder(
-                subject=self.subject,
+                compiled=self.compiled,
                 rng=self.rng,
                 kind=self.kind,
                 steps=left,
@@ -181,7 +183,7 @@ class _Search:
             )
             value = self._make(builder, steps)
             self.obstacles = {**builder.obstacles, **self.obstacles}
-            if value is NOTHING or self.subject.is_valid(value):
+            if value is NOTHING or self.compiled.is_valid(value):
                 return value
             self._complain(value)
             left = builder.steps
@@ -189,13 +191,13 @@ class _Search:
 
     def _make(self, builder: WitnessBuilder, steps: int) -> UntypedJson | Nothing:
         try:
-            return builder.value((self.subject.root,), self.context)
+            return builder.value((self.compiled.root,), self.context)
         except (ExhaustedError, RecursionError):
             return builder.note(Obstacle.EXHAUSTED, f"{steps} steps")
 
     def _complain(self, value: UntypedJson) -> None:
         """Remember where the validator found fault."""
-        errors = self.subject.errors(value)
+        errors = self.compiled.errors(value)
         for each in errors:
             path = tokens_of(each.instance_pointer)
             self.trouble[path] = self.trouble.get(path, 0) + 1

@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.constraints.compiled_schema import Node, Subject
-from curation.instances.constraints.conjunction import Shape, conjunction, contradiction
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.conjunction import (
+    Conjunction,
+    conjoin,
+    contradiction,
+)
+from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 
-def _shape(schema: UntypedJson, dialect: str = "draft-07") -> Shape:
-    subject = Subject.of(schema, dialect)
-    return conjunction(subject, (subject.root,))
+def _shape(schema: UntypedJson, dialect: str = "draft-07") -> Conjunction:
+    compiled = CompiledSchema.from_json(schema, dialect)
+    return conjoin(compiled, (compiled.root,))
 
 
 def test_references_and_all_of_are_merged() -> None:
@@ -66,7 +71,7 @@ def test_const_means_nothing_in_draft_04() -> None:
 
 def _pointers(goals: object) -> list[str]:
     assert isinstance(goals, tuple)
-    return [each.pointer for each in goals if isinstance(each, Node)]
+    return [each.pointer for each in goals if isinstance(each, SchemaLocation)]
 
 
 def test_a_property_meets_everything_that_matches() -> None:
@@ -78,29 +83,29 @@ def test_a_property_meets_everything_that_matches() -> None:
             "additionalProperties": {"maximum": 3},
         }
     )
-    assert _pointers(shape.property_nodes("ab")) == [
+    assert _pointers(shape.property_goals("ab")) == [
         "/properties/ab",
         "/patternProperties/^a",
     ]
-    assert _pointers(shape.property_nodes("x")) == ["/additionalProperties"]
+    assert _pointers(shape.property_goals("x")) == ["/additionalProperties"]
 
 
 def test_a_closed_object_has_no_other_property() -> None:
     """A name that must not be has no goals at all."""
     schema = {"properties": {"a": {}}, "additionalProperties": False}
-    assert _shape(schema).property_nodes("b") is None
-    assert _shape(schema).property_nodes("a") == ()
+    assert _shape(schema).property_goals("b") is None
+    assert _shape(schema).property_goals("a") == ()
 
 
 def test_unevaluated_looks_at_what_applies_inside_only() -> None:
     """Cousins do not evaluate for each other (2020-12 core, section 11)."""
     closed = {"properties": {"b": {}}, "unevaluatedProperties": False}
     shape = _shape({"properties": {"a": {}}, "allOf": [closed]}, "2020-12")
-    assert shape.property_nodes("a") is None
+    assert shape.property_goals("a") is None
     shape = _shape(
         {"allOf": [{"$ref": "#/$defs/b"}], "$defs": {"b": closed}}, "2020-12"
     )
-    assert shape.property_nodes("b") == ()
+    assert shape.property_goals("b") == ()
 
 
 @pytest.mark.parametrize(
@@ -111,8 +116,8 @@ def test_elements_have_places(dialect: str, keyword: str, rest: str) -> None:
     """The first elements have places of their own, the rest share one."""
     schema = {keyword: [{"type": "null"}], rest: {"type": "string"}}
     shape = _shape(schema, dialect)
-    assert _pointers(shape.item_nodes(0)) == [f"/{keyword}/0"]
-    assert _pointers(shape.item_nodes(5)) == [f"/{rest}"]
+    assert _pointers(shape.item_goals(0)) == [f"/{keyword}/0"]
+    assert _pointers(shape.item_goals(5)) == [f"/{rest}"]
 
 
 @pytest.mark.parametrize(

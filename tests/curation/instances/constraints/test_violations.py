@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.constraints.compiled_schema import Subject
-from curation.instances.constraints.violations import MIXED, labels, near_miss
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.violations import MIXED, find_violations, near_miss
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -154,7 +154,7 @@ def test_traces_to_one_keyword(
     expected: tuple[str, str, str],
 ) -> None:
     """Applicators that pass on are looked through, those that decide are named."""
-    found = labels(Subject.of(schema, dialect), value)
+    found = find_violations(CompiledSchema.from_json(schema, dialect), value)
     assert [each.row() for each in found] == [expected]
 
 
@@ -171,7 +171,9 @@ def test_follows_references_out_of_embedded_resources() -> None:
         },
         "properties": {"p": {"$ref": "inner"}},
     }
-    found = labels(Subject.of(schema, "draft-07"), {"p": {"u": 1}})
+    found = find_violations(
+        CompiledSchema.from_json(schema, "draft-07"), {"p": {"u": 1}}
+    )
     pointer = "/definitions/inner/definitions/z/type"
     assert [each.row() for each in found] == [("type", pointer, "/p/u")]
 
@@ -179,26 +181,28 @@ def test_follows_references_out_of_embedded_resources() -> None:
 def test_says_where_a_standard_document_refuses() -> None:
     """A keyword outside of the record is told with the URI of its document."""
     schema = {"$ref": "http://json-schema.org/draft-07/schema#"}
-    (found,) = labels(Subject.of(schema, "draft-07"), {"maxItems": "x"})
+    (found,) = find_violations(
+        CompiledSchema.from_json(schema, "draft-07"), {"maxItems": "x"}
+    )
     assert found.schema_pointer.startswith("http://json-schema.org/draft-07/schema#/")
 
 
 def test_a_valid_value_has_no_label() -> None:
     """What the schema accepts is no near miss."""
-    subject = Subject.of({"type": "string"}, "draft-07")
-    assert labels(subject, "a") == ()
-    assert near_miss(subject, "a") is None
+    compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
+    assert find_violations(compiled, "a") == ()
+    assert near_miss(compiled, "a") is None
 
 
 def test_two_keywords_are_mixed() -> None:
     """Several keywords, or several places, are told in full."""
     schema = {"type": "string", "enum": ["a"]}
-    found = near_miss(Subject.of(schema, "draft-07"), 1)
+    found = near_miss(CompiledSchema.from_json(schema, "draft-07"), 1)
     assert found is not None
     assert found.keyword == MIXED
     assert {each[0] for each in found.keywords} == {"type", "enum"}
     places = {"items": {"type": "null"}}
-    both = near_miss(Subject.of(places, "draft-07"), [1, 2])
+    both = near_miss(CompiledSchema.from_json(places, "draft-07"), [1, 2])
     assert both is not None
     assert [each[2] for each in both.keywords] == ["/0", "/1"]
 
@@ -206,7 +210,7 @@ def test_two_keywords_are_mixed() -> None:
 def test_one_keyword_said_twice_is_one_violation() -> None:
     """Two schemas that ask the same of one value name one keyword."""
     schema = {"allOf": [{"type": "string"}, {"type": ["string", "null"]}]}
-    found = near_miss(Subject.of(schema, "draft-07"), 1)
+    found = near_miss(CompiledSchema.from_json(schema, "draft-07"), 1)
     assert found is not None
     assert (found.keyword, found.schema_pointer) == ("type", "/allOf/0/type")
     assert len(found.keywords) == 2

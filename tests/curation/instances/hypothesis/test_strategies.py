@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.hypothesis.strategies import (
     UnusableSchemaError,
     instances,
@@ -49,7 +49,7 @@ def test_schemas_are_valid_in_their_dialect(name: str, data: st.DataObject) -> N
     schema = data.draw(schemas(name, satisfiable=False))
     assert is_valid(schema, BY_NAME[name])
     assert schema["$schema"] == BY_NAME[name].uri
-    Subject.of(schema, name).rs.is_valid(1)
+    CompiledSchema.from_json(schema, name).rs.is_valid(1)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -59,14 +59,14 @@ def test_an_instance_is_accepted(name: str, data: st.DataObject) -> None:
     """What is drawn of a drawn schema, the validator accepts."""
     schema = data.draw(schemas(name, leaves=6))
     value = data.draw(instances(schema))
-    assert Subject.of(schema, name).is_valid(value)
+    assert CompiledSchema.from_json(schema, name).is_valid(value)
 
 
 @RELAXED
 @given(missed=violations(PERSON))
 def test_a_violation_is_refused_for_its_keyword(missed: UntypedJson) -> None:
     """Nothing but the keyword that it names holds against it."""
-    errors = Subject.of(PERSON, "draft-07").errors(missed.value)
+    errors = CompiledSchema.from_json(PERSON, "draft-07").errors(missed.value)
     assert {each.keyword for each in errors} == {missed.keyword}
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.judging.two_validators import Verdicts, is_match, verdicts
 from curation.schema.dialects import DIALECTS
 
@@ -20,7 +20,9 @@ _EACH = [each.name for each in DIALECTS]
 def _ask(
     schema: UntypedJson, value: UntypedJson, dialect: str = "draft-07"
 ) -> Verdicts:
-    return verdicts(Subject.of(schema, dialect), value, ask_jsonschema=True)
+    return verdicts(
+        CompiledSchema.from_json(schema, dialect), value, ask_jsonschema=True
+    )
 
 
 @pytest.mark.parametrize("dialect", _EACH)
@@ -103,8 +105,8 @@ def test_nothing_is_fetched() -> None:
 
 def test_jsonschema_is_asked_only_if_wanted() -> None:
     """Without the question there is no verdict of jsonschema, and no dispute."""
-    subject = Subject.of({"type": "string"}, "draft-07")
-    found = verdicts(subject, 1, ask_jsonschema=False)
+    compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
+    found = verdicts(compiled, 1, ask_jsonschema=False)
     assert found.jsonschema is None
     assert found.agree
     assert json.loads(found.text)["jsonschema"] == [None, None]
@@ -137,8 +139,8 @@ def test_unique_items_are_compared_alike_in_long_and_short_arrays(
     more: int, last: UntypedJson, *, unique: bool
 ) -> None:
     """Long arrays are compared another way; equality is JSON Schema's in both."""
-    subject = Subject.of({"uniqueItems": True}, "2020-12")
+    compiled = CompiledSchema.from_json({"uniqueItems": True}, "2020-12")
     value = [1, {"a": 1}, *(f"item {each}" for each in range(more)), last]
-    said = verdicts(subject, value, ask_jsonschema=True)
+    said = verdicts(compiled, value, ask_jsonschema=True)
     assert said.agree
     assert said.jsonschema is unique

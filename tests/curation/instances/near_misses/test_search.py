@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.constraints.assertions import formats
-from curation.instances.constraints.compiled_schema import Subject
-from curation.instances.constraints.violations import MIXED, labels, near_miss
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.constraints.violations import MIXED, find_violations, near_miss
 from curation.instances.model import InstanceKind, Witness
 from curation.instances.near_misses.coverage import coverage
 from curation.instances.near_misses.edit_sites import member
@@ -104,8 +104,8 @@ def _table() -> list[tuple[str, str, UntypedJson]]:
 def _made(
     schema: UntypedJson, dialect: str = "draft-07", most: int = 24
 ) -> list[NearMiss]:
-    subject = Subject.of(schema, dialect)
-    return near_misses(subject, witnesses(subject).found, most=most)
+    compiled = CompiledSchema.from_json(schema, dialect)
+    return near_misses(compiled, witnesses(compiled).found, most=most)
 
 
 @pytest.mark.parametrize(("dialect", "keyword", "schema"), _table())
@@ -129,13 +129,13 @@ def test_the_table_is_complete() -> None:
 @pytest.mark.parametrize(("dialect", "schema"), [(d, s) for d, _, s in cases()])
 def test_what_every_near_miss_is(dialect: str, schema: UntypedJson) -> None:
     """It is invalid, fails one keyword, and says which as the validator does."""
-    subject = Subject.of(schema, dialect)
-    found = near_misses(subject, witnesses(subject).found)
+    compiled = CompiledSchema.from_json(schema, dialect)
+    found = near_misses(compiled, witnesses(compiled).found)
     for each in found:
-        assert not subject.is_valid(each.value)
+        assert not compiled.is_valid(each.value)
         assert each.keyword != MIXED
-        assert near_miss(subject, each.value) == each
-    assert not coverage(subject, found).missing or dialect in _HARD
+        assert near_miss(compiled, each.value) == each
+    assert not coverage(compiled, found).missing or dialect in _HARD
 
 
 #: Schemas of the table in which a keyword fails together with another far from it.
@@ -146,8 +146,8 @@ def test_reaches_what_no_witness_shows() -> None:
     """A place that the given witnesses leave empty is filled first."""
     deep = {"type": "array", "items": {"type": "object", **_A}}
     schema = {**_OBJECT, "properties": {"list": deep}, "patternProperties": {"^x": _A}}
-    subject = Subject.of(schema, "draft-07")
-    found = near_misses(subject, [Witness(kind=InstanceKind.MINIMAL, value={})])
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    found = near_misses(compiled, [Witness(kind=InstanceKind.MINIMAL, value={})])
     pointers = {each.schema_pointer for each in found}
     assert "/properties/list/items/properties/a/type" in pointers
     assert "/patternProperties/^x/properties/a/type" in pointers
@@ -217,9 +217,9 @@ def test_goes_inside_of_branches() -> None:
     """Where there is room, what stands in a branch is violated too."""
     deep = {"type": "object", "required": ["x"], "properties": {"x": {"type": "null"}}}
     schema = {"properties": {"a": {"anyOf": [{"const": 1}, {"items": deep}]}}}
-    subject = Subject.of(schema, "draft-07")
+    compiled = CompiledSchema.from_json(schema, "draft-07")
     one = [Witness(kind=InstanceKind.FULL, value={"a": [{"x": None}]})]
-    found = near_misses(subject, one)
+    found = near_misses(compiled, one)
     assert {each.keyword for each in found} == {"anyOf"}
     values = [each.value["a"] for each in found]
     assert [{}] in values
@@ -236,7 +236,7 @@ def test_one_violation_of_two_schemas_is_one_near_miss() -> None:
 
 def test_no_witness_no_near_miss() -> None:
     """Without a witness there is nothing to edit."""
-    assert near_misses(Subject.of({"type": []}, "draft-07"), []) == []
+    assert near_misses(CompiledSchema.from_json({"type": []}, "draft-07"), []) == []
 
 
 def test_same_seed_same_near_misses() -> None:
@@ -270,9 +270,9 @@ def test_references_that_double_at_every_step() -> None:
     }
     chain["d30"] = {"type": "integer"}
     schema = {"$ref": "#/definitions/d0", "definitions": chain}
-    subject = Subject.of(schema, "draft-07")
+    compiled = CompiledSchema.from_json(schema, "draft-07")
     one = [Witness(kind=InstanceKind.MINIMAL, value=1)]
-    assert near_misses(subject, one) == []
+    assert near_misses(compiled, one) == []
 
 
 _SCALARS: list[UntypedJson] = [
@@ -317,11 +317,11 @@ _SCHEMAS = st.recursive(st.sampled_from(_SCALARS), _nested, max_leaves=6)
 @given(schema=_SCHEMAS, seed=st.integers(0, 3))
 def test_laws(schema: UntypedJson, seed: int) -> None:
     """A near miss fails one keyword, and differs from a witness at one place only."""
-    subject = Subject.of(schema, "draft-07")
-    found = witnesses(subject, seed).found
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    found = witnesses(compiled, seed).found
     given_only = Effort(witnesses=0)
-    for each in near_misses(subject, found, seed, effort=given_only):
-        told = labels(subject, each.value)
+    for each in near_misses(compiled, found, seed, effort=given_only):
+        told = find_violations(compiled, each.value)
         assert {(one.keyword, one.instance_pointer) for one in told} == {
             (each.keyword, each.instance_pointer)
         }

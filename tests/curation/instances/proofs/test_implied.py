@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.reachable_keywords import reach
-from curation.instances.constraints.violations import labels
+from curation.instances.constraints.violations import find_violations
 from curation.instances.near_misses.coverage import coverage
 from curation.instances.near_misses.search import near_misses
 from curation.instances.proofs.implied import PROOFS, implied
@@ -196,10 +196,10 @@ _CASES: list[tuple[UntypedJson, str, str]] = [
 
 
 def _proof(schema: UntypedJson, pointer: str, dialect: str = "draft-07") -> str:
-    subject = Subject.of(schema, dialect)
-    for pair, contexts in reach(subject).contexts.items():
+    compiled = CompiledSchema.from_json(schema, dialect)
+    for pair, contexts in reach(compiled).contexts.items():
         if pair.pointer == pointer:
-            return implied(subject, pair, contexts)
+            return implied(compiled, pair, contexts)
     raise AssertionError(pointer)
 
 
@@ -231,13 +231,13 @@ def test_a_proof_must_hold_wherever_the_place_applies() -> None:
 @pytest.mark.parametrize(("dialect", "schema"), [(d, s) for d, _, s in cases()])
 def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
     """What a near miss fails alone has no proof that it cannot."""
-    subject = Subject.of(schema, dialect)
-    found = near_misses(subject, witnesses(subject).found)
+    compiled = CompiledSchema.from_json(schema, dialect)
+    found = near_misses(compiled, witnesses(compiled).found)
     have = {each.schema_pointer for each in found}
-    for pair, contexts in reach(subject).contexts.items():
+    for pair, contexts in reach(compiled).contexts.items():
         if pair.pointer in have:
-            assert implied(subject, pair, contexts) == ""
-    told = coverage(subject, found)
+            assert implied(compiled, pair, contexts) == ""
+    told = coverage(compiled, found)
     assert told.covered <= told.possible <= told.pairs - told.implied
     assert sum(told.proofs.values()) == told.implied
     assert told.keywords_covered + told.keywords_implied <= told.keywords
@@ -298,13 +298,13 @@ _SCHEMAS = st.builds(
 @given(schema=_SCHEMAS, values=st.lists(_VALUES, min_size=4, max_size=12))
 def test_proofs_are_sound(schema: UntypedJson, values: list[UntypedJson]) -> None:
     """No value fails, alone, a keyword that is said never to fail alone."""
-    subject = Subject.of(schema, "draft-07")
+    compiled = CompiledSchema.from_json(schema, "draft-07")
     proven = {
         pair.pointer: (name, pair)
-        for pair, contexts in reach(subject).contexts.items()
-        if (name := implied(subject, pair, contexts))
+        for pair, contexts in reach(compiled).contexts.items()
+        if (name := implied(compiled, pair, contexts))
     }
     for value in values:
-        told = labels(subject, value)
+        told = find_violations(compiled, value)
         if len({(each.keyword, each.instance_pointer) for each in told}) == 1:
             assert not {each.schema_pointer for each in told} & proven.keys()

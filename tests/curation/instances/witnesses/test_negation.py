@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.goals import Negation
-from curation.instances.constraints.minimal_depth import height
+from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.model import InstanceKind
 from curation.instances.witnesses.builder import WitnessBuilder
 from curation.instances.witnesses.context import NOTHING
@@ -29,21 +29,21 @@ def test_every_keyword_can_be_failed(
     dialect: str, keyword: str, schema: UntypedJson
 ) -> None:
     """A value is found that the schema refuses."""
-    subject = Subject.of(schema, dialect)
+    compiled = CompiledSchema.from_json(schema, dialect)
     rng = random.Random(1)
     builder = WitnessBuilder(
-        subject=subject, rng=rng, kind=InstanceKind.MINIMAL, steps=2_000
+        compiled=compiled, rng=rng, kind=InstanceKind.MINIMAL, steps=2_000
     )
-    value = builder.value((Negation(subject.root),))
+    value = builder.value((Negation(compiled.root),))
     assert value is not NOTHING
-    assert not subject.is_valid(value)
+    assert not compiled.is_valid(value)
 
 
 @pytest.mark.parametrize("schema", [True, {}, {"title": "anything"}])
 def test_what_accepts_everything_cannot_be_failed(schema: UntypedJson) -> None:
     """There is no way to fail a schema that asserts nothing."""
-    subject = Subject.of(schema, "draft-07")
-    assert ways_to_fail(subject, subject.root) == []
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    assert ways_to_fail(compiled, compiled.root) == []
 
 
 def test_heights_count_what_is_required() -> None:
@@ -56,14 +56,14 @@ def test_heights_count_what_is_required() -> None:
             "b": {"$ref": "#"},
         },
     }
-    subject = Subject.of(schema, "draft-07")
-    assert height(subject, subject.root) == 2
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    assert minimal_depth(compiled, compiled.root) == 2
 
 
 def test_what_never_ends_is_infinitely_high() -> None:
     """A place that requires itself has no height; a way out gives it one."""
     inner = {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}}
-    endless = Subject.of(inner, "draft-07")
-    assert height(endless, endless.root) == float("inf")
-    ending = Subject.of({"anyOf": [inner, {"type": "null"}]}, "draft-07")
-    assert height(ending, ending.root) == 0
+    endless = CompiledSchema.from_json(inner, "draft-07")
+    assert minimal_depth(endless, endless.root) == float("inf")
+    ending = CompiledSchema.from_json({"anyOf": [inner, {"type": "null"}]}, "draft-07")
+    assert minimal_depth(ending, ending.root) == 0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.instances.constraints.compiled_schema import Subject
+from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.witnesses.search import Budget, stream, witnesses
 from curation.schema.dialects import DIALECTS
@@ -40,11 +40,11 @@ def test_every_keyword_has_a_case() -> None:
 @pytest.mark.parametrize(("dialect", "keyword", "schema"), _CASES)
 def test_meets_every_keyword(dialect: str, keyword: str, schema: UntypedJson) -> None:
     """A schema that can be met has witnesses, and jsonschema-rs accepts them."""
-    subject = Subject.of(schema, dialect)
-    found = witnesses(subject).found
+    compiled = CompiledSchema.from_json(schema, dialect)
+    found = witnesses(compiled).found
     assert found
     assert found[0].kind is InstanceKind.MINIMAL
-    assert all(subject.is_valid(each.value) for each in found)
+    assert all(compiled.is_valid(each.value) for each in found)
 
 
 _PERSON = {
@@ -66,7 +66,7 @@ _PERSON = {
 
 def test_minimal_has_only_what_is_required() -> None:
     """`minimal` holds the required properties and no others."""
-    found = witnesses(Subject.of(_PERSON, "draft-07")).found
+    found = witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
     value = _of_kind(found, InstanceKind.MINIMAL)
     assert list(value) == ["name", "address"]
     assert list(value["address"]) == ["city"]
@@ -74,7 +74,7 @@ def test_minimal_has_only_what_is_required() -> None:
 
 def test_full_has_every_property_in_order() -> None:
     """`full` holds every optional property, in the order of `properties`."""
-    found = witnesses(Subject.of(_PERSON, "draft-07")).found
+    found = witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
     value = _of_kind(found, InstanceKind.FULL)
     assert list(value) == list(_PERSON["properties"])
     assert list(value["address"]) == ["street", "city"]
@@ -83,7 +83,9 @@ def test_full_has_every_property_in_order() -> None:
 def test_recursion_ends() -> None:
     """What recurs is made a few times, not to the bottom of the budget."""
     schema = {"type": "object", "properties": {"next": {"$ref": "#"}}}
-    value = _of_kind(witnesses(Subject.of(schema, "2020-12")).found, InstanceKind.FULL)
+    value = _of_kind(
+        witnesses(CompiledSchema.from_json(schema, "2020-12")).found, InstanceKind.FULL
+    )
     depth = 0
     while value:
         value, depth = value["next"], depth + 1
@@ -99,7 +101,9 @@ def test_takes_the_values_that_the_schema_gives() -> None:
             "bad": {"type": "integer", "default": "none"},
         },
     }
-    value = _of_kind(witnesses(Subject.of(schema, "draft-07")).found, InstanceKind.FULL)
+    value = _of_kind(
+        witnesses(CompiledSchema.from_json(schema, "draft-07")).found, InstanceKind.FULL
+    )
     assert value["port"] == 8042
     assert isinstance(value["bad"], int)
 
@@ -107,7 +111,10 @@ def test_takes_the_values_that_the_schema_gives() -> None:
 def test_the_seed_decides() -> None:
     """The same seed gives the same values, another one others."""
     schema = {"type": "array", "items": {"type": "integer"}, "minItems": 8}
-    runs = [witnesses(Subject.of(schema, "draft-07"), seed=seed) for seed in (1, 1, 2)]
+    runs = [
+        witnesses(CompiledSchema.from_json(schema, "draft-07"), seed=seed)
+        for seed in (1, 1, 2)
+    ]
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
 
@@ -121,7 +128,9 @@ def test_leaves_out_an_optional_property_that_cannot_be() -> None:
             "a": {},
         },
     }
-    value = _of_kind(witnesses(Subject.of(schema, "draft-07")).found, InstanceKind.FULL)
+    value = _of_kind(
+        witnesses(CompiledSchema.from_json(schema, "draft-07")).found, InstanceKind.FULL
+    )
     assert list(value) == ["a"]
 
 
@@ -135,7 +144,7 @@ _BRANCH = {
 
 def test_takes_the_branch_that_ends() -> None:
     """In `minimal` the branch of least nesting is taken, wherever it stands."""
-    found = witnesses(Subject.of(_BRANCH, "draft-04")).found
+    found = witnesses(CompiledSchema.from_json(_BRANCH, "draft-04")).found
     assert _of_kind(found, InstanceKind.MINIMAL) is None
 
 
@@ -158,7 +167,7 @@ def test_takes_the_branch_that_ends() -> None:
 )
 def test_names_the_obstacle(schema: UntypedJson, obstacle: Obstacle) -> None:
     """Where there is no witness, the reason is named and explained."""
-    found = witnesses(Subject.of(schema, "draft-07"))
+    found = witnesses(CompiledSchema.from_json(schema, "draft-07"))
     assert found.found == ()
     assert found.obstacle is obstacle
     assert found.obstacle.explanation
@@ -166,20 +175,22 @@ def test_names_the_obstacle(schema: UntypedJson, obstacle: Obstacle) -> None:
 
 def test_a_stream_goes_on() -> None:
     """A stream yields as many values as are asked for, mostly distinct."""
-    subject = Subject.of(_PERSON, "draft-07")
-    values = [str(each) for each in islice(stream(subject), 50)]
+    compiled = CompiledSchema.from_json(_PERSON, "draft-07")
+    values = [str(each) for each in islice(stream(compiled), 50)]
     assert len(set(values)) > 25
 
 
 def test_a_stream_ends_where_there_is_nothing() -> None:
     """Of a schema that nothing meets the stream is empty."""
-    assert list(stream(Subject.of(False, "draft-07"))) == []  # noqa: FBT003 (a schema)
+    assert list(stream(CompiledSchema.from_json(False, "draft-07"))) == []  # noqa: FBT003 (a schema)
 
 
 def test_a_small_budget_is_kept() -> None:
     """A search that runs out of steps says so."""
     schema = {"type": "object", "required": list("abcdefgh")}
-    found = witnesses(Subject.of(schema, "draft-07"), budget=Budget(steps=5))
+    found = witnesses(
+        CompiledSchema.from_json(schema, "draft-07"), budget=Budget(steps=5)
+    )
     assert found.obstacle is Obstacle.EXHAUSTED
 
 
@@ -188,7 +199,7 @@ def test_deep_is_not_endless() -> None:
     schema: UntypedJson = {"type": "null"}
     for _ in range(90):
         schema = {"type": "object", "required": ["a"], "properties": {"a": schema}}
-    found = witnesses(Subject.of(schema, "draft-07"))
+    found = witnesses(CompiledSchema.from_json(schema, "draft-07"))
     assert found.obstacle is Obstacle.TOO_LARGE
 
 
@@ -234,11 +245,11 @@ def test_schemas_without_contradictions_are_always_met(
     schema: UntypedJson, seed: int
 ) -> None:
     """Satisfiable schemas have witnesses; the validator accepts each of them."""
-    subject = Subject.of(schema, "draft-07")
-    first = witnesses(subject, seed=seed)
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    first = witnesses(compiled, seed=seed)
     assert first.found
-    assert all(subject.is_valid(each.value) for each in first.found)
-    assert first == witnesses(Subject.of(schema, "draft-07"), seed=seed)
+    assert all(compiled.is_valid(each.value) for each in first.found)
+    assert first == witnesses(CompiledSchema.from_json(schema, "draft-07"), seed=seed)
 
 
 def _check_order(schema: UntypedJson, value: UntypedJson) -> None:
@@ -256,7 +267,7 @@ def _check_order(schema: UntypedJson, value: UntypedJson) -> None:
 @settings(max_examples=60, deadline=None)
 def test_keys_follow_the_order_of_properties(schema: UntypedJson) -> None:
     """In every witness declared names come in the schema's order, others after."""
-    for each in witnesses(Subject.of(schema, "2020-12")).found:
+    for each in witnesses(CompiledSchema.from_json(schema, "2020-12")).found:
         _check_order(schema, each.value)
 
 
@@ -273,5 +284,5 @@ def _check_minimal(schema: UntypedJson, value: UntypedJson) -> None:
 @settings(max_examples=60, deadline=None)
 def test_minimal_has_required_names_only(schema: UntypedJson) -> None:
     """Where nothing forces more, `minimal` has the required names and items."""
-    found = witnesses(Subject.of(schema, "2019-09")).found
+    found = witnesses(CompiledSchema.from_json(schema, "2019-09")).found
     _check_minimal(schema, _of_kind(found, InstanceKind.MINIMAL))
