@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.analysis.comparison import (
     all_pairs,
+    compared_engines,
     comparison,
     objections,
     ratios,
-    sides_of,
 )
 from evaluation.analysis.regression_gate import (
-    gate_of,
+    compare_with_baseline,
     gate_table,
     matched,
     moved_table,
@@ -23,14 +23,14 @@ from evaluation.analysis.regression_gate import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evaluation.analysis.comparison import Pair, Side
-    from evaluation.analysis.regression_gate import Gate
+    from evaluation.analysis.comparison import ComparedEngine, PairedEngines
+    from evaluation.analysis.regression_gate import BaselineComparison
     from evaluation.reporting.tables import Table
     from evaluation.results.reader import RecordedRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ComparisonRequest:
     """What to compare."""
 
     runs: Sequence[RecordedRun]
@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ComparisonResult:
     """What came of it."""
 
     tables: Sequence[Table]
@@ -60,7 +60,7 @@ class Answer:
     reason: str
 
 
-def compared(question: Question) -> Answer:
+def compare_runs(question: ComparisonRequest) -> ComparisonResult:
     """Compare all engines of all runs, or each with its baseline.
 
     Raises:
@@ -69,9 +69,9 @@ def compared(question: Question) -> Answer:
     """
     every = [*([question.baseline] if question.baseline else []), *question.runs]
     tables: list[Table] = []
-    gates: list[Gate] = []
+    gates: list[BaselineComparison] = []
     for task in question.tasks or sorted({t for each in every for t in each.tasks}):
-        sides = sides_of(every, task)
+        sides = compared_engines(every, task)
         if question.baseline is None:
             pairs = all_pairs(sides)
         else:
@@ -94,7 +94,7 @@ def compared(question: Question) -> Answer:
     failing = [_reason(each) for each in gates if not each.holds(question.percent)] + [
         reason for each in gates for reason in slowdowns(each.pair, question.slower)
     ]
-    return Answer(
+    return ComparisonResult(
         tables=tables,
         objections=objections(every),
         holds=None if question.baseline is None else bool(gates) and not failing,
@@ -102,7 +102,9 @@ def compared(question: Question) -> Answer:
     )
 
 
-def _gates(question: Question, every: Sequence[Side], task: str) -> list[Gate]:
+def _gates(
+    question: ComparisonRequest, every: Sequence[ComparedEngine], task: str
+) -> list[BaselineComparison]:
     baselines = [each for each in every if each.run is question.baseline]
     sides = [each for each in every if each.run is not question.baseline]
     found = matched(baselines, sides)
@@ -115,10 +117,12 @@ def _gates(question: Question, every: Sequence[Side], task: str) -> list[Gate]:
             f"baseline {baselines[0].run.folder}" if baselines else "baseline",
             "choose with --task, or make a baseline of the same engine and preset",
         )
-    return [gate_of(a, b, common_only=question.common_only) for a, b in found]
+    return [
+        compare_with_baseline(a, b, common_only=question.common_only) for a, b in found
+    ]
 
 
-def slowdowns(pair: Pair, most: float | None) -> list[str]:
+def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:
     """Return which times became surely longer than `most` times what they were.
 
     Surely: the whole 95 % interval of the ratio is above.
@@ -134,13 +138,13 @@ def slowdowns(pair: Pair, most: float | None) -> list[str]:
     ]
 
 
-def _in(pairs: Sequence[Pair]) -> list[Side]:
+def _in(pairs: Sequence[PairedEngines]) -> list[ComparedEngine]:
     """Return the sides of pairs, each once, in their order."""
     found = {each.label: each for pair in pairs for each in (pair.a, pair.b)}
     return list(found.values())
 
 
-def _reason(gate: Gate) -> str:
+def _reason(gate: BaselineComparison) -> str:
     return (
         f"{gate.pair.b.label} is no worse in {gate.no_worse}; "
         f"{len(gate.worse):,} worse, {len(gate.missing):,} not run"

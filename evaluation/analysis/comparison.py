@@ -25,7 +25,7 @@ from evaluation.results.overview import coverage, latency
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evaluation.results.measurements import Measured
+    from evaluation.results.measurements import CaseMeasurement
     from evaluation.results.reader import RecordedRun
 
 _SHARE_NOTE = (
@@ -44,31 +44,31 @@ _TIME_NOTE = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class ComparedEngine:
     """One engine in one run, on one task."""
 
     label: str
     run: RecordedRun
     engine: str
-    units: Sequence[Measured]
+    units: Sequence[CaseMeasurement]
 
     @property
-    def by_subject(self) -> Mapping[tuple[str, str], Measured]:
+    def measurements_by_case(self) -> Mapping[tuple[str, str], CaseMeasurement]:
         """Its units by config and id."""
-        return {each.subject: each for each in self.units}
+        return {each.case_key: each for each in self.units}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class PairedEngines:
     """Two sides, and what both were asked."""
 
-    a: Side
-    b: Side
+    a: ComparedEngine
+    b: ComparedEngine
     #: Units of a and b on the same subject, in order.
-    units: Sequence[tuple[Measured, Measured]]
+    units: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
 
 
-def sides_of(runs: Sequence[RecordedRun], task: str) -> list[Side]:
+def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has units of a task.
 
     An engine that is in several runs has the run's name in its label.
@@ -82,7 +82,7 @@ def sides_of(runs: Sequence[RecordedRun], task: str) -> list[Side]:
     ]
     names = Counter(engine for _, engine, _ in found)
     return [
-        Side(
+        ComparedEngine(
             label=engine if names[engine] == 1 else f"{run.folder.name}: {engine}",
             run=run,
             engine=engine,
@@ -92,19 +92,21 @@ def sides_of(runs: Sequence[RecordedRun], task: str) -> list[Side]:
     ]
 
 
-def pair_of(a: Side, b: Side) -> Pair:
+def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
     """Return two sides with the units of what both were asked."""
-    first, second = a.by_subject, b.by_subject
+    first, second = a.measurements_by_case, b.measurements_by_case
     units = [(first[each], second[each]) for each in first if each in second]
-    return Pair(a=a, b=b, units=units)
+    return PairedEngines(a=a, b=b, units=units)
 
 
-def all_pairs(sides: Sequence[Side]) -> list[Pair]:
+def all_pairs(sides: Sequence[ComparedEngine]) -> list[PairedEngines]:
     """Return every side with every other, in their order."""
-    return [pair_of(a, b) for a, b in combinations(sides, 2)]
+    return [pair_engines(a, b) for a, b in combinations(sides, 2)]
 
 
-def comparison(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Table]:
+def comparison(
+    sides: Sequence[ComparedEngine], pairs: Sequence[PairedEngines]
+) -> Iterator[Table]:
     """Yield the tables of one task's comparison."""
     units = {each.label: each.units for each in sides}
     yield coverage(units)
@@ -121,13 +123,16 @@ def comparison(sides: Sequence[Side], pairs: Sequence[Pair]) -> Iterator[Table]:
         yield moved
 
 
-def _tested(pair: Pair) -> Pair:
+def _tested(pair: PairedEngines) -> PairedEngines:
     units = [(a, b) for a, b in pair.units if a.has_instances and b.has_instances]
     return replace(pair, units=units)
 
 
 def _shares(
-    verb: str, pairs: Sequence[Pair], good: Callable[[Measured], bool], note: str
+    verb: str,
+    pairs: Sequence[PairedEngines],
+    good: Callable[[CaseMeasurement], bool],
+    note: str,
 ) -> Table:
     counted = [Counter((good(a), good(b)) for a, b in each.units) for each in pairs]
     ps = {
@@ -162,7 +167,7 @@ def _shares(
     )
 
 
-def _difference(pair: Pair, good: Callable[[Measured], bool]) -> Cell:
+def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) -> Cell:
     found = mean_difference(
         [float(good(a)) for a, _ in pair.units], [float(good(b)) for _, b in pair.units]
     )
@@ -170,22 +175,22 @@ def _difference(pair: Pair, good: Callable[[Measured], bool]) -> Cell:
 
 
 #: Name of a time in tables to what of a unit it is.
-_TIMES: Mapping[str, Callable[[Measured], float | None]] = {
+_TIMES: Mapping[str, Callable[[CaseMeasurement], float | None]] = {
     "to first mask": lambda each: each.compile_ns,
     "first mask": lambda each: each.first_mask_ns,
     "between masks": lambda each: each.mean_between_ns,
 }
 
 
-def ratios(pair: Pair) -> dict[str, Ratio | None]:
+def ratios(pair: PairedEngines) -> dict[str, Ratio | None]:
     """Return b / a for each kind of time, over the schemas that both compile."""
     compiled = [(a, b) for a, b in pair.units if a.compiled and b.compiled]
     return {name: _ratio(compiled, time) for name, time in _TIMES.items()}
 
 
 def _ratio(
-    units: Iterable[tuple[Measured, Measured]],
-    time: Callable[[Measured], float | None],
+    units: Iterable[tuple[CaseMeasurement, CaseMeasurement]],
+    time: Callable[[CaseMeasurement], float | None],
 ) -> Ratio | None:
     known = [
         (first, second)
@@ -196,7 +201,7 @@ def _ratio(
     return None if found is None else Ratio(found.value, found.interval)
 
 
-def _times(pairs: Sequence[Pair]) -> Iterator[Table]:
+def _times(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     rows: list[tuple[Cell, ...]] = [
         (
             pair.a.label,
@@ -215,12 +220,12 @@ def _times(pairs: Sequence[Pair]) -> Iterator[Table]:
         )
 
 
-def changes(pairs: Sequence[Pair]) -> Table:
+def changes(pairs: Sequence[PairedEngines]) -> Table:
     """Return how often which outcome of a is which other outcome of b."""
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
         moved = Counter(
-            (a.standing, b.standing) for a, b in pair.units if a.standing != b.standing
+            (a.outcome, b.outcome) for a, b in pair.units if a.outcome != b.outcome
         )
         rows += [
             (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evaluation.analysis.comparison import pair_of
+from evaluation.analysis.comparison import pair_engines
 from evaluation.reporting.tables import Cell, Rate, Table
 from evaluation.results.labels import entrant_in
 from evaluation.results.outcomes import Outcome
@@ -17,8 +17,8 @@ from evaluation.results.outcomes import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from evaluation.analysis.comparison import Pair, Side
-    from evaluation.results.measurements import Measured
+    from evaluation.analysis.comparison import ComparedEngine, PairedEngines
+    from evaluation.results.measurements import CaseMeasurement
 
 #: Best first. An honest refusal is better than a wrong mask, and that is better than
 #: an engine that dies.
@@ -40,14 +40,14 @@ RANKS: tuple[frozenset[Outcome], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class BaselineComparison:
     """One engine against its baseline."""
 
-    pair: Pair
-    worse: Sequence[tuple[Measured, Measured]]
-    better: Sequence[tuple[Measured, Measured]]
+    pair: PairedEngines
+    worse: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
+    better: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
     #: Units of the baseline that were not run now.
-    missing: Sequence[Measured]
+    missing: Sequence[CaseMeasurement]
 
     @property
     def no_worse(self) -> Rate:
@@ -61,26 +61,28 @@ class Gate:
         return rate.of > 0 and 100 * rate.count >= percent * rate.of
 
 
-def rank(unit: Measured) -> int:
+def rank(unit: CaseMeasurement) -> int:
     """Return the place of a unit's outcome in `RANKS`, 0 the best."""
     if unit.passed:
         return 0
-    return next(place for place, each in enumerate(RANKS) if unit.standing in each)
+    return next(place for place, each in enumerate(RANKS) if unit.outcome in each)
 
 
-def gate_of(baseline: Side, now: Side, *, common_only: bool = False) -> Gate:
+def compare_with_baseline(
+    baseline: ComparedEngine, now: ComparedEngine, *, common_only: bool = False
+) -> BaselineComparison:
     """Hold one side against its baseline.
 
     With `common_only` units that were not run now are no part of the baseline.
     """
-    pair = pair_of(baseline, now)
-    there = {a.subject for a, _ in pair.units}
-    missing = [each for each in baseline.units if each.subject not in there]
+    pair = pair_engines(baseline, now)
+    there = {a.case_key for a, _ in pair.units}
+    missing = [each for each in baseline.units if each.case_key not in there]
     if common_only:
-        kept = [each for each in baseline.units if each.subject in there]
+        kept = [each for each in baseline.units if each.case_key in there]
         pair = replace(pair, a=replace(baseline, units=kept))
         missing = []
-    return Gate(
+    return BaselineComparison(
         pair=pair,
         worse=[(a, b) for a, b in pair.units if rank(b) > rank(a)],
         better=[(a, b) for a, b in pair.units if rank(b) < rank(a)],
@@ -89,14 +91,14 @@ def gate_of(baseline: Side, now: Side, *, common_only: bool = False) -> Gate:
 
 
 def matched(
-    baselines: Sequence[Side], sides: Sequence[Side]
-) -> list[tuple[Side, Side]]:
+    baselines: Sequence[ComparedEngine], sides: Sequence[ComparedEngine]
+) -> list[tuple[ComparedEngine, ComparedEngine]]:
     """Return each side with its baseline, where there is exactly one.
 
     That is the engine of the same label; else of the same name and preset, as the
     version is what changes; else of the same name; else the only one there is.
     """
-    alike: tuple[Callable[[Side], object], ...] = (
+    alike: tuple[Callable[[ComparedEngine], object], ...] = (
         lambda side: side.engine,
         _name_and_preset,
         lambda side: _name_and_preset(side)[0],
@@ -114,12 +116,12 @@ def matched(
     return found
 
 
-def _name_and_preset(side: Side) -> tuple[object, object]:
+def _name_and_preset(side: ComparedEngine) -> tuple[object, object]:
     said = entrant_in(side.run.header, side.engine)
     return said.get("name", side.engine), said.get("preset")
 
 
-def gate_table(gates: Sequence[Gate], percent: float) -> Table:
+def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:
     """Return each engine's verdict."""
     rows: list[tuple[Cell, ...]] = [
         (
@@ -144,7 +146,7 @@ def gate_table(gates: Sequence[Gate], percent: float) -> Table:
     )
 
 
-def moved_table(gates: Sequence[Gate], limit: int) -> Table:
+def moved_table(gates: Sequence[BaselineComparison], limit: int) -> Table:
     """List the units that became worse, then those that became better."""
     moved = list(_moved(gates))
     left = len(moved) - limit
@@ -156,7 +158,7 @@ def moved_table(gates: Sequence[Gate], limit: int) -> Table:
     )
 
 
-def _moved(gates: Sequence[Gate]) -> Iterator[tuple[Cell, ...]]:
+def _moved(gates: Sequence[BaselineComparison]) -> Iterator[tuple[Cell, ...]]:
     for way in ("worse", "better"):
         for gate in gates:
             for a, b in gate.worse if way == "worse" else gate.better:
@@ -164,7 +166,7 @@ def _moved(gates: Sequence[Gate]) -> Iterator[tuple[Cell, ...]]:
                     gate.pair.b.label,
                     way,
                     b.task,
-                    "/".join(b.subject),
-                    a.standing.replace("_", " "),
-                    b.standing.replace("_", " "),
+                    "/".join(b.case_key),
+                    a.outcome.replace("_", " "),
+                    b.outcome.replace("_", " "),
                 )

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.system.errors import NoInput
-from evaluation.core.cases import Verdict
+from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.tables import Table
 from evaluation.results.labels import number_in
-from evaluation.results.outcomes import Outcome, standing, written, wrong
+from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
 
 if TYPE_CHECKING:
@@ -127,14 +127,14 @@ def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class FailedCase:
     """One unit that is not as it should be."""
 
     engine: str
     task: str
     config: str
     id: str
-    standing: Outcome
+    outcome: Outcome
     #: What exactly was seen.
     detail: str
     #: Tokens of the shortest text that shows it; 0 where compiling does.
@@ -143,7 +143,7 @@ class Failure:
     size: int
 
 
-def failures(run: RecordedRun, wanted: Sequence[str] = ()) -> list[Failure]:
+def failures(run: RecordedRun, wanted: Sequence[str] = ()) -> list[FailedCase]:
     """Return every failure of the tasks wanted (or all), the worst first.
 
     What its task lets pass is none, such as a refusal of a schema that nothing fits.
@@ -162,7 +162,7 @@ def failures(run: RecordedRun, wanted: Sequence[str] = ()) -> list[Failure]:
     return sorted(
         found,
         key=lambda each: (
-            SEVERITY.index(each.standing),
+            SEVERITY.index(each.outcome),
             each.tokens,
             each.size,
             each.engine,
@@ -172,19 +172,19 @@ def failures(run: RecordedRun, wanted: Sequence[str] = ()) -> list[Failure]:
     )
 
 
-def _failure(row: Row) -> Iterator[Failure]:
-    what = standing(row)
+def _failure(row: Row) -> Iterator[FailedCase]:
+    what = outcome_of(row)
     if what not in SEVERITY:
         return
-    culprits = [each for each in row.walks if wrong(each)]
+    culprits = [each for each in row.walks if engine_is_wrong(each)]
     shortest = min(culprits, key=lambda each: each.tokens, default=None)
     phase = f"{row.phase}: " if row.phase else ""
-    yield Failure(
+    yield FailedCase(
         engine=row.engine,
         task=row.task,
         config=row.config,
         id=row.id,
-        standing=what,
+        outcome=what,
         detail=_seen(shortest)
         if row.detail == "" and shortest
         else _of_text(row) or phase + row.detail,
@@ -195,7 +195,7 @@ def _failure(row: Row) -> Iterator[Failure]:
 
 def _of_text(row: Row) -> str:
     """Say what is wrong with what a model wrote; empty where none did."""
-    text = written(row)
+    text = text_class(row)
     if text is None:
         return ""
     judged = row.label.get("judgement")
@@ -209,9 +209,9 @@ def _seen(walked: InstanceResult) -> str:
     kind = "valid" if walked.valid else "invalid"
     named = [str(walked.label[name]) for name in _NAMES if walked.label.get(name)]
     what = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"
-    if walked.verdict is Verdict.ACCEPTED:
+    if walked.verdict is WalkVerdict.ACCEPTED:
         return f"{what} accepted to its end"
-    if walked.verdict is Verdict.UNFINISHED:
+    if walked.verdict is WalkVerdict.UNFINISHED:
         return f"{what} may not end after its last token"
     at = "" if walked.at is None else f" at token {walked.at + 1} of {walked.tokens}"
     return f"{what} {walked.verdict}{at}" + (
@@ -222,13 +222,13 @@ def _seen(walked: InstanceResult) -> str:
 _NAMES = ("kind", "keyword", "pointer", "description")
 
 
-def failures_table(run: RecordedRun, found: Sequence[Failure], limit: int) -> Table:
+def failures_table(run: RecordedRun, found: Sequence[FailedCase], limit: int) -> Table:
     """Return the worst failures, each with the command that shows it again."""
     from evaluation.execution.reproducers import command_of  # noqa: PLC0415 (imports the driver)
 
     rows = tuple(
         (
-            each.standing.replace("_", " "),
+            each.outcome.replace("_", " "),
             each.engine,
             each.task,
             f"{each.config}/{each.id}",

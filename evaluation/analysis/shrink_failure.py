@@ -15,7 +15,7 @@ from curation.workers.process import exchange
 from evaluation.analysis.schema_shrinking import shrink
 from evaluation.core.cases import Result
 from evaluation.execution.engine_worker import Bounds, EngineWorker, PendingCase
-from evaluation.results.outcomes import standing, wrong
+from evaluation.results.outcomes import engine_is_wrong, outcome_of
 from evaluation.setup.environments import install_line
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def shrunk(unit: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
     culprit = _culprit(unit, row)
     if row.result is Result.OK and culprit is None:
         raise NoInput(
-            f"{standing(row)}: nothing fails here", f"{unit.config}/{unit.id}"
+            f"{outcome_of(row)}: nothing fails here", f"{unit.config}/{unit.id}"
         )
     small = replace(unit, walks=() if culprit is None else (culprit,))
     wanted = ask(small)
@@ -120,7 +120,7 @@ def _culprit(unit: Case, row: Row) -> InstanceWalk | None:
     found = [
         walk
         for walk, walked in zip(unit.walks, row.walks, strict=False)
-        if wrong(walked)
+        if engine_is_wrong(walked)
     ]
     return min(found, key=lambda each: len(each.text), default=None)
 
@@ -140,7 +140,7 @@ def _alike(wanted: Row, row: Row) -> bool:
     if (row.result, row.phase) != (wanted.result, wanted.phase):
         return False
     if row.result is Result.OK:
-        return standing(row) is standing(wanted)
+        return outcome_of(row) is outcome_of(wanted)
     return _VARYING.sub("", row.detail) == _VARYING.sub("", wanted.detail)
 
 

@@ -149,14 +149,14 @@ def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     engines of all. With --baseline each engine is compared with the one of its name
     there, whatever its version.
     """
-    from evaluation.analysis.compare_runs import Question, compared
+    from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
 
     gated = fail_under is not None or fail_slower is not None
     if gated and baseline is None:
         raise typer.BadParameter(
             "wants --baseline RUN", param_hint="--fail-under, --fail-slower"
         )
-    question = Question(
+    question = ComparisonRequest(
         runs=[opened(each) for each in runs],
         baseline=None if baseline is None else opened(baseline),
         tasks=task or [],
@@ -165,7 +165,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         common_only=common,
         limit=limit,
     )
-    answer = compared(question)
+    answer = compare_runs(question)
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "gate": answer.holds}

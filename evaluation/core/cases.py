@@ -92,7 +92,7 @@ class Result(StrEnum):
     """What came back is not an answer."""
 
 
-class Verdict(StrEnum):
+class WalkVerdict(StrEnum):
     """What an engine's masks said about one text."""
 
     ACCEPTED = "accepted"
@@ -112,7 +112,7 @@ class Verdict(StrEnum):
 class InstanceResult:
     """One walk's outcome; times in nanoseconds."""
 
-    verdict: Verdict
+    verdict: WalkVerdict
     valid: bool
     #: Tokens of the text (the end not counted).
     tokens: int

@@ -62,7 +62,7 @@ class Task:
     units: Callable[[Iterable[Sample], Settings], Iterator[Case]]
     #: Reads a whole run, of which only the rows of its own name are its business.
     report: Callable[[RunRows], Report]
-    #: Whether a row is as it should be; None: its standing says so (`passed`).
+    #: Whether a row is as it should be; None: its outcome says so (`passed`).
     passes: Callable[[Row], bool] | None = None
     #: Whether subjects without instances are of no use: then some are made for them.
     needs_instances: bool = True

@@ -52,7 +52,7 @@ class Vocabulary:
         self.tokenizer_json: str = given["tokenizer_json"]
 
 
-class Printed:
+class PrintedOutput:
     """The file that standard output and standard error lead to."""
 
     def __init__(self, path: str) -> None:
@@ -95,7 +95,7 @@ def _flush_python() -> None:
             stream.flush()
 
 
-def compiled(engine: Any, schema: str) -> tuple[Any, dict[str, UntypedJson]]:  # noqa: ANN401 (typed by shape)
+def compile_schema(engine: Any, schema: str) -> tuple[Any, dict[str, UntypedJson]]:  # noqa: ANN401 (typed by shape)
     """Return a grammar and what its compilation took; or None, and the refusal."""
     gc.collect()
     start = perf_counter_ns()
@@ -104,11 +104,11 @@ def compiled(engine: Any, schema: str) -> tuple[Any, dict[str, UntypedJson]]:  #
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
-        return None, {"refusal": told(error)}
+        return None, {"refusal": describe_error(error)}
     return grammar, {"compile_ns": perf_counter_ns() - start}
 
 
-def truth(commit: Callable[[int], bool], token: int) -> bool:
+def commits(commit: Callable[[int], bool], token: int) -> bool:
     """Commit a token; an exception is a refusal."""
     try:
         return bool(commit(token))
@@ -118,7 +118,7 @@ def truth(commit: Callable[[int], bool], token: int) -> bool:
         return False
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return an error's type and message, in characters that JSON can hold."""
     text = f"{type(error).__name__}: {str(error)[:2000]}"
     return text.encode("utf-8", "backslashreplace").decode()
@@ -144,7 +144,7 @@ def _module(name: str, path: str) -> ModuleType:
 def main() -> None:
     """Serve until the other side closes its end."""
     protocol = _module("csbdata_worker_protocol", sys.argv[1])
-    printed = Printed(sys.argv[2])
+    printed = PrintedOutput(sys.argv[2])
     # What answers imports this file by its name, where there may be no such package.
     sys.modules["evaluation.execution.engine_process"] = sys.modules["__main__"]
     answers = _module("csbdata_answering", sys.argv[3])

@@ -19,17 +19,17 @@ import mmap
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
-from evaluation.execution.engine_process import compiled, truth
+from evaluation.execution.engine_process import commits, compile_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.execution.engine_process import Printed
+    from evaluation.execution.engine_process import PrintedOutput
 
     UntypedJson = Any
 
 
-class Session:
+class GenerationSession:
     """One engine, one grammar, one text under way."""
 
     def __init__(self, engine: Any, setup: dict[str, UntypedJson]) -> None:  # noqa: ANN401 (typed by shape)
@@ -58,12 +58,12 @@ class Session:
     def _compile(self, schema: str) -> UntypedJson:
         self._grammar = self._matcher = None
         self._ready = False
-        self._grammar, found = compiled(self._engine, schema)
+        self._grammar, found = compile_schema(self._engine, schema)
         self._ready = "refusal" not in found
         return found
 
     def _take(self, token: int, most: int) -> UntypedJson:
-        if not truth(self._matcher.commit, token):
+        if not commits(self._matcher.commit, token):
             self._ready = False
             return {"taken": False, "forced": []}
         forced = self._take_forced(most)
@@ -74,7 +74,7 @@ class Session:
         ask = getattr(self._matcher, "forced", None) if most else None
         taken: list[int] = []
         for each in ((ask() or [])[:most]) if ask is not None else ():
-            if not truth(self._matcher.commit, each):
+            if not commits(self._matcher.commit, each):
                 self._ready = False
                 break
             taken.append(each)
@@ -95,7 +95,7 @@ class Session:
 def answering(
     engine: Any,  # noqa: ANN401 (typed by shape)
     setup: dict[str, UntypedJson],
-    _printed: Printed,
+    _printed: PrintedOutput,
 ) -> Callable[[UntypedJson], UntypedJson]:
     """Return what answers; what is printed stays in the file."""
-    return Session(engine, setup).answer
+    return GenerationSession(engine, setup).answer

@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Result, Verdict
+from evaluation.core.cases import Result, WalkVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Case, Row
     from evaluation.execution.plan import RunPlan
-    from evaluation.execution.run_folder import RunFolder
+    from evaluation.execution.run_folder import ResultsFolder
     from evaluation.setup.selected_engines import EngineUnderTest
 
 _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
@@ -24,12 +24,12 @@ _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
 def worth_one(row: Row) -> bool:
     """Tell whether a row is an engine's defect, rather than its answer."""
     return row.result in _SEVERE or any(
-        each.verdict is Verdict.LIED for each in row.walks
+        each.verdict is WalkVerdict.LIED for each in row.walks
     )
 
 
 def write_reproducer(
-    row: Row, unit: Case, entrant: EngineUnderTest, plan: RunPlan, out: RunFolder
+    row: Row, unit: Case, entrant: EngineUnderTest, plan: RunPlan, out: ResultsFolder
 ) -> Path:
     """Write a file in MaskBench's form, with the command that runs it.
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from curation.workers.outcomes import Ending
-from evaluation.core.cases import InstanceResult, Result, Row, Verdict
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,7 +111,7 @@ def _walked(
         if index >= len(told):
             found.append(
                 InstanceResult(
-                    verdict=Verdict.NOT_RUN,
+                    verdict=WalkVerdict.NOT_RUN,
                     valid=walk.valid,
                     tokens=len(ids or ()),
                     label=walk.label,
@@ -121,7 +121,7 @@ def _walked(
         verdict, at, mask_ns, commit_ns, forced, detail = told[index]
         found.append(
             InstanceResult(
-                verdict=Verdict(verdict),
+                verdict=WalkVerdict(verdict),
                 valid=walk.valid,
                 tokens=len(ids or ()),
                 at=at,

@@ -27,8 +27,8 @@ HEADER = "run.json"
 REPRODUCERS = "reproducers"
 
 
-class RunFolder:
-    """An open run folder; made by `open_run_folder`."""
+class ResultsFolder:
+    """An open run folder; made by `open_results_folder`."""
 
     def __init__(self, folder: Path, lines: Path) -> None:
         """Look at a folder whose lock the caller holds."""
@@ -88,9 +88,9 @@ class RunFolder:
 
 
 @contextmanager
-def open_run_folder(
+def open_results_folder(
     folder: Path, header: Mapping[str, UntypedJson]
-) -> Iterator[RunFolder]:
+) -> Iterator[ResultsFolder]:
     """Lock the folder and open it, new or with what an earlier try has left.
 
     Raises:
@@ -107,7 +107,7 @@ def open_run_folder(
         try:
             _settle_header(folder, header)
             shard = str(header["shard"]).replace("/", "-of-")
-            run = RunFolder(folder, folder / f"units-{shard}.jsonl")
+            run = ResultsFolder(folder, folder / f"units-{shard}.jsonl")
             try:
                 yield run
             finally:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Case, Row, Sample
     from evaluation.core.task import Task
-    from evaluation.execution.run_folder import RunFolder
+    from evaluation.execution.run_folder import ResultsFolder
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
@@ -44,7 +44,7 @@ _BATCH = 8
 def run(
     entrants: Sequence[EngineUnderTest],
     plan: RunPlan,
-    out: RunFolder,
+    out: ResultsFolder,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> RunTotals:
     """Put every unit to every engine and write its row, but for those finished.
@@ -70,7 +70,7 @@ def run(
 def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
     entrant: EngineUnderTest,
     plan: RunPlan,
-    out: RunFolder,
+    out: ResultsFolder,
     encode: Encode,
     own: Sequence[int],
     tally: RunTotals,
@@ -120,7 +120,7 @@ def _wanted(task: Task, subjects: Iterable[Sample], plan: RunPlan) -> Iterator[C
 def _unfinished(
     units: Iterable[Case],
     mark: str,
-    out: RunFolder,
+    out: ResultsFolder,
     tally: RunTotals,
     advance: Callable[[int], None],
 ) -> Iterator[tuple[Case, str]]:
@@ -157,7 +157,7 @@ class _Late:
 def _unknown(
     units: Iterable[tuple[Case, str]],
     late: _Late,
-    out: RunFolder,
+    out: ResultsFolder,
     tally: RunTotals,
     advance: Callable[[int], None],
 ) -> Iterator[tuple[Case, str]]:

@@ -18,12 +18,12 @@ import os
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
-from evaluation.execution.engine_process import compiled, told, truth
+from evaluation.execution.engine_process import commits, compile_schema, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.execution.engine_process import Printed
+    from evaluation.execution.engine_process import PrintedOutput
 
     UntypedJson = Any
 
@@ -37,14 +37,14 @@ _ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _NOT_RUN = (
 )
 
 
-class Bench:
+class WalkSession:
     """One engine, and the grammar that it compiled last."""
 
     def __init__(
         self,
         engine: Any,  # noqa: ANN401 (typed by shape)
         setup: dict[str, UntypedJson],
-        printed: Printed,
+        printed: PrintedOutput,
     ) -> None:
         """Take the engine that `load` returned."""
         self._engine = engine
@@ -80,7 +80,7 @@ class Bench:
 
     def _compile(self, schema: str) -> dict[str, UntypedJson]:
         self._grammar, self._compiled = None, False
-        self._grammar, found = compiled(self._engine, schema)
+        self._grammar, found = compile_schema(self._engine, schema)
         self._compiled = "refusal" not in found
         if self._compiled:
             found["warnings"] = self._warnings()
@@ -112,11 +112,11 @@ class Bench:
             except (KeyboardInterrupt, MemoryError):
                 raise
             except BaseException as error:  # noqa: BLE001 - as above
-                walk.verdict, walk.detail = _NOT_RUN, told(error)
+                walk.verdict, walk.detail = _NOT_RUN, describe_error(error)
                 raised = raised or walk.detail
             first = walk.first_ns if first is None else first
             late = walk.late
-            found.append(walk.told())
+            found.append(walk.describe_error())
         return {
             "walks": found,
             "first_mask_ns": first,
@@ -147,7 +147,7 @@ class _Walk:
         self.first_ns: int | None = None
         self.late = False
 
-    def told(self) -> UntypedJson:
+    def describe_error(self) -> UntypedJson:
         return [
             self.verdict,
             self.at,
@@ -184,11 +184,11 @@ class _Walk:
                 self._refused(matcher, index)
                 return
             start = clock()
-            taken = truth(commit, token)
+            taken = commits(commit, token)
             self.commit_ns.append(clock() - start)
             if not taken:
                 what = f"token {token} is in the mask, and commit refuses it"
-                self._stop(_LIED, index, what + reason(matcher))
+                self._stop(_LIED, index, what + refusal_reason(matcher))
                 return
         if forced_of is None:
             self.forced = None
@@ -226,7 +226,7 @@ class _Walk:
         if not self.checks:
             return
         for place in range(index, len(self.tokens)):
-            if not truth(matcher.commit, self.tokens[place]):
+            if not commits(matcher.commit, self.tokens[place]):
                 if place > index:
                     self.detail = f"commit refuses only token {place}"
                 return
@@ -238,7 +238,7 @@ class _Walk:
         self.verdict, self.at, self.detail, self.late = verdict, index, what, late
 
 
-def reason(matcher: Any) -> str:  # noqa: ANN401 (typed by shape)
+def refusal_reason(matcher: Any) -> str:  # noqa: ANN401 (typed by shape)
     """Return why the last commit was refused, if the engine says so: one line."""
     ask = getattr(matcher, "reason", None)
     if ask is None:
@@ -248,7 +248,7 @@ def reason(matcher: Any) -> str:  # noqa: ANN401 (typed by shape)
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001 - as above
-        text = told(error)
+        text = describe_error(error)
     return f": {text}" if text else ""
 
 
@@ -271,10 +271,10 @@ def _resident() -> int | None:
 def answering(
     engine: Any,  # noqa: ANN401 (typed by shape)
     setup: dict[str, UntypedJson],
-    printed: Printed,
+    printed: PrintedOutput,
 ) -> Callable[[UntypedJson], UntypedJson]:
     """Return what answers; from here on nothing is collected but between units."""
-    bench = Bench(engine, setup, printed)
+    bench = WalkSession(engine, setup, printed)
     bench.warm_up()
     gc.disable()
     return bench.answer

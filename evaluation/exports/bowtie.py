@@ -15,7 +15,7 @@ from urllib.parse import quote
 from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file
 from curation.system.errors import NoInput
-from evaluation.core.cases import Result, Verdict
+from evaluation.core.cases import Result, WalkVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -146,6 +146,6 @@ def _result(row: Row) -> dict[str, UntypedJson]:
 
 
 def _judged(walked: InstanceResult) -> UntypedJson:
-    if walked.verdict in (Verdict.NOT_RUN, Verdict.LIED):
+    if walked.verdict in (WalkVerdict.NOT_RUN, WalkVerdict.LIED):
         return {"errored": True, "context": {"message": walked.verdict}}
-    return {"valid": walked.verdict is Verdict.ACCEPTED}
+    return {"valid": walked.verdict is WalkVerdict.ACCEPTED}

@@ -23,7 +23,7 @@ from evaluation.core.cases import Result
 from evaluation.reporting.statistics import PERCENTILES, index_percentile
 from evaluation.results.labels import deadline_ns, entrant_in
 from evaluation.results.measurements import measure
-from evaluation.results.outcomes import Outcome, apart, right
+from evaluation.results.outcomes import Outcome, engine_is_right, is_judged_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
-    from evaluation.results.measurements import Measured
+    from evaluation.results.measurements import CaseMeasurement
     from evaluation.results.reader import RecordedRun
 
 _TASK = "masks"
@@ -89,7 +89,7 @@ def result_of(row: Row) -> dict[str, UntypedJson]:
     if row.result in _EXITS or row.result is Result.PROTOCOL_ERROR:
         return {"pending_file": 1}
     measured = measure(row, None)
-    walks = [each for each in row.walks if not apart(each)]
+    walks = [each for each in row.walks if not is_judged_apart(each)]
     times = [each // _US for each in measured.between_ns]
     ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
     found: dict[str, UntypedJson] = {
@@ -112,21 +112,21 @@ def result_of(row: Row) -> dict[str, UntypedJson]:
 
 def _validation_error(row: Row) -> str:
     """Name the last instance that went wrong, as its runner does."""
-    walks = [each for each in row.walks if not apart(each)]
+    walks = [each for each in row.walks if not is_judged_apart(each)]
     if row.result is Result.ERROR:
         return f"test #{max(0, len(walks) - 1)}: EXN {row.detail}"
     said = ""
     for index, each in enumerate(walks):
-        if right(each) is False:
+        if engine_is_right(each) is False:
             said = f"test #{index}: should {'accept' if each.valid else 'reject'}"
             said += " but didn't"
-        elif right(each) is None:
+        elif engine_is_right(each) is None:
             said = f"test #{index}: EXN {each.verdict} {each.detail}".strip()
     return said
 
 
 def _count(
-    totals: _Totals, row: Row, unit: Measured, content: Mapping[str, UntypedJson]
+    totals: _Totals, row: Row, unit: CaseMeasurement, content: Mapping[str, UntypedJson]
 ) -> None:
     totals.schemas += 1
     if row.result in _EXITS:
@@ -143,7 +143,7 @@ def _count(
     totals.masks_us += content["all_mask_us"]
     totals.valid_tests += content["num_valid_tests"]
     totals.invalid_tests += content["num_invalid_tests"]
-    totals.passing += unit.standing is Outcome.PASSED
+    totals.passing += unit.outcome is Outcome.PASSED
     # Both kinds are counted where both occur; its own table books one of them.
     totals.validation_errors += unit.valid.count < unit.valid.of
     totals.invalidation_errors += unit.invalid.count < unit.invalid.of

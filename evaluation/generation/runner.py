@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evaluation.core.cases import Row, Sample
-    from evaluation.execution.run_folder import RunFolder
+    from evaluation.execution.run_folder import ResultsFolder
     from evaluation.generation.requests import (
         GenerationRequest,
         RequestBuilder,
@@ -33,7 +33,7 @@ def run_writers(  # noqa: PLR0913 (the run's own parts)
     writers: Sequence[TextWriter],
     subjects: Iterable[Sample],
     questions: RequestBuilder,
-    out: RunFolder,
+    out: ResultsFolder,
     *,
     batch: int = 1,
     advance: Callable[[int], None] = lambda _steps: None,

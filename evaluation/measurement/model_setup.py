@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
-    from evaluation.execution.run_folder import RunFolder
+    from evaluation.execution.run_folder import ResultsFolder
     from evaluation.generation.model_options import ModelOptions
     from evaluation.generation.requests import TextWriter
     from evaluation.models.base import LanguageModel
@@ -105,7 +105,7 @@ class Models:
         self,
         participants: Sequence[EngineUnderTest | ModelServer],
         subjects: Iterable[Sample],
-        out: RunFolder,
+        out: ResultsFolder,
         advance: Callable[[int], None],
     ) -> RunTotals:
         """Have everything written that is not yet in the folder."""

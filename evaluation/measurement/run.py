@@ -10,7 +10,7 @@ from curation.system.progress import Quiet
 from evaluation.data.sampling import take_shard
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
-from evaluation.execution.run_folder import open_run_folder
+from evaluation.execution.run_folder import open_results_folder
 from evaluation.execution.runner import run as run_engines
 from evaluation.measurement.request import RUNS, RunResult
 from evaluation.measurement.samples import open_samples
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.system.progress import Progress
     from evaluation.core.cases import Sample
-    from evaluation.execution.run_folder import RunFolder
+    from evaluation.execution.run_folder import ResultsFolder
     from evaluation.measurement.model_setup import Models
     from evaluation.measurement.request import RunRequest
     from evaluation.servers.server_writer import ModelServer
@@ -64,7 +64,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
         participants, plan, data, request.limit, models.header() if models else {}
     )
     folder = request.run_dir or RUNS / _name(head)
-    with open_run_folder(folder, head) as out:
+    with open_results_folder(folder, head) as out:
         totals = _measure(participants, plan, models, count, out, progress)
     return RunResult(folder=folder, totals=totals)
 
@@ -126,7 +126,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     plan: RunPlan,
     models: Models | None,
     count: int | None,
-    out: RunFolder,
+    out: ResultsFolder,
     progress: Progress,
 ) -> RunTotals:
     """Have the engines asked, then the models write."""

@@ -1,4 +1,4 @@
-"""What reports want of a row: its standing and its times, without the rest.
+"""What reports want of a row: its outcome and its times, without the rest.
 
 Times are what MaskBench calls by these names: *time to first mask* is the compile call
 alone; *time between masks* is, for each token, the time of its mask and of taking the
@@ -19,7 +19,13 @@ from evaluation.core.cases import Result
 from evaluation.reporting.statistics import Quantiles
 from evaluation.reporting.tables import Rate
 from evaluation.results.labels import deadline_ns
-from evaluation.results.outcomes import Outcome, apart, compiled, right, standing
+from evaluation.results.outcomes import (
+    Outcome,
+    engine_is_right,
+    is_judged_apart,
+    outcome_of,
+    took_schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,14 +35,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class CaseMeasurement:
     """One unit, as the tables of a report see it."""
 
     engine: str
     task: str
     config: str
     id: str
-    standing: Outcome
+    outcome: Outcome
     #: Whether it is as it should be, by the task's own criterion if it has one.
     passed: bool
     #: Whether the engine took the schema, whatever came of the walks.
@@ -59,7 +65,7 @@ class Measured:
     quiet: bool | None
 
     @property
-    def subject(self) -> tuple[str, str]:
+    def case_key(self) -> tuple[str, str]:
         """What it has in common with other engines' units: config and id."""
         return self.config, self.id
 
@@ -73,12 +79,12 @@ class Measured:
 
 def measured(
     rows: Iterable[Row], limits: Mapping[str, UntypedJson], task: str | None = None
-) -> dict[str, list[Measured]]:
+) -> dict[str, list[CaseMeasurement]]:
     """Return every engine's units, of one task or of all, in the order of the rows.
 
     `limits` are those of the run's header; `compile_seconds` bounds what was cut off.
     """
-    found: dict[str, list[Measured]] = {}
+    found: dict[str, list[CaseMeasurement]] = {}
     measure = measurer(limits)
     for row in rows:
         if task is None or row.task == task:
@@ -86,7 +92,7 @@ def measured(
     return found
 
 
-def measurer(limits: Mapping[str, UntypedJson]) -> Callable[[Row], Measured]:
+def measurer(limits: Mapping[str, UntypedJson]) -> Callable[[Row], CaseMeasurement]:
     """Return what measures a row of any task that is installed, by its criterion."""
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (tasks report with this)
 
@@ -97,11 +103,11 @@ def measurer(limits: Mapping[str, UntypedJson]) -> Callable[[Row], Measured]:
 
 def measure(
     row: Row, cut_ns: int | None, passes: Callable[[Row], bool] | None = None
-) -> Measured:
-    """Return what reports want of one row; `passes` decides instead of its standing."""
-    ended = standing(row)
-    walks = [each for each in row.walks if not apart(each)]
-    took = compiled(row)
+) -> CaseMeasurement:
+    """Return what reports want of one row; `passes` decides instead of its outcome."""
+    ended = outcome_of(row)
+    walks = [each for each in row.walks if not is_judged_apart(each)]
+    took = took_schema(row)
     timed_out = row.result is Result.TIMEOUT and not took
     between, masks = array("q"), array("q")
     for each in walks:
@@ -112,12 +118,12 @@ def measure(
                 each.mask_ns, each.commit_ns[: len(each.mask_ns)], fillvalue=0
             )
         )
-    return Measured(
+    return CaseMeasurement(
         engine=row.engine,
         task=row.task,
         config=row.config,
         id=row.id,
-        standing=ended,
+        outcome=ended,
         passed=ended is Outcome.PASSED if passes is None else passes(row),
         compiled=took,
         has_instances=bool(walks),
@@ -134,28 +140,28 @@ def measure(
 
 
 def _right(walks: Sequence[InstanceResult], *, valid: bool) -> Rate:
-    known = [right(each) for each in walks if each.valid is valid]
+    known = [engine_is_right(each) for each in walks if each.valid is valid]
     return Rate(known.count(True), len(known) - known.count(None))
 
 
 def on_what_all_compile(
-    sides: Mapping[str, Sequence[Measured]],
-) -> tuple[int, dict[str, list[Measured]]]:
+    sides: Mapping[str, Sequence[CaseMeasurement]],
+) -> tuple[int, dict[str, list[CaseMeasurement]]]:
     """Return how many subjects every side compiles, and each side's units of these.
 
     On them times can be compared.
     """
     taken = [
-        {each.subject for each in side if each.compiled} for side in sides.values()
+        {each.case_key for each in side if each.compiled} for side in sides.values()
     ]
     common = set.intersection(*taken) if taken else set()
     return len(common), {
-        name: [each for each in side if each.subject in common]
+        name: [each for each in side if each.case_key in common]
         for name, side in sides.items()
     }
 
 
-def to_first_mask(units: Iterable[Measured]) -> Quantiles:
+def to_first_mask(units: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of the compile calls, those that were cut off as such.
 
     Schemas that were refused, or on which the engine died, have no such time.
@@ -167,18 +173,18 @@ def to_first_mask(units: Iterable[Measured]) -> Quantiles:
     )
 
 
-def first_mask(units: Iterable[Measured]) -> Quantiles:
+def first_mask(units: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of making a first matcher and computing its first mask."""
     times = [each.first_mask_ns for each in units if each.first_mask_ns is not None]
     return Quantiles.of(times)
 
 
-def between_masks(units: Iterable[Measured]) -> Quantiles:
+def between_masks(units: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times between masks, those of all units together."""
     return _pooled(each.between_ns for each in units)
 
 
-def masks_alone(units: Iterable[Measured]) -> Quantiles:
+def masks_alone(units: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of the masks without the commits, of all units together."""
     return _pooled(each.mask_ns for each in units)
 

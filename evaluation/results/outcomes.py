@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Explained
-from evaluation.core.cases import Result, Verdict
+from evaluation.core.cases import Result, WalkVerdict
 
 if TYPE_CHECKING:
     from evaluation.core.cases import InstanceResult, Row
 
-#: Key of a walk's label: a walk with it is measured, but is no part of the standing.
+#: Key of a walk's label: a walk with it is measured, but is no part of the outcome.
 APART = "apart"
 #: Key of the label of a row without walks, where a model wrote a text: its class.
 WRITTEN = "outcome"
@@ -49,17 +49,17 @@ class Outcome(Explained):
     PROTOCOL_ERROR = ("protocol_error", "what came back was no answer")
 
 
-def apart(walked: InstanceResult) -> bool:
+def is_judged_apart(walked: InstanceResult) -> bool:
     """Tell whether a walk is measured beside the others and judged apart."""
     return bool(walked.label.get(APART))
 
 
-def compiled(row: Row) -> bool:
+def took_schema(row: Row) -> bool:
     """Tell whether the engine took the schema, whatever came of it then."""
     return row.result is Result.OK or row.phase not in {"", "compile"}
 
 
-def written(row: Row) -> str | None:
+def text_class(row: Row) -> str | None:
     """Return the class of the text that a model wrote; None where none did.
 
     A row with walks is of a task that walks texts, whatever its label calls so.
@@ -68,42 +68,42 @@ def written(row: Row) -> str | None:
     return None if found is None else str(found)
 
 
-def right(walked: InstanceResult) -> bool | None:
+def engine_is_right(walked: InstanceResult) -> bool | None:
     """Tell whether the engine was right about a text; None if nobody knows.
 
     It is right when it lets a valid text be written to the end, the end included,
     and when it blocks an invalid one at a token or at the end.
     """
-    if walked.verdict in (Verdict.NOT_RUN, Verdict.LIED):
+    if walked.verdict in (WalkVerdict.NOT_RUN, WalkVerdict.LIED):
         return None
-    return (walked.verdict is Verdict.ACCEPTED) is walked.valid
+    return (walked.verdict is WalkVerdict.ACCEPTED) is walked.valid
 
 
-def wrong(walked: InstanceResult) -> bool:
+def engine_is_wrong(walked: InstanceResult) -> bool:
     """Tell whether a walk that counts shows the engine to be wrong about its text."""
-    return not apart(walked) and (
-        right(walked) is False or walked.verdict is Verdict.LIED
+    return not is_judged_apart(walked) and (
+        engine_is_right(walked) is False or walked.verdict is WalkVerdict.LIED
     )
 
 
-def standing(row: Row) -> Outcome:
+def outcome_of(row: Row) -> Outcome:
     """Return what a row amounts to; walks labelled `apart` do not count.
 
     Where a model wrote a text, its class decides in place of walks.
     """
     if row.result is not Result.OK:
         return Outcome(row.result.value)
-    text = written(row)
+    text = text_class(row)
     if text is not None:
         return Outcome.PASSED if text == COMPLIANT else Outcome.NOT_COMPLIANT
-    counted = [each for each in row.walks if not apart(each)]
-    if any(each.verdict is Verdict.LIED for each in counted):
+    counted = [each for each in row.walks if not is_judged_apart(each)]
+    if any(each.verdict is WalkVerdict.LIED for each in counted):
         return Outcome.LIED
-    kinds = {each.valid for each in counted if right(each) is False}
+    kinds = {each.valid for each in counted if engine_is_right(each) is False}
     if kinds == {True, False}:
         return Outcome.WRONG_BOTH_WAYS
     if kinds:
         return Outcome.OVER_CONSTRAINED if True in kinds else Outcome.UNDER_CONSTRAINED
-    if any(right(each) for each in counted):
+    if any(engine_is_right(each) for each in counted):
         return Outcome.PASSED
     return Outcome.UNTESTED

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
     from evaluation.reporting.report import Plot
-    from evaluation.results.measurements import Measured
+    from evaluation.results.measurements import CaseMeasurement
 
 #: Green passes, grey was not asked or refused, warm colours are wrong, dark ones died.
 _COLOURS = {
@@ -69,7 +69,7 @@ def overview(run: RunRows, task: str) -> Report:
     return Report(tables=tuple(tables(sides)), plots=tuple(plots(sides, task)))
 
 
-def tables(sides: Mapping[str, Sequence[Measured]]) -> Iterable[Table]:
+def tables(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Iterable[Table]:
     """Yield coverage, outcomes, times of all and of what all compile, conditions."""
     yield coverage(sides)
     yield outcomes(sides)
@@ -85,7 +85,7 @@ def tables(sides: Mapping[str, Sequence[Measured]]) -> Iterable[Table]:
     yield conditions(sides)
 
 
-def coverage(sides: Mapping[str, Sequence[Measured]]) -> Table:
+def coverage(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     """Return declared coverage, passing and compliance, a line for each side."""
     return Table(
         title="Coverage",
@@ -102,13 +102,13 @@ def coverage(sides: Mapping[str, Sequence[Measured]]) -> Table:
     )
 
 
-def _passed(units: Iterable[Measured]) -> Rate:
+def _passed(units: Iterable[CaseMeasurement]) -> Rate:
     """Return the units that pass, of those that have instances."""
     tested = [each.passed for each in units if each.has_instances]
     return Rate(sum(tested), len(tested))
 
 
-def _coverage(units: Sequence[Measured]) -> tuple[Cell, ...]:
+def _coverage(units: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
     tested = [each for each in units if each.has_instances]
     return (
         Rate(sum(each.compiled for each in units), len(units)),
@@ -123,7 +123,7 @@ def _coverage(units: Sequence[Measured]) -> tuple[Cell, ...]:
 
 
 def coverage_by_config(
-    sides: Mapping[str, Sequence[Measured]], configs: Iterable[str]
+    sides: Mapping[str, Sequence[CaseMeasurement]], configs: Iterable[str]
 ) -> Table:
     """Return what compiles and what passes, a line for each config and side."""
     rows: list[tuple[Cell, ...]] = []
@@ -139,13 +139,13 @@ def coverage_by_config(
     )
 
 
-def outcomes(sides: Mapping[str, Sequence[Measured]]) -> Table:
+def outcomes(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     """Return how many units ended how; each unit once."""
     counted = _counted(sides)
     occurring = [
         each for each in Outcome if any(counts[each] for counts in counted.values())
     ]
-    asked = len({each.subject for units in sides.values() for each in units})
+    asked = len({each.case_key for units in sides.values() for each in units})
     return Table(
         title="Outcomes",
         columns=(
@@ -170,18 +170,20 @@ def outcomes(sides: Mapping[str, Sequence[Measured]]) -> Table:
     )
 
 
-def _counted(sides: Mapping[str, Sequence[Measured]]) -> dict[str, Counter[Outcome]]:
+def _counted(
+    sides: Mapping[str, Sequence[CaseMeasurement]],
+) -> dict[str, Counter[Outcome]]:
     return {
-        name: Counter(each.standing for each in units) for name, units in sides.items()
+        name: Counter(each.outcome for each in units) for name, units in sides.items()
     }
 
 
 def latency(
-    sides: Mapping[str, Sequence[Measured]], suffix: str = "", note: str = ""
+    sides: Mapping[str, Sequence[CaseMeasurement]], suffix: str = "", note: str = ""
 ) -> Iterable[Table]:
     """Yield a table of quantiles for each kind of time that was measured."""
     kinds: tuple[
-        tuple[str, str, str, Callable[[Iterable[Measured]], Quantiles]], ...
+        tuple[str, str, str, Callable[[Iterable[CaseMeasurement]], Quantiles]], ...
     ] = (
         ("Time to first mask", "schemas", _FIRST_NOTE, to_first_mask),
         ("First mask after compile", "schemas", "", first_mask),
@@ -227,7 +229,7 @@ def _mean(times: Quantiles) -> Cell:
     return duration(times.mean, at_least=times.first_bound is not None)
 
 
-def conditions(sides: Mapping[str, Sequence[Measured]]) -> Table:
+def conditions(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     """Return how much memory there was in use, and whether the machine was quiet."""
     return Table(
         title="Conditions",
@@ -239,13 +241,13 @@ def conditions(sides: Mapping[str, Sequence[Measured]]) -> Table:
     )
 
 
-def _conditions(units: Sequence[Measured]) -> tuple[Cell, Cell]:
+def _conditions(units: Sequence[CaseMeasurement]) -> tuple[Cell, Cell]:
     most = max((each.rss_bytes for each in units if each.rss_bytes), default=None)
     known = [each.quiet for each in units if each.quiet is not None]
     return (None if most is None else Size(most), Rate(sum(known), len(known)))
 
 
-def plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
+def plots(sides: Mapping[str, Sequence[CaseMeasurement]], task: str) -> Iterable[Plot]:
     """Yield the outcomes, the two kinds of time, and coverage against cost."""
     yield stack(
         f"{task}-outcomes",
@@ -278,7 +280,7 @@ def plots(sides: Mapping[str, Sequence[Measured]], task: str) -> Iterable[Plot]:
 
 
 def _points(
-    sides: Mapping[str, Sequence[Measured]], between: Mapping[str, Quantiles]
+    sides: Mapping[str, Sequence[CaseMeasurement]], between: Mapping[str, Quantiles]
 ) -> dict[str, Point]:
     found = {}
     for name, units in sides.items():

@@ -15,8 +15,8 @@ import orjson
 import polars as pl
 
 from curation.system.errors import BadData, NoInput
-from evaluation.core.cases import Verdict
-from evaluation.results.outcomes import apart, right, standing
+from evaluation.core.cases import WalkVerdict
+from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
 from evaluation.results.row_parser import NotARow, row_of
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def _text(value: Mapping[str, UntypedJson]) -> str:
 
 
 def _unit(row: Row) -> tuple[Any, ...]:
-    walks = [each for each in row.walks if not apart(each)]
+    walks = [each for each in row.walks if not is_judged_apart(each)]
     masks = [each for walked in walks for each in walked.mask_ns]
     commits = [sum(walked.commit_ns) for walked in walks if walked.commit_ns]
     return (
@@ -243,7 +243,7 @@ def _unit(row: Row) -> tuple[Any, ...]:
         row.config,
         row.id,
         row.result.value,
-        standing(row).value,
+        outcome_of(row).value,
         row.phase,
         row.detail,
         list(row.warnings),
@@ -262,14 +262,14 @@ def _unit(row: Row) -> tuple[Any, ...]:
 
 
 def _judged(walks: Iterable[InstanceResult]) -> tuple[int, ...]:
-    known = [(each.valid, right(each), each.verdict) for each in walks]
+    known = [(each.valid, engine_is_right(each), each.verdict) for each in walks]
     return (
         sum(valid for valid, _, _ in known),
         sum(valid and good is True for valid, good, _ in known),
         sum(not valid for valid, _, _ in known),
         sum(not valid and good is True for valid, good, _ in known),
-        sum(verdict is Verdict.LIED for _, _, verdict in known),
-        sum(verdict is Verdict.NOT_RUN for _, _, verdict in known),
+        sum(verdict is WalkVerdict.LIED for _, _, verdict in known),
+        sum(verdict is WalkVerdict.NOT_RUN for _, _, verdict in known),
     )
 
 
@@ -282,8 +282,8 @@ def _walk(row: Row, index: int, walked: InstanceResult) -> tuple[Any, ...]:
         index,
         walked.valid,
         walked.verdict.value,
-        right(walked),
-        apart(walked),
+        engine_is_right(walked),
+        is_judged_apart(walked),
         walked.tokens,
         walked.at,
         list(walked.mask_ns),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evaluation.core.cases import InstanceResult, Result, Row, Verdict
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +67,7 @@ def _walked(given: Mapping[str, UntypedJson]) -> InstanceResult:
     if valid is None or tokens is None:
         raise TypeError("a walk says not whether it is valid, or how long")
     return InstanceResult(
-        verdict=Verdict(given["verdict"]),
+        verdict=WalkVerdict(given["verdict"]),
         valid=valid,
         tokens=tokens,
         at=_whole(given, "at"),

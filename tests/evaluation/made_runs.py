@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from evaluation.core.cases import InstanceResult, Result, Row, Verdict
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 from evaluation.results.reader import HEADER
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def accepted(
 ) -> InstanceResult:
     """Return a walk that came to its end."""
     return InstanceResult(
-        verdict=Verdict.ACCEPTED,
+        verdict=WalkVerdict.ACCEPTED,
         valid=valid,
         tokens=tokens,
         mask_ns=(mask_ns,) * tokens,
@@ -43,7 +43,7 @@ def blocked(
 ) -> InstanceResult:
     """Return a walk that was stopped."""
     return InstanceResult(
-        verdict=Verdict.BLOCKED,
+        verdict=WalkVerdict.BLOCKED,
         valid=valid,
         tokens=tokens,
         at=at,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import InstanceResult, Result, Row, Verdict
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,32 +15,34 @@ if TYPE_CHECKING:
 Rule = "Callable[[InstanceWalk], Verdict]"
 
 
-def knows_all(walk: InstanceWalk) -> Verdict:
+def knows_all(walk: InstanceWalk) -> WalkVerdict:
     """Accept what is valid and block the rest."""
-    return Verdict.ACCEPTED if walk.valid else Verdict.BLOCKED
+    return WalkVerdict.ACCEPTED if walk.valid else WalkVerdict.BLOCKED
 
 
-def accepts_all(_walk: InstanceWalk) -> Verdict:
+def accepts_all(_walk: InstanceWalk) -> WalkVerdict:
     """Accept every text."""
-    return Verdict.ACCEPTED
+    return WalkVerdict.ACCEPTED
 
 
-def blocks_all(_walk: InstanceWalk) -> Verdict:
+def blocks_all(_walk: InstanceWalk) -> WalkVerdict:
     """Block every text."""
-    return Verdict.BLOCKED
+    return WalkVerdict.BLOCKED
 
 
-def never_ends(walk: InstanceWalk) -> Verdict:
+def never_ends(walk: InstanceWalk) -> WalkVerdict:
     """Let every text be written, but never allow the end."""
-    return Verdict.UNFINISHED
+    return WalkVerdict.UNFINISHED
 
 
-def lies(_walk: InstanceWalk) -> Verdict:
+def lies(_walk: InstanceWalk) -> WalkVerdict:
     """Refuse a token of its own mask."""
-    return Verdict.LIED
+    return WalkVerdict.LIED
 
 
-def answered(unit: Case, rule: Callable[[InstanceWalk], Verdict], engine: str) -> Row:
+def answered(
+    unit: Case, rule: Callable[[InstanceWalk], WalkVerdict], engine: str
+) -> Row:
     """Return the row of an engine that compiles everything and follows a rule."""
     return _row(unit, engine, Result.OK, rule)
 
@@ -55,15 +57,15 @@ def died(unit: Case, engine: str, result: Result = Result.CRASH) -> Row:
     return _row(unit, engine, result, _not_run)
 
 
-def _not_run(_walk: InstanceWalk) -> Verdict:
-    return Verdict.NOT_RUN
+def _not_run(_walk: InstanceWalk) -> WalkVerdict:
+    return WalkVerdict.NOT_RUN
 
 
 def _row(
     unit: Case,
     engine: str,
     result: Result,
-    rule: Callable[[InstanceWalk], Verdict],
+    rule: Callable[[InstanceWalk], WalkVerdict],
     detail: str = "",
 ) -> Row:
     return Row(

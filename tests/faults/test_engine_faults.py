@@ -17,11 +17,11 @@ import pytest
 from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.process import Program
-from evaluation.core.cases import Result, Verdict
+from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.task import Settings
 from evaluation.execution.engine_worker import for_worker
 from evaluation.execution.header import header
-from evaluation.execution.run_folder import open_run_folder
+from evaluation.execution.run_folder import open_results_folder
 from evaluation.execution.runner import run
 from evaluation.generation.engine_session import EngineSession
 from evaluation.measurement.run import plan_run
@@ -95,7 +95,7 @@ def test_a_trouble_is_told_exactly(name: str, rows: dict[str, list[Row]]) -> Non
     assert (row.result, row.phase) == (result, phase), row.detail
     assert word in row.detail
     if result is Result.OK:
-        assert [each.verdict for each in row.walks] == [Verdict.LIED]
+        assert [each.verdict for each in row.walks] == [WalkVerdict.LIED]
 
 
 def test_nobody_else_is_disturbed(rows: dict[str, list[Row]]) -> None:
@@ -105,14 +105,14 @@ def test_nobody_else_is_disturbed(rows: dict[str, list[Row]]) -> None:
     for found in well.values():
         (row,) = found
         assert row.result is Result.OK, row
-        assert {each.verdict for each in row.walks} == {Verdict.ACCEPTED}
+        assert {each.verdict for each in row.walks} == {WalkVerdict.ACCEPTED}
 
 
 def test_walks_that_were_not_reached_say_so(rows: dict[str, list[Row]]) -> None:
     """A row has all its walks; those without an answer are not run."""
     for name in ("refuse", "crash-walk", "hang-walk", "raise-walk"):
         (walk,) = rows[name][0].walks
-        assert walk.verdict is Verdict.NOT_RUN
+        assert walk.verdict is WalkVerdict.NOT_RUN
         assert walk.tokens > 0
 
 
@@ -142,7 +142,7 @@ def test_a_liar_is_caught_in_both_directions(
     _, done = measured(tmp_path, [miniature("liar")], request)
     (row,) = done.rows()
     (walk,) = row.walks
-    assert walk.verdict is Verdict.LIED
+    assert walk.verdict is WalkVerdict.LIED
     assert words in walk.detail
     assert "0.1 s" not in walk.detail
 
@@ -251,11 +251,11 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
     request = request_of(tmp_path, [subject("well", '{"a": 1}')])
     plan, _, _ = plan_run(request, Quiet())
     head = header([entrant], plan, {}, None)
-    with open_run_folder(tmp_path / "run", head) as out:
+    with open_results_folder(tmp_path / "run", head) as out:
         run([entrant], plan, out)
     (row,) = open_run(tmp_path / "run").rows()
     assert row.result is Result.OK
-    assert row.walks[0].verdict is Verdict.ACCEPTED
+    assert row.walks[0].verdict is WalkVerdict.ACCEPTED
 
 
 def test_a_text_is_constrained_in_an_environment_that_knows_nothing(

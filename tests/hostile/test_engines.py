@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.core.cases import Instance, Result, Sample, Verdict
+from evaluation.core.cases import Instance, Result, Sample, WalkVerdict
 from evaluation.execution.engine_worker import Bounds
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.environments import NotInstalled, find_interpreter
@@ -117,7 +117,7 @@ def test_a_nasty_schema_is_an_outcome(spec: str, tmp_path: Path) -> None:
         assert row.result is not Result.PROTOCOL_ERROR, (name, row.detail)
         assert row.result is Result.OK or row.detail, name
         assert after.result is Result.OK, (name, after.detail)
-        assert [each.verdict for each in after.walks] == [Verdict.ACCEPTED], name
+        assert [each.verdict for each in after.walks] == [WalkVerdict.ACCEPTED], name
 
 
 def test_a_refusal_says_why(tmp_path: Path) -> None:

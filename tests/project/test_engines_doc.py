@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from evaluation.core.cases import Result, Verdict
+from evaluation.core.cases import Result, WalkVerdict
 from evaluation.setup.engine_files import choose_options, find_engine
 from tests.evaluation.measuring import measured, request_of, subject
 
@@ -27,7 +27,7 @@ def test_the_engine_of_twenty_lines_runs(tmp_path: Path) -> None:
     _, run = measured(tmp_path, [str(path)], request)
     (row,) = run.rows()
     assert row.result is Result.OK
-    assert [each.verdict for each in row.walks] == [Verdict.ACCEPTED]
+    assert [each.verdict for each in row.walks] == [WalkVerdict.ACCEPTED]
 
 
 def test_what_more_an_engine_can_say_is_read(tmp_path: Path) -> None:

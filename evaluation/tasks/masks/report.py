@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Verdict
+from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Rate, Table
-from evaluation.results.measurements import Measured, measurer
-from evaluation.results.outcomes import apart, right
+from evaluation.results.measurements import CaseMeasurement, measurer
+from evaluation.results.outcomes import engine_is_right, is_judged_apart
 from evaluation.results.overview import plots, tables
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ _MOST_KEYWORDS = 30
 class _Seen:
     """What is gathered of one engine while its rows go by."""
 
-    units: list[Measured] = field(default_factory=list)
-    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    units: list[CaseMeasurement] = field(default_factory=list)
+    verdicts: Counter[WalkVerdict] = field(default_factory=Counter)
     #: Keyword to how many of the near misses that violate it were blocked, or not.
     keywords: dict[str, Counter[bool | None]] = field(
         default_factory=lambda: defaultdict(Counter)
@@ -40,8 +40,8 @@ class _Seen:
     def add(self, row: Row) -> None:
         """Take the walks of one row."""
         for walked in row.walks:
-            if apart(walked):
-                self.orders[right(walked)] += 1
+            if is_judged_apart(walked):
+                self.orders[engine_is_right(walked)] += 1
             else:
                 self._add(walked)
 
@@ -49,7 +49,7 @@ class _Seen:
         self.verdicts[walked.verdict] += 1
         if not walked.valid:
             keyword = str(walked.label.get("keyword") or "(unknown)")
-            self.keywords[keyword][right(walked)] += 1
+            self.keywords[keyword][engine_is_right(walked)] += 1
         elif walked.forced is not None and walked.mask_ns:
             self.forced += walked.forced
             self.forced_of += len(walked.mask_ns)
@@ -84,9 +84,9 @@ def _instances(engines: Mapping[str, _Seen]) -> Table:
         rows=tuple(
             (
                 name,
-                seen.verdicts.total() - seen.verdicts[Verdict.NOT_RUN],
-                seen.verdicts[Verdict.NOT_RUN],
-                seen.verdicts[Verdict.LIED],
+                seen.verdicts.total() - seen.verdicts[WalkVerdict.NOT_RUN],
+                seen.verdicts[WalkVerdict.NOT_RUN],
+                seen.verdicts[WalkVerdict.LIED],
                 Rate(seen.forced, seen.forced_of) if seen.forced_of else None,
             )
             for name, seen in engines.items()

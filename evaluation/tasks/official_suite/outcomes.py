@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Explained
-from evaluation.core.cases import Result, Verdict
+from evaluation.core.cases import Result, WalkVerdict
 from evaluation.reporting.tables import Rate
 from evaluation.results.labels import number_in
-from evaluation.results.outcomes import right
+from evaluation.results.outcomes import engine_is_right
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import InstanceResult, Row
 
 
-class Failure(Explained):
+class SuiteFailure(Explained):
     """Why a case is not passed."""
 
     COMPILE_ERROR = (
@@ -43,7 +43,7 @@ class CaseOutcome:
     """One engine on one case."""
 
     category: str
-    failures: frozenset[Failure]
+    failures: frozenset[SuiteFailure]
     #: Valid instances that were accepted, of those that were walked.
     valid: Rate
     #: Invalid instances that were blocked, of those that were walked.
@@ -57,7 +57,7 @@ class CaseOutcome:
 
 def outcome(row: Row) -> CaseOutcome:
     """Judge one row of the task `test-suite`."""
-    walked = [each for each in row.walks if each.verdict is not Verdict.NOT_RUN]
+    walked = [each for each in row.walks if each.verdict is not WalkVerdict.NOT_RUN]
     return CaseOutcome(
         category=str(row.label.get("category")),
         failures=frozenset(_failures(row, walked)),
@@ -66,25 +66,28 @@ def outcome(row: Row) -> CaseOutcome:
     )
 
 
-def _failures(row: Row, walked: list[InstanceResult]) -> Iterable[Failure]:
+def _failures(row: Row, walked: list[InstanceResult]) -> Iterable[SuiteFailure]:
     valid = sum(each.valid for each in row.walks)
     wanted_valid = number_in(row, "valid", valid)
     wanted = number_in(row, "tests", len(row.walks))
     if row.result is Result.COMPILE_ERROR:
-        return {Failure.COMPILE_ERROR} if wanted_valid else set()
-    found = {_WRONG[each.valid] for each in walked if right(each) is False}
-    if any(each.verdict is Verdict.LIED for each in walked):
-        found.add(Failure.LIED)
+        return {SuiteFailure.COMPILE_ERROR} if wanted_valid else set()
+    found = {_WRONG[each.valid] for each in walked if engine_is_right(each) is False}
+    if any(each.verdict is WalkVerdict.LIED for each in walked):
+        found.add(SuiteFailure.LIED)
     if row.result is not Result.OK or len(walked) < wanted:
-        found.add(Failure.DIED)
+        found.add(SuiteFailure.DIED)
     return found
 
 
-_WRONG: Final = {True: Failure.OVER_CONSTRAINED, False: Failure.UNDER_CONSTRAINED}
+_WRONG: Final = {
+    True: SuiteFailure.OVER_CONSTRAINED,
+    False: SuiteFailure.UNDER_CONSTRAINED,
+}
 
 
 def _rate(walked: list[InstanceResult], *, valid: bool) -> Rate:
-    found = [right(each) for each in walked if each.valid is valid]
+    found = [engine_is_right(each) for each in walked if each.valid is valid]
     return Rate(found.count(True), len(found))
 
 
@@ -96,9 +99,9 @@ def by_category(outcomes: Iterable[CaseOutcome]) -> Mapping[str, Rate]:
     return {name: Rate(sum(found[name]), len(found[name])) for name in sorted(found)}
 
 
-def failing_categories(outcomes: Iterable[CaseOutcome]) -> Mapping[Failure, int]:
+def failing_categories(outcomes: Iterable[CaseOutcome]) -> Mapping[SuiteFailure, int]:
     """Count for each kind of failure the categories in which it occurs (Table 5)."""
-    found: dict[Failure, set[str]] = {each: set() for each in Failure}
+    found: dict[SuiteFailure, set[str]] = {each: set() for each in SuiteFailure}
     for each in outcomes:
         for failure in each.failures:
             found[failure].add(each.category)

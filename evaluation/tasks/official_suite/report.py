@@ -9,7 +9,7 @@ from evaluation.reporting.share_charts import heat_map
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
 from evaluation.tasks.official_suite.outcomes import (
     LEVELS,
-    Failure,
+    SuiteFailure,
     by_category,
     failing_categories,
     leaders,
@@ -97,7 +97,7 @@ def _failing(
         (name, len(coverage[name]), *failing_categories(outcomes).values())
         for name, outcomes in engines.items()
     ]
-    kinds = (str(each).replace("_", " ") for each in Failure)
+    kinds = (str(each).replace("_", " ") for each in SuiteFailure)
     return Table(
         title=f"JSON Schema Test Suite, {config}: categories with failures (Table 5)",
         columns=("engine", "categories", *kinds),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from curation.core.documents import Explained
 from evaluation.core.cases import Result
 from evaluation.results.labels import number_in
-from evaluation.results.outcomes import Outcome, standing
+from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.tasks.probe.documented_support import Support
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def outcome(row: Row) -> ProbeOutcome:
     texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
         return ProbeOutcome.CRASH
-    found = _OF_STANDING.get(standing(row), ProbeOutcome.CRASH)
+    found = _OF_STANDING.get(outcome_of(row), ProbeOutcome.CRASH)
     if found is ProbeOutcome.ENFORCED and texts == 1:
         return ProbeOutcome.TOLERATED
     if found is ProbeOutcome.IGNORED and row.warnings:

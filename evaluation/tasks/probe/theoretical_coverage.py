@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from evaluation.reporting.tables import Rate, Table
 from evaluation.results.labels import features_of, formats_of
-from evaluation.results.outcomes import compiled
+from evaluation.results.outcomes import took_schema
 from evaluation.tasks.probe.documented_support import (
     FORMAT,
     Support,
@@ -93,7 +93,7 @@ def _schemas(run: RunRows) -> _Schemas:
             schemas.features[row.config].append(tuple(_used(row)))
         if (row.engine, *key) not in counted:
             counted.add((row.engine, *key))
-            schemas.compiled[row.engine, row.config].append(compiled(row))
+            schemas.compiled[row.engine, row.config].append(took_schema(row))
     return schemas
 
 

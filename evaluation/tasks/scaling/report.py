@@ -10,7 +10,7 @@ from evaluation.reporting.charts import lines
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Duration, Table
 from evaluation.results.labels import deadline_ns, number_in
-from evaluation.results.outcomes import Outcome, standing
+from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.tasks.scaling.families import families
 from evaluation.tasks.scaling.power_law import TAIL, exponent
 
@@ -97,7 +97,7 @@ def _outcome(row: Row) -> str:
     if row.result in _WORDS:
         phase = f" ({row.phase})" if row.result is not Result.COMPILE_ERROR else ""
         return _WORDS[row.result] + phase
-    found = standing(row)
+    found = outcome_of(row)
     return "ok" if found is Outcome.PASSED else found.value.replace("_", " ")
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.analysis.compare_runs import Question, compared
-from evaluation.analysis.comparison import pair_of, sides_of
-from evaluation.analysis.regression_gate import gate_of, matched, rank
+from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
+from evaluation.analysis.comparison import compared_engines, pair_engines
+from evaluation.analysis.regression_gate import compare_with_baseline, matched, rank
 from evaluation.core.cases import Result
 from evaluation.reporting.tables import Rate, Ratio, Table
 from evaluation.results.outcomes import Outcome
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
-    from evaluation.analysis.compare_runs import Answer
+    from evaluation.analysis.compare_runs import ComparisonResult
     from evaluation.core.cases import Row
     from evaluation.results.reader import RecordedRun
 
@@ -35,7 +35,7 @@ def _run(folder: Path, rows: Sequence[Row], **header: UntypedJson) -> RecordedRu
     return open_run(write_run(folder, rows, head))
 
 
-def _table(answer: Answer, title: str) -> Table:
+def _table(answer: ComparisonResult, title: str) -> Table:
     return next(each for each in answer.tables if each.title == title)
 
 
@@ -46,7 +46,7 @@ def _bad(**given: UntypedJson) -> Row:
 def test_engines_of_one_run_are_compared_with_each_other(tmp_path: Path) -> None:
     """On the same schemas: twice as slow is twice as slow, whatever the schemas."""
     rows = many("alpha 1.0", 200, broken=0) + many("beta 2.0", 150, speed=2, broken=0)
-    answer = compared(Question(runs=[_run(tmp_path, rows)]))
+    answer = compare_runs(ComparisonRequest(runs=[_run(tmp_path, rows)]))
     a, b, schemas, to_first, _, between = _table(answer, "Times, paired").rows[0]
     assert (a, b, schemas) == ("alpha 1.0", "beta 2.0", 150)
     for ratio in (to_first, between):
@@ -61,7 +61,7 @@ def test_passing_is_counted_in_pairs(tmp_path: Path) -> None:
     rows = [row(id=f"o{n}") for n in range(9)]
     rows += [row(id=f"o{n}", engine="beta 2.0") for n in range(4)]
     rows += [_bad(id=f"o{n}", engine="beta 2.0") for n in range(4, 9)]
-    answer = compared(Question(runs=[_run(tmp_path, rows)]))
+    answer = compare_runs(ComparisonRequest(runs=[_run(tmp_path, rows)]))
     cells = _table(answer, "What passes, paired").rows[0]
     assert cells[2:6] == (Rate(9, 9), Rate(4, 9), 5, 0)
     assert cells[7:] == (2 / 32, 2 / 32)
@@ -77,7 +77,7 @@ def test_times_of_all_and_of_what_all_compile_stand_beside_each_other(
     )  # fmt: skip
     rows = [row(), row(id="o2"), lost, row(id="o2", engine="beta 2.0")]
     run = _run(tmp_path, rows, limits={"compile_seconds": 40})
-    answer = compared(Question(runs=[run]))
+    answer = compare_runs(ComparisonRequest(runs=[run]))
     everything = _table(answer, "Time to first mask, all schemas").rows[1]
     assert everything[1:3] == (2, 1)
     assert str(everything[-2]) == "≥ 40.0 s"
@@ -89,21 +89,21 @@ def test_times_of_all_and_of_what_all_compile_stand_beside_each_other(
 def test_the_same_engine_in_two_runs_has_the_runs_name(tmp_path: Path) -> None:
     """Nobody can mistake the one for the other."""
     runs = [_run(tmp_path / name, [row()]) for name in ("old", "new")]
-    labels = [each.label for each in sides_of(runs, "masks")]
+    labels = [each.label for each in compared_engines(runs, "masks")]
     assert labels == ["old: alpha 1.0", "new: alpha 1.0"]
 
 
 def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
     """One engine alone has no counterpart."""
     with pytest.raises(NoInput, match="no two engines"):
-        compared(Question(runs=[_run(tmp_path, [row()])]))
+        compare_runs(ComparisonRequest(runs=[_run(tmp_path, [row()])]))
 
 
 def test_other_data_and_machines_are_objected_to(tmp_path: Path) -> None:
     """What makes figures less comparable is said, and they are compared."""
     one = _run(tmp_path / "a", [row()], machine={"cores": 2}, data={"sha256": "1"})
     two = _run(tmp_path / "b", [row()], machine={"cores": 64}, data={"sha256": "2"})
-    answer = compared(Question(runs=[one, two]))
+    answer = compare_runs(ComparisonRequest(runs=[one, two]))
     assert [("machine" in each, "data" in each) for each in answer.objections] == [
         (False, True),
         (True, False),
@@ -112,13 +112,13 @@ def test_other_data_and_machines_are_objected_to(tmp_path: Path) -> None:
 
 def _gate(
     tmp_path: Path, old: Sequence[Row], new: Sequence[Row], **given: UntypedJson
-) -> Answer:
-    question = Question(
+) -> ComparisonResult:
+    question = ComparisonRequest(
         runs=[_run(tmp_path / "new", new)],
         baseline=_run(tmp_path / "old", old),
         **given,
     )
-    return compared(question)
+    return compare_runs(question)
 
 
 def test_a_gate_holds_where_nothing_is_worse(tmp_path: Path) -> None:
@@ -195,8 +195,12 @@ def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
         head = {**HEAD, "engines": engines}
         return open_run(write_run(tmp_path / folder, rows, head))
 
-    old = sides_of([run("old", "alpha 1 fast", "alpha 1 safe", "beta 1 safe")], "masks")
-    new = sides_of([run("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")], "masks")
+    old = compared_engines(
+        [run("old", "alpha 1 fast", "alpha 1 safe", "beta 1 safe")], "masks"
+    )
+    new = compared_engines(
+        [run("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")], "masks"
+    )
     assert [(a.engine, b.engine) for a, b in matched(old, new)] == [
         ("alpha 1 safe", "alpha 2 safe"),
         ("beta 1 safe", "beta 2 fast"),
@@ -219,11 +223,11 @@ def test_an_honest_refusal_is_better_than_a_wrong_mask(tmp_path: Path) -> None:
         _bad(id="o4"),
         row(id="o5", result=Result.CRASH, walks=()),
     ]
-    (side,) = sides_of([_run(tmp_path, rows)], "masks")
+    (side,) = compared_engines([_run(tmp_path, rows)], "masks")
     ranks = [rank(each) for each in side.units]
     assert ranks == sorted(set(ranks))
-    assert gate_of(side, side).no_worse == Rate(5, 5)
-    assert len(pair_of(side, side).units) == 5
+    assert compare_with_baseline(side, side).no_worse == Rate(5, 5)
+    assert len(pair_engines(side, side).units) == 5
 
 
 def test_every_standing_has_a_rank(tmp_path: Path) -> None:

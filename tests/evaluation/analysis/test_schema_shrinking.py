@@ -16,7 +16,7 @@ from evaluation.analysis.schema_shrinking import shrink
 from evaluation.analysis.shrink_failure import asking, shrunk
 from evaluation.commands.results import app
 from evaluation.core.cases import Case, InstanceWalk, Result
-from evaluation.results.outcomes import Outcome, standing
+from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.measuring import BRISK, measured, miniature, request_of, tokenizer
 
@@ -119,7 +119,7 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
     with asking(entrant, tokenizer(tmp_path), BRISK) as ask:
         found = shrunk(_unit(schema, *texts), ask, most=60)
     assert json.loads(found.schema) == {"required": ["b"]}
-    assert standing(found.row) is Outcome.UNDER_CONSTRAINED
+    assert outcome_of(found.row) is Outcome.UNDER_CONSTRAINED
     assert found.as_json("d")["tests"] == [{"valid": False, "text": "{}", "data": {}}]
 
 

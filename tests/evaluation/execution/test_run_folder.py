@@ -11,7 +11,7 @@ from curation.system.errors import (
     CannotCreate,
     TemporarilyUnavailable,
 )
-from evaluation.execution.run_folder import open_run_folder
+from evaluation.execution.run_folder import open_results_folder
 from tests.evaluation.made_runs import row
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _HEAD: dict[str, Any] = {"plan": "p", "shard": "1/1", "machine": {"cores": 2}}
 def test_rows_are_appended_and_found_again(tmp_path: Path) -> None:
     """What was written under a fingerprint is finished, whoever asks next."""
     for number in range(3):
-        with open_run_folder(tmp_path / "run", _HEAD) as out:
+        with open_results_folder(tmp_path / "run", _HEAD) as out:
             assert out.finished == {f"f{each}" for each in range(number)}
             out.write(row(fingerprint=f"f{number}"))
     lines = (tmp_path / "run" / "units-1-of-1.jsonl").read_bytes()
@@ -42,12 +42,12 @@ def test_a_folder_is_of_one_run(
     tmp_path: Path, change: dict[str, Any], words: str
 ) -> None:
     """Times of another machine, or answers to another question, are not mixed in."""
-    with open_run_folder(tmp_path / "run", _HEAD) as out:
+    with open_results_folder(tmp_path / "run", _HEAD) as out:
         out.write(row())
     before = (tmp_path / "run" / "run.json").read_bytes()
     with (
         pytest.raises(BadConfiguration, match=words),
-        open_run_folder(tmp_path / "run", {**_HEAD, **change}),
+        open_results_folder(tmp_path / "run", {**_HEAD, **change}),
     ):
         pass
     assert (tmp_path / "run" / "run.json").read_bytes() == before
@@ -55,10 +55,10 @@ def test_a_folder_is_of_one_run(
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:
     """Exit 75, and the first one goes on."""
-    with open_run_folder(tmp_path / "run", _HEAD) as out:
+    with open_results_folder(tmp_path / "run", _HEAD) as out:
         with (
             pytest.raises(TemporarilyUnavailable, match="another run"),
-            open_run_folder(tmp_path / "run", _HEAD),
+            open_results_folder(tmp_path / "run", _HEAD),
         ):
             pass
         out.write(row())
@@ -71,7 +71,7 @@ def test_lines_without_a_header_are_not_taken_over(tmp_path: Path) -> None:
     (folder / "units-1-of-1.jsonl").write_bytes(b"{}\n")
     with (
         pytest.raises(BadConfiguration, match="without its header"),
-        open_run_folder(folder, _HEAD),
+        open_results_folder(folder, _HEAD),
     ):
         pass
 
@@ -81,6 +81,6 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "run").write_bytes(b"")
     with (
         pytest.raises(CannotCreate, match="run"),
-        open_run_folder(tmp_path / "run", _HEAD),
+        open_results_folder(tmp_path / "run", _HEAD),
     ):
         pass

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.cases import InstanceResult, Result, Verdict
+from evaluation.core.cases import InstanceResult, Result, WalkVerdict
 from evaluation.results.measurements import measure
-from evaluation.results.outcomes import Outcome, right, standing
+from evaluation.results.outcomes import Outcome, engine_is_right, outcome_of
 from evaluation.results.row_parser import NotARow, row_of
 from tests.evaluation.made_runs import accepted, blocked, line, row
 
-_LIED = replace(accepted(), verdict=Verdict.LIED)
-_NOT_RUN = replace(accepted(), verdict=Verdict.NOT_RUN, mask_ns=(), commit_ns=())
-_UNFINISHED = replace(accepted(), verdict=Verdict.UNFINISHED)
+_LIED = replace(accepted(), verdict=WalkVerdict.LIED)
+_NOT_RUN = replace(accepted(), verdict=WalkVerdict.NOT_RUN, mask_ns=(), commit_ns=())
+_UNFINISHED = replace(accepted(), verdict=WalkVerdict.UNFINISHED)
 
 
 @pytest.mark.parametrize(
@@ -38,20 +38,20 @@ def test_a_compiled_unit_is_what_its_walks_are(
     walks: tuple[InstanceResult, ...], expected: Outcome
 ) -> None:
     """The most serious thing counts; a text may also be refused at its end."""
-    assert standing(row(walks=walks)) is expected
+    assert outcome_of(row(walks=walks)) is expected
 
 
 @pytest.mark.parametrize("result", [each for each in Result if each is not Result.OK])
 def test_what_ended_otherwise_is_what_it_ended_with(result: Result) -> None:
     """Walks that were right before a death do not make a unit pass."""
-    assert standing(row(result=result, walks=(accepted(),))).value == result.value
+    assert outcome_of(row(result=result, walks=(accepted(),))).value == result.value
 
 
-@pytest.mark.parametrize("verdict", [Verdict.NOT_RUN, Verdict.LIED])
-def test_nobody_knows_what_was_not_walked(verdict: Verdict) -> None:
+@pytest.mark.parametrize("verdict", [WalkVerdict.NOT_RUN, WalkVerdict.LIED])
+def test_nobody_knows_what_was_not_walked(verdict: WalkVerdict) -> None:
     """Neither right nor wrong, in no denominator."""
     walked = replace(accepted(), verdict=verdict)
-    assert right(walked) is None
+    assert engine_is_right(walked) is None
     assert measure(row(walks=(walked,)), None).valid.of == 0
 
 
@@ -127,9 +127,9 @@ def test_what_a_model_wrote_stands_by_its_class(
     outcome: str, expected: Outcome
 ) -> None:
     """A text that is compliant passes, any other one does not; no walk is needed."""
-    assert standing(row(walks=(), label={"outcome": outcome})) is expected
+    assert outcome_of(row(walks=(), label={"outcome": outcome})) is expected
 
 
 def test_a_walked_unit_stands_by_its_walks() -> None:
     """A task that walks texts may call `outcome` what it likes."""
-    assert standing(row(label={"outcome": "violates"})) is Outcome.PASSED
+    assert outcome_of(row(label={"outcome": "violates"})) is Outcome.PASSED

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from curation.system.errors import BadData, NoInput
-from evaluation.core.cases import InstanceResult, Result, Verdict
+from evaluation.core.cases import InstanceResult, Result, WalkVerdict
 from evaluation.results.reader import UNIT_COLUMNS, WALK_COLUMNS, open_run
 from tests.evaluation.made_runs import accepted, blocked, line, many, row, write_run
 
@@ -53,9 +53,13 @@ def test_walks_have_all_their_times(tmp_path: Path) -> None:
 
 
 def test_walks_apart_do_not_count(tmp_path: Path) -> None:
-    """A walk labelled apart changes neither the standing nor the counts."""
+    """A walk labelled apart changes neither the outcome nor the counts."""
     other = InstanceResult(
-        verdict=Verdict.BLOCKED, valid=True, tokens=9, mask_ns=(7,), label={"apart": 1}
+        verdict=WalkVerdict.BLOCKED,
+        valid=True,
+        tokens=9,
+        mask_ns=(7,),
+        label={"apart": 1},
     )
     run = open_run(write_run(tmp_path, [row(walks=(accepted(), other))]))
     assert run.frame().to_dicts()[0]["standing"] == "passed"

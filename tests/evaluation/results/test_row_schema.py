@@ -11,12 +11,12 @@ import jsonschema
 import orjson
 import pytest
 
-from evaluation.core.cases import InstanceResult, Result, Row, Sample, Verdict
+from evaluation.core.cases import InstanceResult, Result, Row, Sample, WalkVerdict
 from evaluation.generation.generation_rows import row_from_generation
 from evaluation.generation.judgement import Judgement
 from evaluation.generation.judgement import TextVerdict as Said
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
-from evaluation.results.outcomes import Outcome, standing
+from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.row_parser import NotARow, row_of
 from tests.evaluation.made_runs import line, many, row
 from tests.evaluation.results.test_reader import HOSTILE
@@ -41,7 +41,7 @@ def test_the_schema_names_every_field_and_word() -> None:
     assert set(SCHEMA["properties"]) == {each.name for each in fields(Row)}
     assert set(walk) == {each.name for each in fields(InstanceResult)}
     assert set(SCHEMA["properties"]["result"]["enum"]) == set(Result)
-    assert set(walk["verdict"]["enum"]) == set(Verdict)
+    assert set(walk["verdict"]["enum"]) == set(WalkVerdict)
 
 
 def test_what_is_written_fits() -> None:
@@ -65,7 +65,7 @@ def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
         fingerprint="f",
     )
     _VALIDATOR.validate(orjson.loads(line(made)))
-    passed = standing(row_of(line(made))) is Outcome.PASSED
+    passed = outcome_of(row_of(line(made))) is Outcome.PASSED
     assert passed == (judged is not None)
 
 

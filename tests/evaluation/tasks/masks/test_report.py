@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Result, Verdict
+from evaluation.core.cases import Result, WalkVerdict
 from evaluation.reporting.tables import Rate
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.report import report_of
@@ -34,8 +34,8 @@ def test_a_wrong_mask_is_booked_under_its_keyword(tmp_path: Path) -> None:
     walks = (
         replace(blocked(), label=enum),
         replace(accepted(valid=False), label=enum),
-        replace(blocked(), label=enum, verdict=Verdict.NOT_RUN),
-        replace(blocked(), label=length, verdict=Verdict.NOT_RUN),
+        replace(blocked(), label=enum, verdict=WalkVerdict.NOT_RUN),
+        replace(blocked(), label=length, verdict=WalkVerdict.NOT_RUN),
         replace(blocked(), label={}),
     )
     table = _table(_report(tmp_path, [row(walks=walks)]), "masks-keywords")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Instance, Sample, Verdict
+from evaluation.core.cases import Instance, Sample, WalkVerdict
 from evaluation.core.task import Settings
 from evaluation.reporting.table_rendering import as_json
-from evaluation.results.outcomes import Outcome, standing
+from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.tasks.masks.task import report, units
 from tests.evaluation.measuring import measured, miniature, request_of
 
@@ -70,11 +70,11 @@ def test_other_orders_are_walks_apart() -> None:
 
 
 def test_a_schema_without_instances_never_passes(tmp_path: Path) -> None:
-    """It compiles, it is walked nowhere, and it has a standing of its own."""
+    """It compiles, it is walked nowhere, and it has an outcome of its own."""
     request = request_of(tmp_path, [_EMPTY])
     _, run = measured(tmp_path, [miniature("accept_all")], request)
     (row,) = run.rows()
-    assert standing(row) is Outcome.UNTESTED
+    assert outcome_of(row) is Outcome.UNTESTED
     assert row.first_mask_ns is None
 
 
@@ -83,8 +83,8 @@ def test_what_is_accepted_wrongly_is_booked_under_its_keyword(tmp_path: Path) ->
     request = request_of(tmp_path, [_SUBJECT, _EMPTY], settings=Settings(orders=1))
     _, run = measured(tmp_path, [miniature("accept_all")], request)
     row = next(run.rows())
-    assert {each.verdict for each in row.walks} == {Verdict.ACCEPTED}
-    assert standing(row) is Outcome.UNDER_CONSTRAINED
+    assert {each.verdict for each in row.walks} == {WalkVerdict.ACCEPTED}
+    assert outcome_of(row) is Outcome.UNDER_CONSTRAINED
     tables = {each.slug: each for each in report(run).tables}
     told = json.dumps([as_json(each) for each in tables.values()])
     keywords = next(each for name, each in tables.items() if "keyword" in name)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.cases import Case, InstanceResult, Result, Row, Verdict
+from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.reporting.tables import Rate
 from evaluation.tasks.official_suite.outcomes import (
-    Failure,
+    SuiteFailure,
     by_category,
     failing_categories,
     leaders,
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import InstanceWalk
 
-VERDICTS = st.sampled_from([each for each in Verdict if each is not Verdict.NOT_RUN])
+VERDICTS = st.sampled_from(
+    [each for each in WalkVerdict if each is not WalkVerdict.NOT_RUN]
+)
 
 
 def made(instances: str, category: str = "const", number: int = 0) -> Case:
@@ -55,18 +57,18 @@ BOTH, VALID, INVALID = made("vi"), made("v"), made("i")
     ("case", "rule", "failures"),
     [
         (BOTH, policies.knows_all, set()),
-        (BOTH, policies.accepts_all, {Failure.UNDER_CONSTRAINED}),
-        (BOTH, policies.blocks_all, {Failure.OVER_CONSTRAINED}),
-        (BOTH, policies.never_ends, {Failure.OVER_CONSTRAINED}),
-        (BOTH, policies.lies, {Failure.LIED}),
+        (BOTH, policies.accepts_all, {SuiteFailure.UNDER_CONSTRAINED}),
+        (BOTH, policies.blocks_all, {SuiteFailure.OVER_CONSTRAINED}),
+        (BOTH, policies.never_ends, {SuiteFailure.OVER_CONSTRAINED}),
+        (BOTH, policies.lies, {SuiteFailure.LIED}),
         (VALID, policies.accepts_all, set()),
         (INVALID, policies.blocks_all, set()),
         (INVALID, policies.never_ends, set()),
-        (INVALID, policies.accepts_all, {Failure.UNDER_CONSTRAINED}),
+        (INVALID, policies.accepts_all, {SuiteFailure.UNDER_CONSTRAINED}),
     ],
 )
 def test_a_case_is_judged_by_the_papers_criteria(
-    case: Case, rule: Callable[[InstanceWalk], Verdict], failures: set[Failure]
+    case: Case, rule: Callable[[InstanceWalk], WalkVerdict], failures: set[SuiteFailure]
 ) -> None:
     """Valid instances to the end, the end included; invalid ones never."""
     assert outcome(policies.answered(case, rule, "x")).failures == failures
@@ -77,7 +79,7 @@ def test_a_refused_schema_passes_only_without_valid_instances() -> None:
     assert outcome(policies.refused(INVALID, "x")).passed
     for case in (BOTH, VALID):
         failures = outcome(policies.refused(case, "x")).failures
-        assert failures == {Failure.COMPILE_ERROR}
+        assert failures == {SuiteFailure.COMPILE_ERROR}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def test_a_refused_schema_passes_only_without_valid_instances() -> None:
 )
 def test_an_engine_that_dies_passes_nothing(result: Result) -> None:
     """Not even a case without valid instances: a crash is no refusal."""
-    assert outcome(policies.died(INVALID, "x", result)).failures == {Failure.DIED}
+    assert outcome(policies.died(INVALID, "x", result)).failures == {SuiteFailure.DIED}
 
 
 def test_walks_that_are_missing_are_no_success() -> None:
@@ -100,12 +102,12 @@ def test_walks_that_are_missing_are_no_success() -> None:
         walks=row.walks[:1],
         label=row.label,
     )
-    assert outcome(short).failures == {Failure.DIED}
+    assert outcome(short).failures == {SuiteFailure.DIED}
 
 
 @given(st.lists(st.tuples(st.booleans(), VERDICTS), max_size=6))
 def test_passed_is_that_every_answer_is_right(
-    walks: list[tuple[bool, Verdict]],
+    walks: list[tuple[bool, WalkVerdict]],
 ) -> None:
     """And both kinds of failure are found, whichever comes first."""
     row = Row(
@@ -126,13 +128,13 @@ def test_passed_is_that_every_answer_is_right(
     )
     judged = outcome(row)
     right = [
-        verdict is not Verdict.LIED and (verdict is Verdict.ACCEPTED) is valid
+        verdict is not WalkVerdict.LIED and (verdict is WalkVerdict.ACCEPTED) is valid
         for valid, verdict in walks
     ]
     assert judged.passed is all(right)
     assert judged.valid.count + judged.invalid.count == sum(right)
-    assert (Failure.UNDER_CONSTRAINED in judged.failures) is (
-        (False, Verdict.ACCEPTED) in walks
+    assert (SuiteFailure.UNDER_CONSTRAINED in judged.failures) is (
+        (False, WalkVerdict.ACCEPTED) in walks
     )
 
 
@@ -170,10 +172,10 @@ def test_categories_count_once_for_each_kind_of_failure() -> None:
     ]
     outcomes = [outcome(each) for each in rows]
     assert failing_categories(outcomes) == {
-        Failure.COMPILE_ERROR: 1,
-        Failure.OVER_CONSTRAINED: 1,
-        Failure.UNDER_CONSTRAINED: 1,
-        Failure.DIED: 0,
-        Failure.LIED: 0,
+        SuiteFailure.COMPILE_ERROR: 1,
+        SuiteFailure.OVER_CONSTRAINED: 1,
+        SuiteFailure.UNDER_CONSTRAINED: 1,
+        SuiteFailure.DIED: 0,
+        SuiteFailure.LIED: 0,
     }
     assert by_category(outcomes) == {"const": Rate(0, 3), "not": Rate(0, 1)}

@@ -10,7 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.cases import InstanceResult, Result, Verdict
+from evaluation.core.cases import InstanceResult, Result, WalkVerdict
 from evaluation.core.task import Settings
 from evaluation.execution.engine_worker import Bounds
 from evaluation.reporting.table_rendering import as_markdown
@@ -91,7 +91,7 @@ def test_settings_that_make_no_sense_are_said(
 
 def _row(size: int, repetition: int = 1, **given: Any) -> Row:  # noqa: ANN401 (fields)
     walk = InstanceResult(
-        verdict=Verdict.ACCEPTED,
+        verdict=WalkVerdict.ACCEPTED,
         valid=True,
         tokens=3,
         mask_ns=(9_000, 2_000 * size, 4_000 * size),
@@ -157,7 +157,7 @@ def test_what_the_deadline_cut_off_is_censored(tmp_path: Path) -> None:
 def test_an_engine_that_ignores_what_grows_is_told(tmp_path: Path) -> None:
     """A near miss that is accepted ends the sizes up to which all was right."""
     accepted = InstanceResult(
-        verdict=Verdict.ACCEPTED, valid=False, tokens=1, mask_ns=(1,)
+        verdict=WalkVerdict.ACCEPTED, valid=False, tokens=1, mask_ns=(1,)
     )
     wrong = _row(2, walks=(*_row(2).walks, accepted))
     report = _report(tmp_path, [_row(1), wrong, _row(4)])
