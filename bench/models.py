@@ -101,15 +101,15 @@ class _Bench:
             str(build.folder),
             choice=SampleSelection(configs=("Github_easy",), limit=options.texts),
         )
-        self.subjects = list(data.subjects())
+        self.samples = list(data.samples())
         self.told: dict[str, int | str] = {
-            f"Github_easy of the {build.name}": len(self.subjects)
+            f"Github_easy of the {build.name}": len(self.samples)
         }
         reference = os.environ.get("CSBDATA_REFERENCE")
         if reference:
             glaive = _published_glaive(reference, options.texts)
             self.told["Glaiveai2K of CSBDATA_REFERENCE"] = len(glaive)
-            self.subjects += glaive
+            self.samples += glaive
         else:
             self.told["Glaiveai2K"] = "not run: CSBDATA_REFERENCE is not set"
 
@@ -126,7 +126,7 @@ class _Bench:
             count=len,
             budget=self.options.tokens,
         )
-        return [questions.asked(each)[0] for each in self.subjects]
+        return [questions.asked(each)[0] for each in self.samples]
 
     def loop(self) -> dict[str, Any]:
         import torch  # noqa: PLC0415 - heavy

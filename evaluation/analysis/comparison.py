@@ -50,12 +50,12 @@ class ComparedEngine:
     label: str
     run: RecordedRun
     engine: str
-    units: Sequence[CaseMeasurement]
+    cases: Sequence[CaseMeasurement]
 
     @property
     def measurements_by_case(self) -> Mapping[tuple[str, str], CaseMeasurement]:
         """Its units by config and id."""
-        return {each.case_key: each for each in self.units}
+        return {each.case_key: each for each in self.cases}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +64,8 @@ class PairedEngines:
 
     a: ComparedEngine
     b: ComparedEngine
-    #: Units of a and b on the same subject, in order.
-    units: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
+    #: Units of a and b with the same config and id, in order.
+    cases: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
 
 
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
@@ -74,9 +74,9 @@ def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEng
     An engine that is in several runs has the run's name in its label.
     """
     found = [
-        (run, engine, units)
+        (run, engine, cases)
         for run in runs
-        for engine, units in measured(
+        for engine, cases in measured(
             run.rows(), run.header.get("limits") or {}, task
         ).items()
     ]
@@ -86,17 +86,17 @@ def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEng
             label=engine if names[engine] == 1 else f"{run.folder.name}: {engine}",
             run=run,
             engine=engine,
-            units=units,
+            cases=cases,
         )
-        for run, engine, units in found
+        for run, engine, cases in found
     ]
 
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
     """Return two sides with the units of what both were asked."""
     first, second = a.measurements_by_case, b.measurements_by_case
-    units = [(first[each], second[each]) for each in first if each in second]
-    return PairedEngines(a=a, b=b, units=units)
+    cases = [(first[each], second[each]) for each in first if each in second]
+    return PairedEngines(a=a, b=b, cases=cases)
 
 
 def all_pairs(sides: Sequence[ComparedEngine]) -> list[PairedEngines]:
@@ -108,15 +108,15 @@ def comparison(
     sides: Sequence[ComparedEngine], pairs: Sequence[PairedEngines]
 ) -> Iterator[Table]:
     """Yield the tables of one task's comparison."""
-    units = {each.label: each.units for each in sides}
-    yield coverage(units)
+    cases = {each.label: each.cases for each in sides}
+    yield coverage(cases)
     yield _shares("compiles", pairs, lambda each: each.compiled, _COMPILE_NOTE)
     tested = [_tested(each) for each in pairs]
-    if any(each.units for each in tested):
+    if any(each.cases for each in tested):
         yield _shares("passes", tested, lambda each: each.passed, _SHARE_NOTE)
     yield from _times(pairs)
-    yield from latency(units, ", all schemas")
-    count, shared = on_what_all_compile(units)
+    yield from latency(cases, ", all schemas")
+    count, shared = on_what_all_compile(cases)
     yield from latency(shared, f", the {count:,} schemas that all compile")
     moved = changes(pairs)
     if moved.rows:
@@ -124,8 +124,8 @@ def comparison(
 
 
 def _tested(pair: PairedEngines) -> PairedEngines:
-    units = [(a, b) for a, b in pair.units if a.has_instances and b.has_instances]
-    return replace(pair, units=units)
+    cases = [(a, b) for a, b in pair.cases if a.has_instances and b.has_instances]
+    return replace(pair, cases=cases)
 
 
 def _shares(
@@ -134,7 +134,7 @@ def _shares(
     good: Callable[[CaseMeasurement], bool],
     note: str,
 ) -> Table:
-    counted = [Counter((good(a), good(b)) for a, b in each.units) for each in pairs]
+    counted = [Counter((good(a), good(b)) for a, b in each.cases) for each in pairs]
     ps = {
         place: mcnemar(counts[True, False], counts[False, True])
         for place, counts in enumerate(counted)
@@ -169,7 +169,7 @@ def _shares(
 
 def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) -> Cell:
     found = mean_difference(
-        [float(good(a)) for a, _ in pair.units], [float(good(b)) for _, b in pair.units]
+        [float(good(a)) for a, _ in pair.cases], [float(good(b)) for _, b in pair.cases]
     )
     return None if found is None else Shift(*found)
 
@@ -184,17 +184,17 @@ _TIMES: Mapping[str, Callable[[CaseMeasurement], float | None]] = {
 
 def ratios(pair: PairedEngines) -> dict[str, Ratio | None]:
     """Return b / a for each kind of time, over the schemas that both compile."""
-    compiled = [(a, b) for a, b in pair.units if a.compiled and b.compiled]
+    compiled = [(a, b) for a, b in pair.cases if a.compiled and b.compiled]
     return {name: _ratio(compiled, time) for name, time in _TIMES.items()}
 
 
 def _ratio(
-    units: Iterable[tuple[CaseMeasurement, CaseMeasurement]],
+    cases: Iterable[tuple[CaseMeasurement, CaseMeasurement]],
     time: Callable[[CaseMeasurement], float | None],
 ) -> Ratio | None:
     known = [
         (first, second)
-        for a, b in units
+        for a, b in cases
         if (first := time(a)) is not None and (second := time(b)) is not None
     ]
     found = geometric_ratio([a for a, _ in known], [b for _, b in known])
@@ -206,7 +206,7 @@ def _times(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
         (
             pair.a.label,
             pair.b.label,
-            sum(a.compiled and b.compiled for a, b in pair.units),
+            sum(a.compiled and b.compiled for a, b in pair.cases),
             *ratios(pair).values(),
         )
         for pair in pairs
@@ -225,7 +225,7 @@ def changes(pairs: Sequence[PairedEngines]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for pair in pairs:
         moved = Counter(
-            (a.outcome, b.outcome) for a, b in pair.units if a.outcome != b.outcome
+            (a.outcome, b.outcome) for a, b in pair.cases if a.outcome != b.outcome
         )
         rows += [
             (
@@ -233,7 +233,7 @@ def changes(pairs: Sequence[PairedEngines]) -> Table:
                 pair.b.label,
                 before.replace("_", " "),
                 after.replace("_", " "),
-                Rate(count, len(pair.units)),
+                Rate(count, len(pair.cases)),
             )
             for (before, after), count in sorted(
                 moved.items(), key=lambda each: (-each[1], each[0])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.analysis.comparison import pair_engines
 from evaluation.reporting.tables import Cell, Rate, Table
-from evaluation.results.labels import entrant_in
+from evaluation.results.labels import participant_header
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class BaselineComparison:
     @property
     def no_worse(self) -> Rate:
         """Units of the baseline that are no worse now; what is missing is not."""
-        of = len(self.pair.a.units)
+        of = len(self.pair.a.cases)
         return Rate(of - len(self.worse) - len(self.missing), of)
 
     def holds(self, percent: float) -> bool:
@@ -61,11 +61,11 @@ class BaselineComparison:
         return rate.of > 0 and 100 * rate.count >= percent * rate.of
 
 
-def rank(unit: CaseMeasurement) -> int:
+def rank(case: CaseMeasurement) -> int:
     """Return the place of a unit's outcome in `RANKS`, 0 the best."""
-    if unit.passed:
+    if case.passed:
         return 0
-    return next(place for place, each in enumerate(RANKS) if unit.outcome in each)
+    return next(place for place, each in enumerate(RANKS) if case.outcome in each)
 
 
 def compare_with_baseline(
@@ -76,16 +76,16 @@ def compare_with_baseline(
     With `common_only` units that were not run now are no part of the baseline.
     """
     pair = pair_engines(baseline, now)
-    there = {a.case_key for a, _ in pair.units}
-    missing = [each for each in baseline.units if each.case_key not in there]
+    there = {a.case_key for a, _ in pair.cases}
+    missing = [each for each in baseline.cases if each.case_key not in there]
     if common_only:
-        kept = [each for each in baseline.units if each.case_key in there]
-        pair = replace(pair, a=replace(baseline, units=kept))
+        kept = [each for each in baseline.cases if each.case_key in there]
+        pair = replace(pair, a=replace(baseline, cases=kept))
         missing = []
     return BaselineComparison(
         pair=pair,
-        worse=[(a, b) for a, b in pair.units if rank(b) > rank(a)],
-        better=[(a, b) for a, b in pair.units if rank(b) < rank(a)],
+        worse=[(a, b) for a, b in pair.cases if rank(b) > rank(a)],
+        better=[(a, b) for a, b in pair.cases if rank(b) < rank(a)],
         missing=missing,
     )
 
@@ -117,7 +117,7 @@ def matched(
 
 
 def _name_and_preset(side: ComparedEngine) -> tuple[object, object]:
-    said = entrant_in(side.run.header, side.engine)
+    said = participant_header(side.run.header, side.engine)
     return said.get("name", side.engine), said.get("preset")
 
 

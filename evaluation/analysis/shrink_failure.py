@@ -57,31 +57,31 @@ class Shrunk:
 
 @contextmanager
 def asking(
-    entrant: EngineUnderTest, tokenizer: TokenizerFiles, bounds: Bounds
+    participant: EngineUnderTest, tokenizer: TokenizerFiles, bounds: Bounds
 ) -> Iterator[Callable[[Case], Row]]:
     """Give a function that puts one unit to an engine, whatever becomes of it.
 
     Raises:
         Unavailable: the engine cannot be used here.
     """
-    if entrant.unavailable:
-        then = install_line(entrant.file)
-        raise Unavailable(entrant.unavailable, entrant.label, then)
+    if participant.unavailable:
+        then = install_line(participant.file)
+        raise Unavailable(participant.unavailable, participant.label, then)
     encode = tokenizer.encoder()
-    with EngineWorker(entrant, tokenizer, bounds, None) as lane:
+    with EngineWorker(participant, tokenizer, bounds, None) as worker:
 
-        def ask(unit: Case) -> Row:
-            tokens = encode([each.text for each in unit.walks])
-            lane.give([PendingCase(unit=unit, tokens=tokens, fingerprint="")])
+        def ask(case: Case) -> Row:
+            tokens = encode([each.text for each in case.walks])
+            worker.give([PendingCase(case=case, tokens=tokens, fingerprint="")])
             while True:
-                exchange([lane.child] if lane.child else [], lane.patience())
-                for _, row in lane.collect():
+                exchange([worker.child] if worker.child else [], worker.patience())
+                for _, row in worker.collect():
                     return row
 
         yield ask
 
 
-def shrunk(unit: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
+def shrunk(case: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
     """Return the smallest schema found that fails as the unit's does.
 
     Of wrong masks the shortest text that shows one is kept, and every smaller schema
@@ -90,13 +90,13 @@ def shrunk(unit: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
     Raises:
         NoInput: the unit does not fail (any more).
     """
-    row = ask(unit)
-    culprit = _culprit(unit, row)
+    row = ask(case)
+    culprit = _culprit(case, row)
     if row.result is Result.OK and culprit is None:
         raise NoInput(
-            f"{outcome_of(row)}: nothing fails here", f"{unit.config}/{unit.id}"
+            f"{outcome_of(row)}: nothing fails here", f"{case.config}/{case.id}"
         )
-    small = replace(unit, walks=() if culprit is None else (culprit,))
+    small = replace(case, walks=() if culprit is None else (culprit,))
     wanted = ask(small)
 
     def still(schema: UntypedJson) -> bool:
@@ -105,21 +105,21 @@ def shrunk(unit: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
             return False
         return _alike(wanted, ask(replace(small, schema=text)))
 
-    found = json.dumps(shrink(json.loads(unit.schema), still, most))
+    found = json.dumps(shrink(json.loads(case.schema), still, most))
     return Shrunk(
         schema=found,
         walks=small.walks,
-        before=len(unit.schema),
+        before=len(case.schema),
         after=len(found),
         row=ask(replace(small, schema=found)),
     )
 
 
-def _culprit(unit: Case, row: Row) -> InstanceWalk | None:
+def _culprit(case: Case, row: Row) -> InstanceWalk | None:
     """Return the shortest text that was judged wrongly; None where none was."""
     found = [
         walk
-        for walk, walked in zip(unit.walks, row.walks, strict=False)
+        for walk, walked in zip(case.walks, row.walks, strict=False)
         if engine_is_wrong(walked)
     ]
     return min(found, key=lambda each: len(each.text), default=None)
@@ -144,7 +144,7 @@ def _alike(wanted: Row, row: Row) -> bool:
     return _VARYING.sub("", row.detail) == _VARYING.sub("", wanted.detail)
 
 
-def unit_of(run: RecordedRun, task: str, name: str) -> Case:
+def case_of(run: RecordedRun, task: str, name: str) -> Case:
     """Return a unit of a run, made again from its data.
 
     Raises:
@@ -158,15 +158,15 @@ def unit_of(run: RecordedRun, task: str, name: str) -> Case:
     kind = task_named(task)
     settings = Settings(**(run.header.get("settings") or {}))
     where = (run.header.get("data") or {}).get("name")
-    subjects = open_data(where).subjects() if kind.needs_data else ()
-    wanted = (each for each in subjects if f"{each.config}/{each.id}" == name)
-    for unit in kind.units(wanted, settings):
-        if f"{unit.config}/{unit.id}" == name:
-            return unit
+    samples = open_data(where).samples() if kind.needs_data else ()
+    wanted = (each for each in samples if f"{each.config}/{each.id}" == name)
+    for case in kind.cases(wanted, settings):
+        if f"{case.config}/{case.id}" == name:
+            return case
     raise NoInput(f"no unit {name} of task {task}", str(where))
 
 
-def entrant_of(
+def engine_of_failure(
     run: RecordedRun, label: str | None, name: str, task: str
 ) -> EngineUnderTest:
     """Return the engine of a run that failed on a unit, as it took part.

@@ -262,7 +262,7 @@ def _exported(run: RecordedRun, form: Form, out: Path, tasks: list[str]) -> list
 @app.command()
 def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     run: _RunArgument,
-    unit: Annotated[
+    case: Annotated[
         str, typer.Argument(metavar="CONFIG/ID", help="As --failures names it.")
     ],
     task: Annotated[
@@ -282,16 +282,21 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     Prints a file in MaskBench's form, which `csbdata eval --data FILE` reads.
     """
-    from evaluation.analysis.shrink_failure import asking, entrant_of, shrunk, unit_of
+    from evaluation.analysis.shrink_failure import (
+        asking,
+        case_of,
+        engine_of_failure,
+        shrunk,
+    )
     from evaluation.execution.engine_worker import Bounds
     from evaluation.tokenizers import get_tokenizer
 
     opened_run = opened(run)
-    entrant = entrant_of(opened_run, engine, unit, task)
-    wanted = unit_of(opened_run, task, unit)
+    participant = engine_of_failure(opened_run, engine, case, task)
+    wanted = case_of(opened_run, task, case)
     tokenizer = get_tokenizer(str(opened_run.header["tokenizer"]["name"]))
     bounds = Bounds(compile_seconds=seconds, run_seconds=seconds)
-    with asking(entrant, tokenizer, bounds) as ask:
+    with asking(participant, tokenizer, bounds) as ask:
         found = shrunk(wanted, ask, most)
     say(f"{found.before:,} characters, {found.after:,} left")
-    print_json(found.as_json(f"{entrant.label}: {found.row.result}"))
+    print_json(found.as_json(f"{participant.label}: {found.row.result}"))

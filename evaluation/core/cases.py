@@ -1,6 +1,6 @@
 """The nouns of a measurement: what is asked of an engine, and what came of it.
 
-A `Sample` is a schema with instances. A task turns subjects into `Case`s, each one
+A `Sample` is a schema with instances. A task turns samples into `Case`s, each one
 schema to compile and texts to walk through its masks; the driver turns every unit
 into exactly one `Row`, whatever the engine does.
 """

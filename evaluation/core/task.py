@@ -1,4 +1,4 @@
-"""What a task is: subjects in, units out; rows in, tables out.
+"""What a task is: samples in, units out; rows in, tables out.
 
 A task is one file of this folder with a module-level `TASK`. It never runs an
 engine: the driver does, and the task only says what to ask and what it means.
@@ -57,14 +57,14 @@ class Task:
     summary: str
     #: Whether its times are results: one thread, one core, one worker by default.
     timed: bool
-    #: Whether `units` wants the subjects of `--data`; otherwise it makes its own.
+    #: Whether `cases` wants the samples of `--data`; otherwise it makes its own.
     needs_data: bool
-    units: Callable[[Iterable[Sample], Settings], Iterator[Case]]
+    cases: Callable[[Iterable[Sample], Settings], Iterator[Case]]
     #: Reads a whole run, of which only the rows of its own name are its business.
     report: Callable[[RunRows], Report]
     #: Whether a row is as it should be; None: its outcome says so (`passed`).
     passes: Callable[[Row], bool] | None = None
-    #: Whether subjects without instances are of no use: then some are made for them.
+    #: Whether samples without instances are of no use: then some are made for them.
     needs_instances: bool = True
     #: Whether a model writes: then there are no units, and whoever writes is asked.
     needs_model: bool = False

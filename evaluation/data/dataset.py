@@ -60,7 +60,7 @@ class SampleReader(Protocol):
     def names(self) -> Iterator[SampleName]:
         """Yield the name of every subject."""
 
-    def subjects(self, places: Collection[int]) -> Iterator[Sample]:
+    def samples(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the subjects at these places of `names`."""
 
     def left_out(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class Dataset:
     #: Reads the subjects anew at each call, in the same order.
     read: Callable[[], Iterator[Sample]]
 
-    def subjects(self) -> Iterator[Sample]:
+    def samples(self) -> Iterator[Sample]:
         """Yield the subjects; memory does not grow with their number."""
         return self.read()
 

@@ -63,7 +63,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         maker = _maker(settings, choice.seed, jobs or os.cpu_count() or 1)
         title = f"Making instances of {len(lacking):,} schemas"
         with progress.bar(title, len(lacking)) as advance:
-            maker.fill(reader.subjects(lacking), advance)
+            maker.fill(reader.samples(lacking), advance)
     return Dataset(
         name=name,
         origin=reader.origin,
@@ -72,7 +72,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         instances=_origin(chosen, lacking, made=instances),
         choice=choice,
         left_out=reader.left_out(),
-        read=partial(_subjects, reader, chosen.keys(), lacking, maker),
+        read=partial(_samples, reader, chosen.keys(), lacking, maker),
     )
 
 
@@ -206,17 +206,17 @@ def _maker(settings: FetchSettings, seed: int, jobs: int) -> InstanceStore:
     return InstanceStore(settings.cache, seed, jobs)
 
 
-def _subjects(
+def _samples(
     reader: SampleReader,
     places: Collection[int],
     lacking: set[int],
     maker: InstanceStore | None,
 ) -> Iterator[Sample]:
     """Yield subjects in order, those that lack instances with what was made."""
-    subjects = reader.subjects(places)
+    samples = reader.samples(places)
     if maker is None:
-        return subjects
+        return samples
     return maker.completed(
-        (subject, place in lacking)
-        for place, subject in zip(sorted(places), subjects, strict=True)
+        (sample, place in lacking)
+        for place, sample in zip(sorted(places), samples, strict=True)
     )

@@ -63,7 +63,7 @@ class InstanceStore:
         """Work out what decides instances beside their schema and the seed."""
         self._code = fingerprint(code=code_digest(), versions=dict(versions()))
 
-    def fill(self, subjects: Iterable[Sample], advance: Callable[[int], None]) -> None:
+    def fill(self, samples: Iterable[Sample], advance: Callable[[int], None]) -> None:
         """Make what is not kept yet; `advance` is told how many more are there.
 
         Raises:
@@ -79,14 +79,14 @@ class InstanceStore:
             old = (self._code, int(time.time()) - _KEPT)
             kept.execute("delete from made where code != ? and at < ?", old)
             kept.commit()
-            missing = self._missing(subjects, kept, advance)
+            missing = self._missing(samples, kept, advance)
             failed = list(self._round(pool, missing, kept, advance))
             # Asked once more for what has cost too much, for its witnesses alone.
             lean = ((unit | {"lean": True}, first) for unit, first in failed)
             for _ in self._round(pool, lean, kept, advance):
                 pass
 
-    def completed(self, subjects: Iterable[tuple[Sample, bool]]) -> Iterator[Sample]:
+    def completed(self, samples: Iterable[tuple[Sample, bool]]) -> Iterator[Sample]:
         """Yield the subjects, those that lack instances with what is kept for them.
 
         Raises:
@@ -94,29 +94,29 @@ class InstanceStore:
             CannotCreate: what is kept is damaged.
         """
         with self._kept() as kept:
-            for subject, lacks in subjects:
+            for sample, lacks in samples:
                 if not lacks:
-                    yield subject
+                    yield sample
                     continue
-                content = _found(kept, self._key(_unit(subject)))
+                content = _found(kept, self._key(_unit(sample)))
                 if content is None:
-                    name = f"{subject.config}/{subject.id}"
+                    name = f"{sample.config}/{sample.id}"
                     raise BadData("changed while it was measured", name)
                 made = orjson.loads(content)
                 yield replace(
-                    subject,
-                    dialect=made["dialect"] or subject.dialect,
+                    sample,
+                    dialect=made["dialect"] or sample.dialect,
                     instances=tuple(Instance(**each) for each in made["instances"]),
                 )
 
     def _missing(
         self,
-        subjects: Iterable[Sample],
+        samples: Iterable[Sample],
         kept: sqlite3.Connection,
         advance: Callable[[int], None],
     ) -> Iterator[tuple[UntypedJson, None]]:
-        for subject in subjects:
-            unit = _unit(subject)
+        for sample in samples:
+            unit = _unit(sample)
             if _found(kept, self._key(unit)) is None:
                 yield unit, None
             else:
@@ -227,5 +227,5 @@ def _found(kept: sqlite3.Connection, key: bytes) -> bytes | None:
     return None if row is None else row[0]
 
 
-def _unit(subject: Sample) -> UntypedJson:
-    return {"schema": subject.schema, "dialect": subject.dialect}
+def _unit(sample: Sample) -> UntypedJson:
+    return {"schema": sample.schema, "dialect": sample.dialect}

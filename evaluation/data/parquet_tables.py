@@ -91,7 +91,7 @@ class ParquetTables:
                         config=part.config, id=each, split=part.split, complete=complete
                     )
 
-    def subjects(self, places: Collection[int]) -> Iterator[Sample]:
+    def samples(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the records at these places, with their instances if there are any.
 
         Raises:

@@ -80,7 +80,7 @@ class SchemaFiles:
             else:
                 self._bad[path] = read
 
-    def subjects(self, places: Collection[int]) -> Iterator[Sample]:
+    def samples(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the schemas at these places."""
         good = (path for path in self.paths if path not in self._bad)
         for place, path in enumerate(good):

@@ -76,7 +76,7 @@ class Bounds:
 class PendingCase:
     """A unit with what its worker has to know, and what it has answered so far."""
 
-    unit: Case
+    case: Case
     #: Token ids of each walk's text; None where no tokens spell it.
     tokens: Sequence[Sequence[int] | None]
     fingerprint: str
@@ -90,27 +90,27 @@ class EngineWorker:
 
     def __init__(
         self,
-        entrant: EngineUnderTest,
+        participant: EngineUnderTest,
         tokenizer: TokenizerFiles,
         bounds: Bounds,
         core: int | None,
     ) -> None:
         """Say which engine, over which tokens, on which core; nothing is started."""
-        self._entrant = entrant
+        self._participant = participant
         self._bounds = bounds
         self._folder = tempfile.TemporaryDirectory(prefix="csbdata-lane-")
         self._printed = Path(self._folder.name) / "printed"
         setup = {
-            "engine": str(entrant.file.path),
-            "options": dict(entrant.options),
+            "engine": str(participant.file.path),
+            "options": dict(participant.options),
             "tokenizer": for_worker(tokenizer),
-            "checks_commit": entrant.file.about.get("checks_commit", True),
+            "checks_commit": participant.file.about.get("checks_commit", True),
             "core": core,
         }
         program = Program(
             file=_HERE / "engine_process.py",
             setup=setup,
-            interpreter=entrant.interpreter,
+            interpreter=participant.interpreter,
             arguments=(
                 curation.workers.protocol.__file__,
                 str(self._printed),
@@ -119,7 +119,7 @@ class EngineWorker:
             environment=ONE_THREAD,
         )
         self._worker = Worker(program, bounds.limits())
-        self._jobs: deque[PendingCase] = deque()
+        self._pending: deque[PendingCase] = deque()
         #: Units that the present process has finished.
         self._served = 0
 
@@ -144,7 +144,7 @@ class EngineWorker:
     @property
     def idle(self) -> bool:
         """Whether every unit given has its row."""
-        return not self._jobs
+        return not self._pending
 
     def warm(self) -> None:
         """Start the process, and do not wait until it is ready."""
@@ -156,7 +156,7 @@ class EngineWorker:
 
     def give(self, jobs: Iterable[PendingCase]) -> None:
         """Hand over units; `collect` returns their rows, in order."""
-        self._jobs.extend(jobs)
+        self._pending.extend(jobs)
         self._ask()
 
     def collect(self) -> list[tuple[Case, Row]]:
@@ -167,55 +167,64 @@ class EngineWorker:
         """
         rows: list[tuple[Case, Row]] = []
         for outcome in self._worker.collect():
-            job = self._jobs[0]
-            job.answers.append(outcome.answer)
+            pending = self._pending[0]
+            pending.answers.append(outcome.answer)
             if outcome.ending is not Ending.OK:
-                rows += self._bury(job, outcome)
+                rows += self._bury(pending, outcome)
                 break
-            if len(job.answers) == len(self._questions(job)):
-                rows.append(self._finish(job, None))
-        if self._jobs and self._worker.child is None:
+            if len(pending.answers) == len(self._questions(pending)):
+                rows.append(self._finish(pending, None))
+        if self._pending and self._worker.child is None:
             self._ask()
         return rows
 
-    def _bury(self, job: PendingCase, outcome: ProcessResult) -> list[tuple[Case, Row]]:
+    def _bury(
+        self, pending: PendingCase, outcome: ProcessResult
+    ) -> list[tuple[Case, Row]]:
         """Blame the unit, or leave it to be tried again in a fresh worker."""
         self._worker.kill()
         fresh, self._served = not self._served, 0
-        job.deaths += 1
+        pending.deaths += 1
         killed = outcome.detail.startswith(_KILLED)
-        guilty = job.deaths >= (_KILLS if killed else _ATTEMPTS)
+        guilty = pending.deaths >= (_KILLS if killed else _ATTEMPTS)
         rows: list[tuple[Case, Row]] = []
         if guilty or (fresh and not killed) or outcome.ending is Ending.ERROR:
-            rows.append(self._finish(job, self._with_last_words(outcome)))
+            rows.append(self._finish(pending, self._with_last_words(outcome)))
         return rows
 
-    def _finish(self, job: PendingCase, end: ProcessResult | None) -> tuple[Case, Row]:
-        self._jobs.popleft()
+    def _finish(
+        self, pending: PendingCase, end: ProcessResult | None
+    ) -> tuple[Case, Row]:
+        self._pending.popleft()
         self._served += end is None
         row = row_of_answers(
-            self._entrant.label, job.unit, job.tokens, job.answers, end, job.fingerprint
+            self._participant.label,
+            pending.case,
+            pending.tokens,
+            pending.answers,
+            end,
+            pending.fingerprint,
         )
-        return job.unit, row
+        return pending.case, row
 
     def _ask(self) -> None:
         """Put all questions of all units to the worker, from the first on."""
         questions: list[UntypedJson] = []
         seconds: list[float] = []
-        for job in self._jobs:
-            job.answers.clear()
-            for question, patience in self._questions(job):
+        for pending in self._pending:
+            pending.answers.clear()
+            for question, patience in self._questions(pending):
                 questions.append(question)
                 seconds.append(patience)
         self._worker.begin(questions, seconds)
 
-    def _questions(self, job: PendingCase) -> list[tuple[UntypedJson, float]]:
+    def _questions(self, pending: PendingCase) -> list[tuple[UntypedJson, float]]:
         bounds = self._bounds
         found: list[tuple[UntypedJson, float]] = [
-            ({"compile": job.unit.schema}, bounds.compile_seconds)
+            ({"compile": pending.case.schema}, bounds.compile_seconds)
         ]
-        if job.tokens:
-            walk = {"walks": job.tokens, "seconds": bounds.run_seconds}
+        if pending.tokens:
+            walk = {"walks": pending.tokens, "seconds": bounds.run_seconds}
             found.append((walk, bounds.run_seconds + _GRACE))
         return found
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def header(
-    entrants: Sequence[Participant],
+    participants: Sequence[Participant],
     plan: RunPlan,
     data: Mapping[str, UntypedJson],
     limit: int | None,
@@ -36,8 +36,8 @@ def header(
     sources = {each.name: dict(each.sources()) for each in plan.tasks if each.sources}
     asked: dict[str, UntypedJson] = {
         "code": measuring_digest(),
-        "engines": [each.identity for each in entrants],
-        "labels": [each.label for each in entrants],
+        "engines": [each.identity for each in participants],
+        "labels": [each.label for each in participants],
         "tokenizer": tokenizer.digest,
         "data": data.get("sha256"),
         "tasks": [each.name for each in plan.tasks],
@@ -55,7 +55,7 @@ def header(
         "shard": f"{plan.shard[0]}/{plan.shard[1]}",
         "jobs": plan.jobs,
         "command": ["csbdata", *sys.argv[1:]],
-        "engines": [each.header() for each in entrants],
+        "engines": [each.header() for each in participants],
         "tokenizer": {
             "name": tokenizer.name,
             "sha256": tokenizer.digest,

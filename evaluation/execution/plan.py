@@ -20,8 +20,8 @@ class RunPlan:
     """Everything that a run is about, but for who takes part."""
 
     tasks: Sequence[Task]
-    #: Gives the subjects anew at each call, in the same order.
-    subjects: Callable[[], Iterable[Sample]]
+    #: Gives the samples anew at each call, in the same order.
+    samples: Callable[[], Iterable[Sample]]
     tokenizer: TokenizerFiles
     settings: Settings
     bounds: Bounds

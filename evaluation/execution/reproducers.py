@@ -29,17 +29,21 @@ def worth_one(row: Row) -> bool:
 
 
 def write_reproducer(
-    row: Row, unit: Case, entrant: EngineUnderTest, plan: RunPlan, out: ResultsFolder
+    row: Row,
+    case: Case,
+    participant: EngineUnderTest,
+    plan: RunPlan,
+    out: ResultsFolder,
 ) -> Path:
     """Write a file in MaskBench's form, with the command that runs it.
 
     Raises:
         CannotCreate: it cannot be written.
     """
-    name = f"{entrant.file.name}-{row.fingerprint[:16]}"
+    name = f"{participant.file.name}-{row.fingerprint[:16]}"
     path = out.reproducer(name)
     about = {
-        "command": shlex.join(command(entrant, plan, str(path))),
+        "command": shlex.join(command(participant, plan, str(path))),
         "task": row.task,
         "config": row.config,
         "id": row.id,
@@ -51,19 +55,19 @@ def write_reproducer(
     members = {
         "description": json.dumps(f"{row.engine}: {row.result} {row.detail}".strip()),
         "csbdata": json.dumps(about, indent=1),
-        "schema": unit.schema,
-        "tests": _list([_test(each.text, valid=each.valid) for each in unit.walks]),
+        "schema": case.schema,
+        "tests": _list([_test(each.text, valid=each.valid) for each in case.walks]),
     }
     inner = ",\n".join(f'"{name}": {value}' for name, value in members.items())
     return out.write_reproducer(path, f"{{{inner}}}\n")
 
 
-def command(entrant: EngineUnderTest, plan: RunPlan, data: str) -> list[str]:
+def command(participant: EngineUnderTest, plan: RunPlan, data: str) -> list[str]:
     """Return the command that puts one file to one engine as this run does."""
     bounds = plan.bounds
-    words = ["csbdata", "eval", "--engine", entrant.file.spec]
-    words += ["--preset", entrant.preset]
-    for name, text in entrant.assigned.items():
+    words = ["csbdata", "eval", "--engine", participant.file.spec]
+    words += ["--preset", participant.preset]
+    for name, text in participant.assigned.items():
         words += ["--option", f"{name}={text}"]
     words += ["--tokenizer", plan.tokenizer.name, "--task", "masks", "--data", data]
     words += ["--compile-seconds", f"{bounds.compile_seconds:g}"]
@@ -81,13 +85,13 @@ def command_of(
     name is named by its label.
     """
     known = (each for each in header.get("engines") or () if isinstance(each, dict))
-    entrant = next((each for each in known if each.get("engine") == engine), {})
+    participant = next((each for each in known if each.get("engine") == engine), {})
     tokenizer = header.get("tokenizer") or {}
     limits = header.get("limits") or {}
-    words = ["csbdata", "eval", "--engine", entrant.get("spec") or engine]
-    if entrant.get("preset"):
-        words += ["--preset", entrant["preset"]]
-    for name, text in (entrant.get("assigned") or {}).items():
+    words = ["csbdata", "eval", "--engine", participant.get("spec") or engine]
+    if participant.get("preset"):
+        words += ["--preset", participant["preset"]]
+    for name, text in (participant.get("assigned") or {}).items():
         words += ["--option", f"{name}={text}"]
     if tokenizer.get("name"):
         words += ["--tokenizer", tokenizer["name"]]

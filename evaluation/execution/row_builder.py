@@ -32,7 +32,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 
 def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
     engine: str,
-    unit: Case,
+    case: Case,
     tokens: Sequence[Sequence[int] | None],
     answers: Sequence[UntypedJson],
     end: ProcessResult | None,
@@ -54,9 +54,9 @@ def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
     quiets = [each["quiet"] for each in given if each.get("quiet") is not None]
     return Row(
         engine=engine,
-        task=unit.task,
-        id=unit.id,
-        config=unit.config,
+        task=case.task,
+        id=case.id,
+        config=case.config,
         result=result,
         phase="" if result is Result.OK else _phase(result, phase),
         detail=_steady(detail),
@@ -65,8 +65,8 @@ def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
         first_mask_ns=walked.get("first_mask_ns"),
         rss_bytes=last.get("rss_bytes"),
         quiet=all(quiets) if quiets else None,
-        walks=_walked(unit.walks, tokens, walked.get("walks", ())),
-        label=unit.label,
+        walks=_walked(case.walks, tokens, walked.get("walks", ())),
+        label=case.label,
         fingerprint=fingerprint,
     )
 

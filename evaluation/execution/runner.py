@@ -42,7 +42,7 @@ _BATCH = 8
 
 
 def run(
-    entrants: Sequence[EngineUnderTest],
+    participants: Sequence[EngineUnderTest],
     plan: RunPlan,
     out: ResultsFolder,
     advance: Callable[[int], None] = lambda _steps: None,
@@ -51,87 +51,87 @@ def run(
 
     An engine that cannot be loaded is told in the tally; the others go on.
     """
-    tally = RunTotals()
+    totals = RunTotals()
     encode = _encoder(plan.tokenizer)
     own = usable_cores()
     with _elsewhere(own, plan):
-        for entrant in entrants:
-            if entrant.unavailable:
-                tally.unavailable[entrant.label] = entrant.unavailable
+        for participant in participants:
+            if participant.unavailable:
+                totals.unavailable[participant.label] = participant.unavailable
                 continue
             try:
-                _run_engine(entrant, plan, out, encode, own, tally, advance)
+                _run_engine(participant, plan, out, encode, own, totals, advance)
             except WorkerDidNotStart as fault:
-                tally.unavailable[entrant.label] = fault.what
-    out.tell_unavailable(tally.unavailable)
-    return tally
+                totals.unavailable[participant.label] = fault.what
+    out.tell_unavailable(totals.unavailable)
+    return totals
 
 
 def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
-    entrant: EngineUnderTest,
+    participant: EngineUnderTest,
     plan: RunPlan,
     out: ResultsFolder,
     encode: Encode,
     own: Sequence[int],
-    tally: RunTotals,
+    totals: RunTotals,
     advance: Callable[[int], None],
 ) -> None:
     with ExitStack() as stack:
-        lanes = [
+        workers = [
             stack.enter_context(
-                EngineWorker(entrant, plan.tokenizer, plan.bounds, core)
+                EngineWorker(participant, plan.tokenizer, plan.bounds, core)
             )
             for core in _cores_of(own, plan)
         ]
         if not out.finished:
-            _warm(lanes)
+            _warm(workers)
         for task in plan.tasks:
-            subjects = plan.subjects() if task.needs_data else ()
-            units = take_shard(_wanted(task, subjects, plan), *plan.shard)
-            mark = _mark(entrant, plan, task)
+            samples = plan.samples() if task.needs_data else ()
+            cases = take_shard(_wanted(task, samples, plan), *plan.shard)
+            mark = _mark(participant, plan, task)
             late = _Late(task)
-            left = _unfinished(units, mark, out, tally, advance)
-            jobs = _jobs(_unknown(left, late, out, tally, advance), lanes, encode)
-            for unit, row in _rows(lanes, jobs):
-                late.note(unit, row)
+            left = _unfinished(cases, mark, out, totals, advance)
+            jobs = _pending(_unknown(left, late, out, totals, advance), workers, encode)
+            for case, row in _rows(workers, jobs):
+                late.note(case, row)
                 out.write(row)
-                tally.ran += 1
-                tally.disturbed += row.quiet is False
+                totals.ran += 1
+                totals.disturbed += row.quiet is False
                 advance(1)
                 if worth_one(row):
-                    path = write_reproducer(row, unit, entrant, plan, out)
-                    tally.reproducers.append(path)
+                    path = write_reproducer(row, case, participant, plan, out)
+                    totals.reproducers.append(path)
 
 
-def _warm(lanes: Sequence[EngineWorker]) -> None:
+def _warm(workers: Sequence[EngineWorker]) -> None:
     """Let the workers start while we do something else."""
-    for lane in lanes:
-        if lane.child is None and lane.idle:
-            lane.warm()
+    for worker in workers:
+        if worker.child is None and worker.idle:
+            worker.warm()
 
 
-def _wanted(task: Task, subjects: Iterable[Sample], plan: RunPlan) -> Iterator[Case]:
-    for unit in task.units(subjects, plan.settings):
-        names = {unit.id, f"{unit.config}/{unit.id}"}
+def _wanted(task: Task, samples: Iterable[Sample], plan: RunPlan) -> Iterator[Case]:
+    for case in task.cases(samples, plan.settings):
+        names = {case.id, f"{case.config}/{case.id}"}
         if not plan.only or names & plan.only:
-            yield unit
+            yield case
 
 
 def _unfinished(
-    units: Iterable[Case],
+    cases: Iterable[Case],
     mark: str,
     out: ResultsFolder,
-    tally: RunTotals,
+    totals: RunTotals,
     advance: Callable[[int], None],
 ) -> Iterator[tuple[Case, str]]:
     """Yield the units that have no row yet, with their fingerprints."""
-    for unit in units:
-        fingerprint = fingerprint_of(mark, unit)
+    for case in cases:
+        fingerprint = fingerprint_of(mark, case)
         if fingerprint in out.finished:
-            tally.found += 1
+            totals.found += 1
             advance(1)
         else:
-            yield unit, fingerprint
+            yield case, fingerprint
 
 
 class _Late:
@@ -141,86 +141,86 @@ class _Late:
         self._repeats = task.repeats
         self._rows: dict[str, Row] = {}
 
-    def note(self, unit: Case, row: Row) -> None:
+    def note(self, case: Case, row: Row) -> None:
         """Remember a row if it ended at a deadline."""
         if self._repeats is not None and row.result is Result.TIMEOUT:
-            self._rows[self._repeats(unit)] = row
+            self._rows[self._repeats(case)] = row
 
-    def row_of(self, unit: Case, fingerprint: str) -> Row | None:
+    def row_of(self, case: Case, fingerprint: str) -> Row | None:
         """Return the row of a unit that need not be asked; None for any other."""
-        if self._repeats is None or self._repeats(unit) not in self._rows:
+        if self._repeats is None or self._repeats(case) not in self._rows:
             return None
-        known = self._rows[self._repeats(unit)]
-        return replace(known, id=unit.id, label=unit.label, fingerprint=fingerprint)
+        known = self._rows[self._repeats(case)]
+        return replace(known, id=case.id, label=case.label, fingerprint=fingerprint)
 
 
 def _unknown(
-    units: Iterable[tuple[Case, str]],
+    cases: Iterable[tuple[Case, str]],
     late: _Late,
     out: ResultsFolder,
-    tally: RunTotals,
+    totals: RunTotals,
     advance: Callable[[int], None],
 ) -> Iterator[tuple[Case, str]]:
     """Yield the units that have to be asked; write the rows of the others."""
-    for unit, fingerprint in units:
-        row = late.row_of(unit, fingerprint)
+    for case, fingerprint in cases:
+        row = late.row_of(case, fingerprint)
         if row is None:
-            yield unit, fingerprint
+            yield case, fingerprint
             continue
         out.write(row)
-        tally.ran += 1
+        totals.ran += 1
         advance(1)
 
 
-def _jobs(
-    units: Iterable[tuple[Case, str]], lanes: Sequence[EngineWorker], encode: Encode
+def _pending(
+    cases: Iterable[tuple[Case, str]], workers: Sequence[EngineWorker], encode: Encode
 ) -> Iterator[PendingCase]:
     """Yield what is to do; the workers are started before the first."""
-    for unit, fingerprint in units:
-        _warm(lanes)
-        tokens = encode([walk.text for walk in unit.walks]) if unit.walks else []
-        yield PendingCase(unit=unit, tokens=tokens, fingerprint=fingerprint)
+    for case, fingerprint in cases:
+        _warm(workers)
+        tokens = encode([walk.text for walk in case.walks]) if case.walks else []
+        yield PendingCase(case=case, tokens=tokens, fingerprint=fingerprint)
 
 
 def _rows(
-    lanes: Sequence[EngineWorker], jobs: Iterator[PendingCase]
+    workers: Sequence[EngineWorker], jobs: Iterator[PendingCase]
 ) -> Iterator[tuple[Case, Row]]:
     """Yield all units with their rows, as they become complete."""
     ready: deque[PendingCase] = deque()
     exhausted = False
     while True:
-        for lane in lanes:
-            if lane.idle and ready:
-                lane.give([ready.popleft() for _ in range(min(_BATCH, len(ready)))])
-        while not exhausted and len(ready) < _BATCH * len(lanes):
-            job = next(jobs, None)
-            exhausted = job is None
-            if job is not None:
-                ready.append(job)
-            if any(lane.idle for lane in lanes) and len(ready) >= _BATCH:
+        for worker in workers:
+            if worker.idle and ready:
+                worker.give([ready.popleft() for _ in range(min(_BATCH, len(ready)))])
+        while not exhausted and len(ready) < _BATCH * len(workers):
+            pending = next(jobs, None)
+            exhausted = pending is None
+            if pending is not None:
+                ready.append(pending)
+            if any(worker.idle for worker in workers) and len(ready) >= _BATCH:
                 break
-        busy = [lane for lane in lanes if not lane.idle]
+        busy = [worker for worker in workers if not worker.idle]
         if not busy and not ready:
             return
-        if not busy or (ready and any(lane.idle for lane in lanes)):
+        if not busy or (ready and any(worker.idle for worker in workers)):
             continue
-        children = [lane.child for lane in busy if lane.child is not None]
-        exchange(children, min(lane.patience() for lane in busy))
-        for lane in busy:
-            yield from lane.collect()
+        children = [worker.child for worker in busy if worker.child is not None]
+        exchange(children, min(worker.patience() for worker in busy))
+        for worker in busy:
+            yield from worker.collect()
 
 
-def fingerprint_of(mark: str, unit: Case) -> str:
+def fingerprint_of(mark: str, case: Case) -> str:
     """Return the fingerprint of a row: of the unit, and of all that measures it."""
-    walks = [[each.text, each.valid, each.label] for each in unit.walks]
-    parts = [mark, unit.task, unit.config, unit.id, unit.schema, walks, unit.label]
+    walks = [[each.text, each.valid, each.label] for each in case.walks]
+    parts = [mark, case.task, case.config, case.id, case.schema, walks, case.label]
     return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _mark(entrant: EngineUnderTest, plan: RunPlan, task: Task) -> str:
+def _mark(participant: EngineUnderTest, plan: RunPlan, task: Task) -> str:
     """Return the fingerprint of what decides a row, but for the unit."""
     parts = [
-        entrant.identity,
+        participant.identity,
         plan.tokenizer.digest,
         [plan.bounds.compile_seconds, plan.bounds.run_seconds, plan.bounds.memory_mb],
         measuring_digest(),

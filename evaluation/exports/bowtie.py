@@ -46,7 +46,7 @@ def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
         raise NoInput(
             f"no unit of task {_TASK}", str(run.folder), f"csbdata eval --task {_TASK}"
         )
-    units = _units(run)
+    cases = _cases(run)
     written = []
     for config, own in rows.items():
         path = folder / f"{quote(config.replace(' ', '-'), safe='')}.jsonl"
@@ -54,19 +54,19 @@ def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
             atomic_file(path) as temporary,
             temporary.open("w", encoding="utf-8") as out,
         ):
-            for line in _lines(run, config, own, units):
+            for line in _lines(run, config, own, cases):
                 out.write(json.dumps(line) + "\n")
         written.append(path)
     return written
 
 
-def _units(run: RecordedRun) -> dict[tuple[str, str], Case]:
+def _cases(run: RecordedRun) -> dict[tuple[str, str], Case]:
     from evaluation.core.task import Settings  # noqa: PLC0415 (as below)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
 
     settings = Settings(**(run.header.get("settings") or {}))
     return {
-        (each.config, each.id): each for each in task_named(_TASK).units((), settings)
+        (each.config, each.id): each for each in task_named(_TASK).cases((), settings)
     }
 
 
@@ -74,15 +74,15 @@ def _lines(
     run: RecordedRun,
     config: str,
     rows: list[Row],
-    units: Mapping[tuple[str, str], Case],
+    cases: Mapping[tuple[str, str], Case],
 ) -> Iterator[UntypedJson]:
     yield _header(run, config, rows)
     by_case: dict[str, list[Row]] = {}
     for row in rows:
         by_case.setdefault(row.id, []).append(row)
     for seq, (unit_id, own) in enumerate(by_case.items(), start=1):
-        unit = units.get((config, unit_id))
-        yield {"seq": seq, "case": _case(own[0], unit)}
+        case = cases.get((config, unit_id))
+        yield {"seq": seq, "case": _case(own[0], case)}
         for row in own:
             yield {"seq": seq, "implementation": row.engine, **_result(row)}
     yield {"did_fail_fast": False}
@@ -91,7 +91,7 @@ def _lines(
 def _header(run: RecordedRun, config: str, rows: list[Row]) -> UntypedJson:
     draft = config.partition(" ")[0]
     there = {each.engine for each in rows}
-    entrants = [
+    participants = [
         each for each in run.header.get("engines") or () if each["engine"] in there
     ]
     return {
@@ -104,7 +104,7 @@ def _header(run: RecordedRun, config: str, rows: list[Row]) -> UntypedJson:
                 "options": each.get("options"),
                 "dialects": [_uri(draft)],
             }
-            for each in entrants
+            for each in participants
         },
         "dialect": _uri(draft),
         "started": run.header.get("started"),
@@ -121,7 +121,7 @@ def _uri(draft: str) -> str:
     return draft if known is None else known.uri
 
 
-def _case(row: Row, unit: Case | None) -> UntypedJson:
+def _case(row: Row, case: Case | None) -> UntypedJson:
     """Return the case; without schema and instances if the suite has it no more."""
     tests: list[UntypedJson] = [
         {"description": str(each.label.get("description", "")), "valid": each.valid}
@@ -130,9 +130,9 @@ def _case(row: Row, unit: Case | None) -> UntypedJson:
     found: dict[str, UntypedJson] = {
         "description": str(row.label.get("description", row.id))
     }
-    if unit is not None:
-        found["schema"] = json.loads(unit.schema)
-        for test, walk in zip(tests, unit.walks, strict=False):
+    if case is not None:
+        found["schema"] = json.loads(case.schema)
+        for test, walk in zip(tests, case.walks, strict=False):
             test["instance"] = json.loads(walk.text)
     return {**found, "tests": tests}
 

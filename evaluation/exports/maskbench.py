@@ -21,7 +21,7 @@ from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result
 from evaluation.reporting.statistics import PERCENTILES, index_percentile
-from evaluation.results.labels import deadline_ns, entrant_in
+from evaluation.results.labels import deadline_ns, participant_header
 from evaluation.results.measurements import measure
 from evaluation.results.outcomes import Outcome, engine_is_right, is_judged_apart
 
@@ -71,8 +71,8 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     for row in run.rows():
         if row.task == _TASK:
             content = result_of(row)
-            unit = measure(row, cut_ns)
-            _count(totals.setdefault(row.engine, _Totals()), row, unit, content)
+            case = measure(row, cut_ns)
+            _count(totals.setdefault(row.engine, _Totals()), row, case, content)
             path = folder / _slug(row.engine) / _file_name(row)
             atomic_write_bytes(path, json.dumps(content, indent=2).encode())
     if not totals:
@@ -126,13 +126,13 @@ def _validation_error(row: Row) -> str:
 
 
 def _count(
-    totals: _Totals, row: Row, unit: CaseMeasurement, content: Mapping[str, UntypedJson]
+    totals: _Totals, row: Row, case: CaseMeasurement, content: Mapping[str, UntypedJson]
 ) -> None:
     totals.schemas += 1
     if row.result in _EXITS:
         totals.exits.append(_EXITS[row.result])
-    if unit.compile_cut_ns is not None:
-        totals.ttfm_us.append(unit.compile_cut_ns // _US)
+    if case.compile_cut_ns is not None:
+        totals.ttfm_us.append(case.compile_cut_ns // _US)
     if "id" not in content:
         return
     totals.tests += content["num_tests"]
@@ -143,10 +143,10 @@ def _count(
     totals.masks_us += content["all_mask_us"]
     totals.valid_tests += content["num_valid_tests"]
     totals.invalid_tests += content["num_invalid_tests"]
-    totals.passing += unit.outcome is Outcome.PASSED
+    totals.passing += case.outcome is Outcome.PASSED
     # Both kinds are counted where both occur; its own table books one of them.
-    totals.validation_errors += unit.valid.count < unit.valid.of
-    totals.invalidation_errors += unit.invalid.count < unit.invalid.of
+    totals.validation_errors += case.valid.count < case.valid.of
+    totals.invalidation_errors += case.invalid.count < case.invalid.of
 
 
 def _write_sums(
@@ -170,15 +170,15 @@ def _write_sums(
 
 
 def _meta(engine: str, header: Mapping[str, UntypedJson]) -> dict[str, UntypedJson]:
-    entrant = entrant_in(header, engine)
+    participant = participant_header(header, engine)
     return {
         "id": _slug(engine),
         "name": engine,
-        "module": entrant.get("name"),
-        "module_version": entrant.get("version"),
+        "module": participant.get("name"),
+        "module_version": participant.get("version"),
         "cmd": header.get("command"),
         "info": {
-            "options": entrant.get("options"),
+            "options": participant.get("options"),
             "machine": header.get("machine"),
             "tokenizer": (header.get("tokenizer") or {}).get("name"),
             "end_checked": True,

@@ -104,7 +104,7 @@ class Models:
     def run(
         self,
         participants: Sequence[EngineUnderTest | ModelServer],
-        subjects: Iterable[Sample],
+        samples: Iterable[Sample],
         out: ResultsFolder,
         advance: Callable[[int], None],
     ) -> RunTotals:
@@ -115,11 +115,11 @@ class Models:
                 stack.callback(writer.close)
             dialect = self._asked.dialect
             meant = (
-                (replace(each, dialect=dialect) for each in subjects)
+                (replace(each, dialect=dialect) for each in samples)
                 if dialect
-                else subjects
+                else samples
             )
-            tally = run_writers(
+            totals = run_writers(
                 writers,
                 meant,
                 self.questions,
@@ -129,8 +129,8 @@ class Models:
             )
         for each in participants:
             if each.unavailable:
-                tally.unavailable[each.label] = each.unavailable
-        return tally
+                totals.unavailable[each.label] = each.unavailable
+        return totals
 
 
 def _loaded(asked: ModelOptions, say: Callable[[str], None]) -> LanguageModel:

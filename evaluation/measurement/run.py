@@ -87,11 +87,11 @@ def plan_run(
             progress,
             instances=any(task.needs_data and task.needs_instances for task in tasks),
         )
-        samples, count, about = data.subjects, data.count, data.header()
+        samples, count, about = data.samples, data.count, data.header()
     timed = any(task.timed for task in tasks)
     plan = RunPlan(
         tasks=tasks,
-        subjects=samples,
+        samples=samples,
         tokenizer=get_tokenizer(request.tokenizer, request.fetch, say=progress.say),
         settings=request.settings,
         bounds=request.bounds,
@@ -145,7 +145,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     texts = None
     if count is not None:
         texts = ((count - shard) // shards + 1) * usable * models.questions.samples
-    samples = take_shard(plan.subjects(), *plan.shard)
+    samples = take_shard(plan.samples(), *plan.shard)
     with progress.bar("Writing", texts) as advance:
         written = models.run(participants, samples, out, advance)
     totals.found += written.found
@@ -169,6 +169,6 @@ def _case_count(plan: RunPlan, samples: int) -> int:
             continue
         cases = samples
         if not task.needs_data:
-            cases = sum(1 for _ in task.units((), plan.settings))
+            cases = sum(1 for _ in task.cases((), plan.settings))
         total += (cases - shard) // shards + 1
     return total

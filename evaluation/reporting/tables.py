@@ -246,10 +246,10 @@ def _number(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
+def _scaled(value: float, cases: tuple[tuple[float, str], ...]) -> str:
     if not isfinite(value):
         return "-"
-    scale, name = next(each for each in units if abs(value) >= each[0] or each[0] == 1)
+    scale, name = next(each for each in cases if abs(value) >= each[0] or each[0] == 1)
     number = value / scale
     decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
     return f"{number:,.{decimals}f} {name}"

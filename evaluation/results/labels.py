@@ -33,7 +33,7 @@ def formats_of(row: Row) -> tuple[str, ...]:
     return tuple(map(str, stated)) if isinstance(stated, list) else ()
 
 
-def entrant_in(
+def participant_header(
     header: Mapping[str, UntypedJson], engine: str
 ) -> Mapping[str, UntypedJson]:
     """Return what a header says of the engine that rows call so; else nothing."""

@@ -147,7 +147,7 @@ def _right(walks: Sequence[InstanceResult], *, valid: bool) -> Rate:
 def on_what_all_compile(
     sides: Mapping[str, Sequence[CaseMeasurement]],
 ) -> tuple[int, dict[str, list[CaseMeasurement]]]:
-    """Return how many subjects every side compiles, and each side's units of these.
+    """Return how many samples every side compiles, and each side's units of these.
 
     On them times can be compared.
     """
@@ -161,32 +161,32 @@ def on_what_all_compile(
     }
 
 
-def to_first_mask(units: Iterable[CaseMeasurement]) -> Quantiles:
+def to_first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of the compile calls, those that were cut off as such.
 
     Schemas that were refused, or on which the engine died, have no such time.
     """
-    listed = list(units)
+    listed = list(cases)
     return Quantiles.of(
         [each.compile_ns for each in listed if each.compile_ns is not None],
         [each.compile_cut_ns for each in listed if each.compile_cut_ns is not None],
     )
 
 
-def first_mask(units: Iterable[CaseMeasurement]) -> Quantiles:
+def first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of making a first matcher and computing its first mask."""
-    times = [each.first_mask_ns for each in units if each.first_mask_ns is not None]
+    times = [each.first_mask_ns for each in cases if each.first_mask_ns is not None]
     return Quantiles.of(times)
 
 
-def between_masks(units: Iterable[CaseMeasurement]) -> Quantiles:
+def between_masks(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times between masks, those of all units together."""
-    return _pooled(each.between_ns for each in units)
+    return _pooled(each.between_ns for each in cases)
 
 
-def masks_alone(units: Iterable[CaseMeasurement]) -> Quantiles:
+def masks_alone(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of the masks without the commits, of all units together."""
-    return _pooled(each.mask_ns for each in units)
+    return _pooled(each.mask_ns for each in cases)
 
 
 def _pooled(parts: Iterable[array[int]]) -> Quantiles:

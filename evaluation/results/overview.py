@@ -74,7 +74,7 @@ def tables(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Iterable[Table]:
     yield coverage(sides)
     yield outcomes(sides)
     configs = in_benchmark_order(
-        {each.config for units in sides.values() for each in units}
+        {each.config for cases in sides.values() for each in cases}
     )
     if len(configs) > 1:
         yield coverage_by_config(sides, configs)
@@ -97,28 +97,28 @@ def coverage(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
             "valid accepted",
             "invalid blocked",
         ),
-        rows=tuple((name, *_coverage(units)) for name, units in sides.items()),
+        rows=tuple((name, *_coverage(cases)) for name, cases in sides.items()),
         note=_COVERAGE_NOTE,
     )
 
 
-def _passed(units: Iterable[CaseMeasurement]) -> Rate:
+def _passed(cases: Iterable[CaseMeasurement]) -> Rate:
     """Return the units that pass, of those that have instances."""
-    tested = [each.passed for each in units if each.has_instances]
+    tested = [each.passed for each in cases if each.has_instances]
     return Rate(sum(tested), len(tested))
 
 
-def _coverage(units: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
-    tested = [each for each in units if each.has_instances]
+def _coverage(cases: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
+    tested = [each for each in cases if each.has_instances]
     return (
-        Rate(sum(each.compiled for each in units), len(units)),
+        Rate(sum(each.compiled for each in cases), len(cases)),
         _passed(tested),
         Rate(
             sum(each.passed and each.compiled for each in tested),
             sum(each.compiled for each in tested),
         ),
-        Rate.total(each.valid for each in units),
-        Rate.total(each.invalid for each in units),
+        Rate.total(each.valid for each in cases),
+        Rate.total(each.invalid for each in cases),
     )
 
 
@@ -128,8 +128,8 @@ def coverage_by_config(
     """Return what compiles and what passes, a line for each config and side."""
     rows: list[tuple[Cell, ...]] = []
     for config in configs:
-        for name, units in sides.items():
-            own = [each for each in units if each.config == config]
+        for name, cases in sides.items():
+            own = [each for each in cases if each.config == config]
             if own:
                 rows.append((config, name, *_coverage(own)[:3]))
     return Table(
@@ -145,7 +145,7 @@ def outcomes(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     occurring = [
         each for each in Outcome if any(counts[each] for counts in counted.values())
     ]
-    asked = len({each.case_key for units in sides.values() for each in units})
+    asked = len({each.case_key for cases in sides.values() for each in cases})
     return Table(
         title="Outcomes",
         columns=(
@@ -174,7 +174,7 @@ def _counted(
     sides: Mapping[str, Sequence[CaseMeasurement]],
 ) -> dict[str, Counter[Outcome]]:
     return {
-        name: Counter(each.outcome for each in units) for name, units in sides.items()
+        name: Counter(each.outcome for each in cases) for name, cases in sides.items()
     }
 
 
@@ -191,7 +191,7 @@ def latency(
         ("Mask without commit", "masks", "", masks_alone),
     )
     for title, what, meaning, times in kinds:
-        found = {name: times(units) for name, units in sides.items()}
+        found = {name: times(cases) for name, cases in sides.items()}
         if any(map(len, found.values())):
             told = " ".join(filter(None, (meaning, note)))
             yield quantiles(title + suffix, found, what, told)
@@ -234,16 +234,16 @@ def conditions(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     return Table(
         title="Conditions",
         columns=("engine", "largest memory", "undisturbed"),
-        rows=tuple((name, *_conditions(units)) for name, units in sides.items()),
+        rows=tuple((name, *_conditions(cases)) for name, cases in sides.items()),
         note="memory: resident set of the engine's process when a unit was done. "
         "undisturbed: units during which nothing else was given the engine's core: "
         "where these are few, so are comparable times.",
     )
 
 
-def _conditions(units: Sequence[CaseMeasurement]) -> tuple[Cell, Cell]:
-    most = max((each.rss_bytes for each in units if each.rss_bytes), default=None)
-    known = [each.quiet for each in units if each.quiet is not None]
+def _conditions(cases: Sequence[CaseMeasurement]) -> tuple[Cell, Cell]:
+    most = max((each.rss_bytes for each in cases if each.rss_bytes), default=None)
+    known = [each.quiet for each in cases if each.quiet is not None]
     return (None if most is None else Size(most), Rate(sum(known), len(known)))
 
 
@@ -259,8 +259,8 @@ def plots(sides: Mapping[str, Sequence[CaseMeasurement]], task: str) -> Iterable
         x_label="schemas",
         colours={each.replace("_", " "): colour for each, colour in _COLOURS.items()},
     )
-    first = {name: to_first_mask(units) for name, units in sides.items()}
-    between = {name: between_masks(units) for name, units in sides.items()}
+    first = {name: to_first_mask(cases) for name, cases in sides.items()}
+    between = {name: between_masks(cases) for name, cases in sides.items()}
     kinds = (
         ("time-to-first-mask", "Time to first mask", first),
         ("time-between-masks", "Time between masks", between),
@@ -283,9 +283,9 @@ def _points(
     sides: Mapping[str, Sequence[CaseMeasurement]], between: Mapping[str, Quantiles]
 ) -> dict[str, Point]:
     found = {}
-    for name, units in sides.items():
+    for name, cases in sides.items():
         middle = between[name].at(50)
-        passed = _passed(units)
+        passed = _passed(cases)
         interval = passed.interval
         if middle is not None and interval is not None:
             found[name] = Point(

@@ -141,8 +141,8 @@ class RecordedRun:
 
     def frame(self) -> pl.DataFrame:
         """Return one line for each unit (`UNIT_COLUMNS`), without single times."""
-        units = [_unit(row) for row in self.rows()]
-        return pl.DataFrame(units, schema=UNIT_COLUMNS, orient="row")
+        cases = [_case(row) for row in self.rows()]
+        return pl.DataFrame(cases, schema=UNIT_COLUMNS, orient="row")
 
     def walks(self) -> pl.DataFrame:
         """Return one line for each walk (`WALK_COLUMNS`), with all its times."""
@@ -233,7 +233,7 @@ def _text(value: Mapping[str, UntypedJson]) -> str:
     return orjson.dumps(value).decode()
 
 
-def _unit(row: Row) -> tuple[Any, ...]:
+def _case(row: Row) -> tuple[Any, ...]:
     walks = [each for each in row.walks if not is_judged_apart(each)]
     masks = [each for walked in walks for each in walked.mask_ns]
     commits = [sum(walked.commit_ns) for walked in walks if walked.commit_ns]

@@ -41,7 +41,7 @@ def tokenizer(folder: Path, *, padding: int = 0) -> TokenizerFiles:
     return get_tokenizer(str(path), _fetch(folder))
 
 
-def subject(title: str, *texts: str, valid: bool = True) -> Sample:
+def sample(title: str, *texts: str, valid: bool = True) -> Sample:
     """Return a sample whose schema has that title; miniatures act on it."""
     return Sample(
         id=title,

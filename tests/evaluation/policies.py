@@ -41,20 +41,20 @@ def lies(_walk: InstanceWalk) -> WalkVerdict:
 
 
 def answered(
-    unit: Case, rule: Callable[[InstanceWalk], WalkVerdict], engine: str
+    case: Case, rule: Callable[[InstanceWalk], WalkVerdict], engine: str
 ) -> Row:
     """Return the row of an engine that compiles everything and follows a rule."""
-    return _row(unit, engine, Result.OK, rule)
+    return _row(case, engine, Result.OK, rule)
 
 
-def refused(unit: Case, engine: str, detail: str = "Unimplemented keys: not") -> Row:
+def refused(case: Case, engine: str, detail: str = "Unimplemented keys: not") -> Row:
     """Return the row of an engine that refuses the schema."""
-    return _row(unit, engine, Result.COMPILE_ERROR, _not_run, detail)
+    return _row(case, engine, Result.COMPILE_ERROR, _not_run, detail)
 
 
-def died(unit: Case, engine: str, result: Result = Result.CRASH) -> Row:
+def died(case: Case, engine: str, result: Result = Result.CRASH) -> Row:
     """Return the row of an engine that dies while compiling."""
-    return _row(unit, engine, result, _not_run)
+    return _row(case, engine, result, _not_run)
 
 
 def _not_run(_walk: InstanceWalk) -> WalkVerdict:
@@ -62,7 +62,7 @@ def _not_run(_walk: InstanceWalk) -> WalkVerdict:
 
 
 def _row(
-    unit: Case,
+    case: Case,
     engine: str,
     result: Result,
     rule: Callable[[InstanceWalk], WalkVerdict],
@@ -70,9 +70,9 @@ def _row(
 ) -> Row:
     return Row(
         engine=engine,
-        task=unit.task,
-        id=unit.id,
-        config=unit.config,
+        task=case.task,
+        id=case.id,
+        config=case.config,
         result=result,
         phase="" if result is Result.OK else "compile",
         detail=detail,
@@ -83,7 +83,7 @@ def _row(
                 tokens=len(walk.text),
                 label=walk.label,
             )
-            for walk in unit.walks
+            for walk in case.walks
         ),
-        label=unit.label,
+        label=case.label,
     )

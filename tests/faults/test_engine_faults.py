@@ -33,7 +33,7 @@ from tests.evaluation.measuring import (
     measured,
     miniature,
     request_of,
-    subject,
+    sample,
     tokenizer,
 )
 
@@ -67,17 +67,17 @@ _LONG = json.dumps(["x"] * 200)
 
 def _rows(folder: Path) -> dict[str, list[Row]]:
     """Run every trouble between two units that are well, on one worker."""
-    subjects = [subject("well-first", "{}", "[1]")]
+    samples = [sample("well-first", "{}", "[1]")]
     for number, name in enumerate(TROUBLES):
         text = _LONG if name == "slow-walk" else "[1, 2]"
-        subjects += [subject(name, text), subject(f"well-{number}", "[true]")]
-    request = request_of(folder, subjects)
-    tally, done = measured(folder, [miniature("troubled")], request)
-    assert tally.ran == len(subjects)
+        samples += [sample(name, text), sample(f"well-{number}", "[true]")]
+    request = request_of(folder, samples)
+    totals, done = measured(folder, [miniature("troubled")], request)
+    assert totals.ran == len(samples)
     found: dict[str, list[Row]] = {}
     for row in done.rows():
         found.setdefault(row.id, []).append(row)
-    assert set(found) == {each.id for each in subjects}
+    assert set(found) == {each.id for each in samples}
     return found
 
 
@@ -118,9 +118,9 @@ def test_walks_that_were_not_reached_say_so(rows: dict[str, list[Row]]) -> None:
 
 def test_a_unit_is_blamed_only_after_a_fresh_worker(tmp_path: Path) -> None:
     """A process that dies once of a unit that is well proves nothing."""
-    subjects = [subject("well", "{}"), subject("flaky", "{}")]
+    samples = [sample("well", "{}"), sample("flaky", "{}")]
     option = f"mark={tmp_path / 'mark'}"
-    request = request_of(tmp_path, subjects)
+    request = request_of(tmp_path, samples)
     _, done = measured(tmp_path, [miniature("troubled")], request, [option])
     assert [row.result for row in done.rows()] == [Result.OK, Result.OK]
     assert (tmp_path / "mark").exists()
@@ -138,7 +138,7 @@ def test_a_liar_is_caught_in_both_directions(
     tmp_path: Path, title: str, words: str
 ) -> None:
     """Mask against commit, with the engine's reason; and the mask's size."""
-    request = request_of(tmp_path, [subject(title, "[1, 2, 3]")])
+    request = request_of(tmp_path, [sample(title, "[1, 2, 3]")])
     _, done = measured(tmp_path, [miniature("liar")], request)
     (row,) = done.rows()
     (walk,) = row.walks
@@ -149,7 +149,7 @@ def test_a_liar_is_caught_in_both_directions(
 
 def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:
     """What it prints, by whichever layer, is data of the row: forged answers too."""
-    request = request_of(tmp_path, [subject("one", "{}"), subject("two", "{}")])
+    request = request_of(tmp_path, [sample("one", "{}"), sample("two", "{}")])
     _, done = measured(tmp_path, [miniature("babbler")], request)
     for row in done.rows():
         assert row.result is Result.OK
@@ -167,7 +167,7 @@ def test_what_differs_from_run_to_run_is_not_recorded(tmp_path: Path) -> None:
     """Times of day and addresses in what an engine prints are left out."""
     lines: list[tuple[str, ...]] = []
     for name in ("first", "second"):
-        request = request_of(tmp_path, [subject("crash-compile", "{}")])
+        request = request_of(tmp_path, [sample("crash-compile", "{}")])
         _, done = measured(tmp_path / name, [miniature("troubled")], request)
         (row,) = done.rows()
         lines.append(row.warnings)
@@ -190,7 +190,7 @@ def test_each_miniature_comes_to_what_it_is_named_after(
     tmp_path: Path, name: str, result: Result, word: str
 ) -> None:
     """One engine, one trouble."""
-    request = request_of(tmp_path, [subject(name, "[1]")])
+    request = request_of(tmp_path, [sample(name, "[1]")])
     _, done = measured(tmp_path, [miniature(name)], request)
     (row,) = done.rows()
     assert (row.result, word in row.detail) == (result, True)
@@ -198,11 +198,9 @@ def test_each_miniature_comes_to_what_it_is_named_after(
 
 def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
     """The reproducer holds schema, texts and the command that runs it."""
-    request = request_of(
-        tmp_path, [subject("crash-walk", "[1]"), subject("well", "[1]")]
-    )
-    tally, done = measured(tmp_path, [miniature("troubled")], request)
-    (path,) = tally.reproducers
+    request = request_of(tmp_path, [sample("crash-walk", "[1]"), sample("well", "[1]")])
+    totals, done = measured(tmp_path, [miniature("troubled")], request)
+    (path,) = totals.reproducers
     content = json.loads(path.read_text("utf-8"))
     assert content["schema"] == {"title": "crash-walk"}
     assert content["tests"] == [{"valid": True, "text": "[1]", "data": [1]}]
@@ -214,11 +212,11 @@ def test_a_failure_can_be_seen_again(tmp_path: Path) -> None:
 
 def test_an_engine_that_is_not_there_is_no_failure(tmp_path: Path) -> None:
     """It is told with the line that installs it; the others go on."""
-    request = request_of(tmp_path, [subject("well", "{}")])
+    request = request_of(tmp_path, [sample("well", "{}")])
     engines = [miniature("absent"), miniature("broken"), miniature("accept_all")]
-    tally, done = measured(tmp_path, engines, request)
+    totals, done = measured(tmp_path, engines, request)
     assert [row.engine.split()[0] for row in done.rows()] == ["accept_all"]
-    absent, broken = tally.unavailable.items()
+    absent, broken = totals.unavailable.items()
     assert "is not installed" in absent[1]
     assert "libengine.so.1" in broken[1]
     told = {each["name"]: each for each in done.header["engines"]}
@@ -245,14 +243,14 @@ def test_an_engine_lives_in_an_environment_that_knows_nothing(
     tmp_path: Path, bare: str
 ) -> None:
     """A bare interpreter, with no package at all, is enough for the worker."""
-    entrant = EngineUnderTest(
+    participant = EngineUnderTest(
         file=find_engine(miniature("accept_all")), interpreter=bare, version="1"
     )
-    request = request_of(tmp_path, [subject("well", '{"a": 1}')])
+    request = request_of(tmp_path, [sample("well", '{"a": 1}')])
     plan, _, _ = plan_run(request, Quiet())
-    head = header([entrant], plan, {}, None)
+    head = header([participant], plan, {}, None)
     with open_results_folder(tmp_path / "run", head) as out:
-        run([entrant], plan, out)
+        run([participant], plan, out)
     (row,) = open_run(tmp_path / "run").rows()
     assert row.result is Result.OK
     assert row.walks[0].verdict is WalkVerdict.ACCEPTED
@@ -289,7 +287,7 @@ def test_no_token_reaches_an_engine(
         "utf-8",
     )
     _, done = measured(
-        tmp_path, [str(spy)], request_of(tmp_path, [subject("well", "{}")])
+        tmp_path, [str(spy)], request_of(tmp_path, [sample("well", "{}")])
     )
     (row,) = done.rows()
     assert any("PYTHONHASHSEED" in each for each in row.warnings)
@@ -299,7 +297,7 @@ def test_no_token_reaches_an_engine(
 
 def test_padding_is_masked_and_never_walked(tmp_path: Path) -> None:
     """A vocabulary with padding needs a mask for the padding too."""
-    request = request_of(tmp_path, [subject("well", "{}")], padding=70)
+    request = request_of(tmp_path, [sample("well", "{}")], padding=70)
     _, done = measured(tmp_path, [miniature("accept_all")], request)
     assert [each.result for each in done.rows()] == [Result.OK]
 
@@ -308,7 +306,7 @@ def test_orders_are_walked_apart(tmp_path: Path) -> None:
     """Other orders of a valid instance's members are walks of their own kind."""
     request = request_of(
         tmp_path,
-        [subject("well", '{"a": 1, "b": {"c": 2, "d": 3}}')],
+        [sample("well", '{"a": 1, "b": {"c": 2, "d": 3}}')],
         settings=Settings(orders=3),
     )
     _, done = measured(tmp_path, [miniature("accept_all")], request)
@@ -328,7 +326,7 @@ def test_timed_work_stays_on_one_core(tmp_path: Path) -> None:
         "utf-8",
     )
     _, done = measured(
-        tmp_path, [str(spy)], request_of(tmp_path, [subject("well", "{}")])
+        tmp_path, [str(spy)], request_of(tmp_path, [sample("well", "{}")])
     )
     (row,) = done.rows()
     assert row.warnings == ("1 1",)
@@ -342,7 +340,7 @@ def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
         "import sys; from pathlib import Path\n"
         "from tests.evaluation.measuring import *\n"
         "folder = Path(sys.argv[1])\n"
-        "request = request_of(folder, [subject('hang-compile', '{}')],"
+        "request = request_of(folder, [sample('hang-compile', '{}')],"
         " bounds=Bounds(compile_seconds=60))\n"
         "measured(folder, [miniature('troubled')], request)\n"
     )

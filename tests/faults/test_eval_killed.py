@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from evaluation.results.reader import open_run
-from tests.evaluation.measuring import measured, miniature, request_of, subject
+from tests.evaluation.measuring import measured, miniature, request_of, sample
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,16 +29,16 @@ _SCRIPT = """
 import sys
 from pathlib import Path
 from tests.evaluation.measuring import measured, miniature, request_of
-from tests.faults.test_eval_killed import subjects
+from tests.faults.test_eval_killed import samples
 folder = Path(sys.argv[1])
-measured(folder, [miniature("troubled")], request_of(folder, subjects()))
+measured(folder, [miniature("troubled")], request_of(folder, samples()))
 """
 
 
-def subjects() -> list[Sample]:
+def samples() -> list[Sample]:
     """Return units that take some fiftieths of a second each, and a few that fail."""
-    listed = [subject(f"slow-walk-{each}", "{}", "[1]") for each in range(_UNITS)]
-    return [*listed[:10], subject("refuse", "{}"), *listed[10:], subject("lie", "{}")]
+    listed = [sample(f"slow-walk-{each}", "{}", "[1]") for each in range(_UNITS)]
+    return [*listed[:10], sample("refuse", "{}"), *listed[10:], sample("lie", "{}")]
 
 
 def _timeless(row: Row) -> Row:
@@ -69,7 +69,7 @@ def _fingerprints(folder: Path) -> list[str]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> RecordedRun:
     """Return the run that nobody killed."""
     folder = tmp_path_factory.mktemp("whole")
-    _, run = measured(folder, [miniature("troubled")], request_of(folder, subjects()))
+    _, run = measured(folder, [miniature("troubled")], request_of(folder, samples()))
     return run
 
 
@@ -115,50 +115,50 @@ def test_a_worker_killed_at_random_is_replaced(
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        request = request_of(tmp_path, subjects())
-        tally, run = measured(tmp_path, [miniature("troubled")], request)
+        request = request_of(tmp_path, samples())
+        totals, run = measured(tmp_path, [miniature("troubled")], request)
     finally:
         over.set()
         killer.join()
-    assert tally.ran == _UNITS + 2
+    assert totals.ran == _UNITS + 2
     _same(run, whole)
 
 
 def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: RecordedRun) -> None:
     """What a killed driver has half written counts for nothing."""
-    request = request_of(tmp_path, subjects())
+    request = request_of(tmp_path, samples())
     measured(tmp_path, [miniature("troubled")], request)
     (lines,) = (tmp_path / "run").glob("units-*.jsonl")
     content = lines.read_bytes()
     lines.write_bytes(content[:-40])
-    tally, run = measured(tmp_path, [miniature("troubled")], request)
-    assert (tally.ran, tally.found) == (1, _UNITS + 1)
+    totals, run = measured(tmp_path, [miniature("troubled")], request)
+    assert (totals.ran, totals.found) == (1, _UNITS + 1)
     _same(run, whole)
 
 
 def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: RecordedRun) -> None:
     """A line that is no row proves nothing of its unit."""
-    request = request_of(tmp_path, subjects())
+    request = request_of(tmp_path, samples())
     measured(tmp_path, [miniature("troubled")], request)
     (lines,) = (tmp_path / "run").glob("units-*.jsonl")
     content = lines.read_bytes().splitlines(keepends=True)
     content[3] = b"\x00" * 20 + b"\n"
     lines.write_bytes(b"".join(content))
-    tally, run = measured(tmp_path, [miniature("troubled")], request)
-    assert (tally.ran, tally.found) == (1, _UNITS + 1)
+    totals, run = measured(tmp_path, [miniature("troubled")], request)
+    assert (totals.ran, totals.found) == (1, _UNITS + 1)
     _same(run, whole)
 
 
 def test_jobs_and_shards_give_the_same_rows(tmp_path: Path, whole: RecordedRun) -> None:
     """Two workers, or three shards one after the other: the same rows."""
     (tmp_path / "two").mkdir()
-    request = request_of(tmp_path / "two", subjects(), jobs=2)
+    request = request_of(tmp_path / "two", samples(), jobs=2)
     _, run = measured(tmp_path / "two", [miniature("troubled")], request)
     _same(run, whole)
     rows: list[Row] = []
     for shard in (1, 2, 3):
         folder = tmp_path / f"shard-{shard}"
-        request = request_of(folder, subjects(), shard=(shard, 3))
+        request = request_of(folder, samples(), shard=(shard, 3))
         _, part = measured(folder, [miniature("troubled")], request)
         assert part.header["shard"] == f"{shard}/3"
         rows += part.rows()

@@ -74,7 +74,7 @@ NASTY: dict[str, UntypedJson] = {
 _WELL = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
 
-def _subjects() -> list[Sample]:
+def _samples() -> list[Sample]:
     """Return every nasty schema, each followed by one that is well."""
     schemas = []
     for name, schema in NASTY.items():
@@ -96,11 +96,11 @@ def _subjects() -> list[Sample]:
 def _rows(folder: Path, spec: str) -> dict[str, Row]:
     if isinstance(found := find_interpreter(find_engine(spec)), NotInstalled):
         pytest.skip(f"{found.reason}: {found.install}")
-    subjects = _subjects()
-    tally, run = measured(folder, [spec], request_of(folder, subjects, bounds=_BOUNDS))
-    assert not tally.unavailable
+    samples = _samples()
+    totals, run = measured(folder, [spec], request_of(folder, samples, bounds=_BOUNDS))
+    assert not totals.unavailable
     rows = {each.id: each for each in run.rows()}
-    assert tally.ran == len(subjects) == len(rows)
+    assert totals.ran == len(samples) == len(rows)
     return rows
 
 

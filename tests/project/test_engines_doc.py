@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.setup.engine_files import choose_options, find_engine
-from tests.evaluation.measuring import measured, request_of, subject
+from tests.evaluation.measuring import measured, request_of, sample
 
 _DOC = Path(__file__).parents[2] / "docs" / "engines.md"
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -23,7 +23,7 @@ def test_the_engine_of_twenty_lines_runs(tmp_path: Path) -> None:
     assert len([line for line in text.splitlines() if line.strip()]) <= 20
     path = tmp_path / "my_engine.py"
     path.write_text(text, "utf-8")
-    request = request_of(tmp_path, [subject("any", '{"a": 1}')], padding=5)
+    request = request_of(tmp_path, [sample("any", '{"a": 1}')], padding=5)
     _, run = measured(tmp_path, [str(path)], request)
     (row,) = run.rows()
     assert row.result is Result.OK

@@ -19,7 +19,7 @@ def _report(run: RunRows) -> Report:
     return report(run)
 
 
-def _units(_subjects: Iterable[Sample], _settings: Settings) -> Iterator[Case]:
+def _cases(_samples: Iterable[Sample], _settings: Settings) -> Iterator[Case]:
     return iter(())
 
 
@@ -28,7 +28,7 @@ TASK = Task(
     summary="A model writes under each engine; the texts are validated (Table 4).",
     timed=True,
     needs_data=True,
-    units=_units,
+    cases=_cases,
     report=_report,
     needs_model=True,
 )

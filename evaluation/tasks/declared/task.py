@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 NAME: Final = "declared"
 
 
-def units(subjects: Iterable[Sample], _settings: Settings) -> Iterator[Case]:
-    """Yield one unit a subject, without texts."""
-    for subject in subjects:
+def cases(samples: Iterable[Sample], _settings: Settings) -> Iterator[Case]:
+    """Yield one unit a sample, without texts."""
+    for sample in samples:
         yield Case(
             task=NAME,
-            id=subject.id,
-            config=subject.config,
-            schema=subject.schema,
+            id=sample.id,
+            config=sample.config,
+            schema=sample.schema,
             label={
-                "dialect": subject.dialect,
-                "features": list(subject.features),
-                "formats": _formats(subject),
-                "size": len(subject.schema),
+                "dialect": sample.dialect,
+                "features": list(sample.features),
+                "formats": _formats(sample),
+                "size": len(sample.schema),
             },
         )
 
 
-def _formats(subject: Sample) -> list[UntypedJson]:
+def _formats(sample: Sample) -> list[UntypedJson]:
     """Return the values of `format`; the schema is read only if it has any."""
-    dialect = BY_NAME.get(subject.dialect)
-    if "format" not in subject.features or dialect is None:
+    dialect = BY_NAME.get(sample.dialect)
+    if "format" not in sample.features or dialect is None:
         return []
-    schema = parse(subject.schema.encode("utf-8", "surrogatepass"))
+    schema = parse(sample.schema.encode("utf-8", "surrogatepass"))
     return [] if isinstance(schema, Rejected) else list(formats(schema, dialect))
 
 
@@ -55,7 +55,7 @@ TASK: Final = Task(
     summary="Compile every schema: what is refused, and for which keyword.",
     timed=False,
     needs_data=True,
-    units=units,
+    cases=cases,
     report=report,
     passes=lambda row: row.result is Result.OK,
     needs_instances=False,

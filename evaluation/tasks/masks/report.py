@@ -27,7 +27,7 @@ _MOST_KEYWORDS = 30
 class _Seen:
     """What is gathered of one engine while its rows go by."""
 
-    units: list[CaseMeasurement] = field(default_factory=list)
+    cases: list[CaseMeasurement] = field(default_factory=list)
     verdicts: Counter[WalkVerdict] = field(default_factory=Counter)
     #: Keyword to how many of the near misses that violate it were blocked, or not.
     keywords: dict[str, Counter[bool | None]] = field(
@@ -62,11 +62,11 @@ def report_of(run: RunRows) -> Report:
     for row in run.rows():
         if row.task == _TASK:
             seen = engines.setdefault(row.engine, _Seen())
-            seen.units.append(measure(row))
+            seen.cases.append(measure(row))
             seen.add(row)
     if not engines:
         return Report(tables=())
-    sides = {name: seen.units for name, seen in engines.items()}
+    sides = {name: seen.cases for name, seen in engines.items()}
     own = [_instances(engines), _keywords(engines)]
     if any(seen.orders for seen in engines.values()):
         own.append(_orders(engines))

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 NAME: Final = "masks"
 
 
-def units(subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
-    """Yield one unit a subject, with all its instances."""
-    for subject in subjects:
-        walks = [_walk(each) for each in subject.instances]
-        for each in subject.instances:
+def cases(samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
+    """Yield one unit a sample, with all its instances."""
+    for sample in samples:
+        walks = [_walk(each) for each in sample.instances]
+        for each in sample.instances:
             if each.valid:
                 walks += [
                     InstanceWalk(
@@ -41,15 +41,15 @@ def units(subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
                 ]
         yield Case(
             task=NAME,
-            id=subject.id,
-            config=subject.config,
-            schema=subject.schema,
+            id=sample.id,
+            config=sample.config,
+            schema=sample.schema,
             walks=tuple(walks),
             label={
-                "dialect": subject.dialect,
-                "split": subject.split,
-                "features": list(subject.features),
-                "size": len(subject.schema),
+                "dialect": sample.dialect,
+                "split": sample.split,
+                "features": list(sample.features),
+                "size": len(sample.schema),
             },
         )
 
@@ -75,6 +75,6 @@ TASK: Final = Task(
     "constraint by keyword.",
     timed=True,
     needs_data=True,
-    units=units,
+    cases=cases,
     report=report,
 )

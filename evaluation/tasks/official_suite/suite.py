@@ -160,7 +160,9 @@ def dialect_of(name: str) -> Dialect:
     )
 
 
-def cases(suite: Suite, draft: str, *, optional: bool = False) -> Iterator[SuiteCase]:
+def read_suite_cases(
+    suite: Suite, draft: str, *, optional: bool = False
+) -> Iterator[SuiteCase]:
     """Yield a draft's cases, mandatory or optional, by category and place.
 
     Raises:

@@ -31,7 +31,7 @@ NAME: Final = "test-suite"
 _LEFT_OUT: Final = frozenset({"format"})
 
 
-def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
+def cases(_samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     """Yield a unit for every case of `drafts` (2020-12), `optional` ones after.
 
     Raises:
@@ -50,7 +50,7 @@ def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     wanted = [False, True] if settings.values.get("optional") else [False]
     for name in dict.fromkeys(names):
         for optional in wanted:
-            yield from suite_units(suite, name, optional=optional)
+            yield from draft_cases(suite, name, optional=optional)
 
 
 def _sources() -> Mapping[str, UntypedJson]:
@@ -62,45 +62,45 @@ def _sources() -> Mapping[str, UntypedJson]:
     return acquire_suite(FetchSettings.from_environment(), say).described()
 
 
-def suite_units(suite: Suite, draft: str, *, optional: bool) -> Iterator[Case]:
+def draft_cases(suite: Suite, draft: str, *, optional: bool) -> Iterator[Case]:
     """Yield the units of one draft's cases, mandatory or optional."""
-    from evaluation.tasks.official_suite.suite import cases  # noqa: PLC0415 (not every run needs it)
+    from evaluation.tasks.official_suite.suite import read_suite_cases  # noqa: PLC0415 (not every run needs it)
 
-    for case in cases(suite, draft, optional=optional):
-        if not case.remote and case.category not in _LEFT_OUT:
-            yield unit(case, f"{suite.archive}@{suite.commit}")
+    for suite_case in read_suite_cases(suite, draft, optional=optional):
+        if not suite_case.remote and suite_case.category not in _LEFT_OUT:
+            yield case_of(suite_case, f"{suite.archive}@{suite.commit}")
 
 
-def unit(case: SuiteCase, suite: str) -> Case:
+def case_of(suite_case: SuiteCase, suite: str) -> Case:
     """Return the unit of one case; `suite` names the archive it is from."""
     return Case(
         task=NAME,
-        id=case.id,
-        config=f"{case.draft}{' optional' if case.optional else ''}",
-        schema=json.dumps(_said(case)),
+        id=suite_case.id,
+        config=f"{suite_case.draft}{' optional' if suite_case.optional else ''}",
+        schema=json.dumps(_said(suite_case)),
         walks=tuple(
             InstanceWalk(
                 text=json.dumps(test.data),
                 valid=test.valid,
                 label={"description": test.description},
             )
-            for test in case.tests
+            for test in suite_case.tests
         ),
         label={
-            "category": case.category,
-            "description": case.description,
+            "category": suite_case.category,
+            "description": suite_case.description,
             "suite": suite,
-            "tests": len(case.tests),
-            "valid": sum(test.valid for test in case.tests),
+            "tests": len(suite_case.tests),
+            "valid": sum(test.valid for test in suite_case.tests),
         },
     )
 
 
-def _said(case: SuiteCase) -> UntypedJson:
+def _said(suite_case: SuiteCase) -> UntypedJson:
     """Return the schema with its draft said."""
-    if not isinstance(case.schema, dict) or "$schema" in case.schema:
-        return case.schema
-    return {"$schema": BY_NAME[case.draft].uri, **case.schema}
+    if not isinstance(suite_case.schema, dict) or "$schema" in suite_case.schema:
+        return suite_case.schema
+    return {"$schema": BY_NAME[suite_case.draft].uri, **suite_case.schema}
 
 
 TASK: Final = Task(
@@ -108,7 +108,7 @@ TASK: Final = Task(
     summary="The official JSON Schema Test Suite, by the paper's criteria.",
     timed=False,
     needs_data=False,
-    units=units,
+    cases=cases,
     report=report,
     passes=lambda row: outcome(row).passed,
     sources=_sources,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NAME: Final = "probe"
 
 
-def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
+def cases(_samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     """Yield a unit for every probe in every context.
 
     In the dialects of the setting `drafts`; without it, each probe in the newest
@@ -38,10 +38,10 @@ def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     if not isinstance(drafts, list):
         raise BadConfiguration("drafts is not a list of drafts", "--draft")
     for each in all_placed([_dialect(str(name)) for name in drafts]):
-        yield unit(each)
+        yield case(each)
 
 
-def unit(each: Placed) -> Case:
+def case(each: Placed) -> Case:
     """Return the unit of one probe in one context."""
     walks = [InstanceWalk(text=_text(each.valid), valid=True)]
     if each.violating is not NOTHING:
@@ -81,7 +81,7 @@ TASK: Final = Task(
     "enforced, ignored, refused or over-strict.",
     timed=False,
     needs_data=False,
-    units=units,
+    cases=cases,
     report=report,
     passes=lambda row: outcome(row) in GOOD,
 )

@@ -44,7 +44,7 @@ class Family:
     #: The keyword that the broken text violates.
     keyword: str
     sizes: tuple[int, ...]
-    case: Callable[[int], SizedSchema]
+    sized_schema: Callable[[int], SizedSchema]
 
 
 def families() -> Mapping[str, Family]:
@@ -58,42 +58,42 @@ def families() -> Mapping[str, Family]:
             keyword="type",
             # Twice as many levels of JSON: what readers of JSON take is not the point.
             sizes=tuple(2**power for power in range(9)),
-            case=_depth,
+            sized_schema=_depth,
         ),
         Family(
             name="enum",
             counts="values of an enum",
             keyword="enum",
             sizes=fours[:8],
-            case=_enum,
+            sized_schema=_enum,
         ),
         Family(
             name="maxItems",
             counts="items that are allowed",
             keyword="maxItems",
             sizes=fours,
-            case=_max_items,
+            sized_schema=_max_items,
         ),
         Family(
             name="maxLength",
             counts="characters that are allowed",
             keyword="maxLength",
             sizes=fours,
-            case=_max_length,
+            sized_schema=_max_length,
         ),
         Family(
             name="optional",
             counts="optional properties",
             keyword="additionalProperties",
             sizes=twos,
-            case=_optional,
+            sized_schema=_optional,
         ),
         Family(
             name="anyOf",
             counts="branches",
             keyword="anyOf",
             sizes=twos,
-            case=_any_of,
+            sized_schema=_any_of,
         ),
     )
     return {each.name: each for each in listed}

@@ -26,7 +26,7 @@ NAME: Final = "scaling"
 REPEATS: Final = 3
 
 
-def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
+def cases(_samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
     """Yield a unit for every family, size and repetition; small sizes first.
 
     The settings `families` (a list of names), `largest` (no size above it) and
@@ -46,7 +46,7 @@ def units(_subjects: Iterable[Sample], settings: Settings) -> Iterator[Case]:
         for name in chosen:
             for size in known[name].sizes:
                 if size <= largest:
-                    yield _unit(known[name], size, repetition)
+                    yield _case(known[name], size, repetition)
 
 
 def _unknown(chosen: list[Any], known: object) -> str:
@@ -61,23 +61,23 @@ def _number(settings: Settings, name: str, default: int) -> int:
     return value
 
 
-def _unit(family: Family, size: int, repetition: int) -> Case:
-    case = family.case(size)
+def _case(family: Family, size: int, repetition: int) -> Case:
+    sized = family.sized_schema(size)
     return Case(
         task=NAME,
         id=f"{family.name}-{size:06}-{repetition + 1}",
         config=family.name,
-        schema=case.schema,
-        walks=tuple(_walks(case, family)),
+        schema=sized.schema,
+        walks=tuple(_walks(sized, family)),
         label={"family": family.name, "size": size, "repetition": repetition + 1},
     )
 
 
-def _walks(case: SizedSchema, family: Family) -> Iterator[InstanceWalk]:
-    yield InstanceWalk(text=case.valid, valid=True, label={"kind": "witness"})
-    if case.invalid is not None:
+def _walks(sized: SizedSchema, family: Family) -> Iterator[InstanceWalk]:
+    yield InstanceWalk(text=sized.valid, valid=True, label={"kind": "witness"})
+    if sized.invalid is not None:
         label = {"kind": "near_miss", "keyword": family.keyword}
-        yield InstanceWalk(text=case.invalid, valid=False, label=label)
+        yield InstanceWalk(text=sized.invalid, valid=False, label=label)
 
 
 def report(run: RunRows) -> Report:
@@ -93,7 +93,7 @@ TASK: Final = Task(
     "optional properties and anyOf width: curves and exponents.",
     timed=True,
     needs_data=False,
-    units=units,
+    cases=cases,
     report=report,
-    repeats=lambda unit: unit.id.rpartition("-")[0],
+    repeats=lambda case: case.id.rpartition("-")[0],
 )

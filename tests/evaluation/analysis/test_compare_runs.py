@@ -224,10 +224,10 @@ def test_an_honest_refusal_is_better_than_a_wrong_mask(tmp_path: Path) -> None:
         row(id="o5", result=Result.CRASH, walks=()),
     ]
     (side,) = compared_engines([_run(tmp_path, rows)], "masks")
-    ranks = [rank(each) for each in side.units]
+    ranks = [rank(each) for each in side.cases]
     assert ranks == sorted(set(ranks))
     assert compare_with_baseline(side, side).no_worse == Rate(5, 5)
-    assert len(pair_engines(side, side).units) == 5
+    assert len(pair_engines(side, side).cases) == 5
 
 
 def test_every_standing_has_a_rank(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_what_cannot_shrink_stays() -> None:
     assert shrink({"x": 1}, lambda _: False) == {"x": 1}
 
 
-def _unit(schema: UntypedJson, *walks: InstanceWalk) -> Case:
+def _case(schema: UntypedJson, *walks: InstanceWalk) -> Case:
     return Case(
         task="masks", id="o1", config="Made", schema=json.dumps(schema), walks=walks
     )
@@ -97,27 +97,27 @@ def _unit(schema: UntypedJson, *walks: InstanceWalk) -> Case:
 
 def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
     """The engine dies again and again, and each time less is left."""
-    (entrant,) = select_engines([miniature("crash")], "faithful", [])
+    (participant,) = select_engines([miniature("crash")], "faithful", [])
     schema = {
         "type": "object",
         "properties": {"a": {"title": "crash"}, "b": {"type": "string"}},
     }
-    with asking(entrant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrunk(_unit(schema), ask, most=40)
+    with asking(participant, tokenizer(tmp_path), BRISK) as ask:
+        found = shrunk(_case(schema), ask, most=40)
     assert json.loads(found.schema) == {"title": "crash"}
     assert found.row.result is Result.CRASH
 
 
 def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> None:
     """The schema that is left still refuses the text that the engine accepts."""
-    (entrant,) = select_engines([miniature("accept_all")], "faithful", [])
+    (participant,) = select_engines([miniature("accept_all")], "faithful", [])
     schema = {"type": "object", "required": ["b"], "properties": {"a": {}, "b": {}}}
     texts = (
         InstanceWalk(text="{}", valid=False),
         InstanceWalk(text='{"b":1}', valid=True),
     )
-    with asking(entrant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrunk(_unit(schema, *texts), ask, most=60)
+    with asking(participant, tokenizer(tmp_path), BRISK) as ask:
+        found = shrunk(_case(schema, *texts), ask, most=60)
     assert json.loads(found.schema) == {"required": ["b"]}
     assert outcome_of(found.row) is Outcome.UNDER_CONSTRAINED
     assert found.as_json("d")["tests"] == [{"valid": False, "text": "{}", "data": {}}]
@@ -146,9 +146,9 @@ def test_a_failure_of_a_run_is_asked_for_again(
 
 def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
     """There is nothing to shrink."""
-    (entrant,) = select_engines([miniature("accept_all")], "faithful", [])
+    (participant,) = select_engines([miniature("accept_all")], "faithful", [])
     with (
-        asking(entrant, tokenizer(tmp_path), BRISK) as ask,
+        asking(participant, tokenizer(tmp_path), BRISK) as ask,
         pytest.raises(NoInput, match="nothing fails"),
     ):
-        shrunk(_unit({}, InstanceWalk(text="1", valid=True)), ask, most=5)
+        shrunk(_case({}, InstanceWalk(text="1", valid=True)), ask, most=5)

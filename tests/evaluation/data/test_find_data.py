@@ -48,7 +48,7 @@ def test_a_dataset_of_the_hub_is_read_like_a_build(
     here = open_data(str(folder), settings=settings)
     for where in (NAME, f"{NAME}@main", f"hf://datasets/{NAME}@main"):
         there = open_data(where, settings=settings)
-        assert list(there.subjects()) == list(here.subjects())
+        assert list(there.samples()) == list(here.samples())
         assert (there.origin, there.sha256) == ("hub", here.sha256)
 
 
@@ -124,4 +124,4 @@ def test_the_sample_has_schemas_of_every_config_with_instances(tmp_path: Path) -
     names = list(reader.names())
     assert len({each.config for each in names}) == 10
     assert all(each.complete for each in names)
-    assert all(each.schema for each in reader.subjects(range(len(names))))
+    assert all(each.schema for each in reader.samples(range(len(names))))

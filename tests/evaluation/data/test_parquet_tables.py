@@ -30,7 +30,7 @@ def build(tmp_path: Path) -> Path:
 
 
 def _ids(data: Dataset) -> list[str]:
-    return [each.id for each in data.subjects()]
+    return [each.id for each in data.samples()]
 
 
 def _open(where: Path, choice: SampleSelection | None = None) -> Dataset:
@@ -41,15 +41,15 @@ def _open(where: Path, choice: SampleSelection | None = None) -> Dataset:
 def test_a_build_is_read_in_its_order_as_often_as_asked(build: Path) -> None:
     """Every record comes with its instances; a second walk gives the same."""
     data = _open(build)
-    first = list(data.subjects())
-    assert list(data.subjects()) == first
+    first = list(data.samples())
+    assert list(data.samples()) == first
     assert [each.config for each in first[:200]] == ["Github_easy"] * 200
     assert [each.id for each in first[200:]] == ["s3", "s1", "bare2"]
     assert (data.count, data.instances, data.origin) == (203, "given", "build")
-    subject = first[0]
-    assert (subject.schema, subject.dialect) == (SCHEMA, "draft-07")
-    assert (subject.split, subject.features) == ("val", ("required",))
-    assert subject.instances == (
+    sample = first[0]
+    assert (sample.schema, sample.dialect) == (SCHEMA, "draft-07")
+    assert (sample.split, sample.features) == ("val", ("required",))
+    assert sample.instances == (
         Instance(text='{"a": 2}', valid=True, kind="minimal"),
         Instance(
             text="{}",
@@ -82,11 +82,11 @@ def test_configs_splits_ids_and_a_limit_choose(build: Path) -> None:
     ]
     small, large = (_open(build, SampleSelection(limit=limit)) for limit in (20, 60))
     assert (small.count, large.count) == (20, 60)
-    assert [each.config for each in small.subjects()].count("Snowplow") == 1
+    assert [each.config for each in small.samples()].count("Snowplow") == 1
     assert set(_ids(small)) < set(_ids(large))
     assert _ids(_open(build, SampleSelection(limit=20))) == _ids(small)
     assert _ids(_open(build, SampleSelection(limit=20, seed=1))) != _ids(small)
-    assert all(each.instances for each in small.subjects() if each.id != "bare2")
+    assert all(each.instances for each in small.samples() if each.id != "bare2")
 
 
 def test_the_digest_is_that_of_the_content(build: Path, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_instances_in_another_order_are_refused(build: Path) -> None:
     ]
     write(build / "Snowplow_instances" / "train-00000-of-00001.parquet", rows)
     with pytest.raises(BadData, match="'s1' stand where it does not"):
-        list(_open(build).subjects())
+        list(_open(build).samples())
 
 
 def test_a_table_without_schemas_is_refused(build: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_table_without_schemas_is_refused(build: Path) -> None:
     path = build / "Snowplow" / "test-00000-of-00001.parquet"
     write(path, [{"unique_id": "s3"}])
     with pytest.raises(BadConfiguration, match="no column json_schema"):
-        list(_open(build).subjects())
+        list(_open(build).samples())
     path.write_bytes(b"PAR1 and no more")
     with pytest.raises(BadData, match="not readable as parquet"):
         _open(build)
@@ -148,7 +148,7 @@ def test_records_without_instances_get_some(tmp_path: Path) -> None:
     """A build without instances is measured with instances made now, and says so."""
     folder = write_tables(tmp_path / "b", {"A": {"test": ["x", "y"]}}, instances=False)
     data = _open(folder)
-    found = list(data.subjects())
+    found = list(data.samples())
     assert data.instances == "made"
     assert found[0].instances == found[1].instances
     assert {each.valid for each in found[0].instances} == {True, False}

@@ -50,7 +50,7 @@ def _open(where: Path, told: Quiet | None = None, *, instances: bool = True) -> 
 
 
 def _named(data: Dataset) -> dict[str, Sample]:
-    return {f"{each.config}/{each.id}": each for each in data.subjects()}
+    return {f"{each.config}/{each.id}": each for each in data.samples()}
 
 
 def test_a_folder_of_schemas_is_read_in_natural_order(tmp_path: Path) -> None:
@@ -130,16 +130,16 @@ def test_maskbench_files_bring_their_instances(tmp_path: Path) -> None:
         folder,
     )
     data = _open(folder)
-    subject = _named(data)["Github_easy/o/1"]
+    sample = _named(data)["Github_easy/o/1"]
     assert data.instances == "given"
-    assert [each.text for each in subject.instances] == [
+    assert [each.text for each in sample.instances] == [
         '{"b": 1, "a": "\u65e5"}',
         "{}",
         "null",
     ]
-    assert [each.kind for each in subject.instances] == ["full", "near_miss", "test"]
-    assert subject.instances[1].keyword == "required"
-    assert subject.instances[1].schema_pointer == "/required"
+    assert [each.kind for each in sample.instances] == ["full", "near_miss", "test"]
+    assert sample.instances[1].keyword == "required"
+    assert sample.instances[1].schema_pointer == "/required"
 
 
 def test_a_reproducer_is_the_unit_that_it_came_from(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_a_reproducer_is_the_unit_that_it_came_from(tmp_path: Path) -> None:
         "csbdata": {"config": "Snowplow", "id": "sp_1"},
     }
     path.write_text(json.dumps(content))
-    subject = _named(_open(path))["Snowplow/sp_1"]
-    assert [(each.text, each.valid) for each in subject.instances] == [
+    sample = _named(_open(path))["Snowplow/sp_1"]
+    assert [(each.text, each.valid) for each in sample.instances] == [
         ("1.0e0", True),
         ("{'", False),
     ]
@@ -181,13 +181,13 @@ def test_instances_are_made_once_for_each_schema(
             yield result
 
     monkeypatch.setattr(Pool, "run_batches", counted)
-    first = list(_open(folder).subjects())
+    first = list(_open(folder).samples())
     assert (sum(asked), all(each.instances for each in first)) == (3, True)
     assert first[0].dialect == "2020-12"
-    assert list(_open(folder).subjects()) == first
+    assert list(_open(folder).samples()) == first
     assert sum(asked) == 3
     (folder / "1.json").write_text('{"const": 5}')
-    edited = list(_open(folder).subjects())
+    edited = list(_open(folder).samples())
     assert sum(asked) == 4
     assert [edited[0], edited[2]] == [first[0], first[2]]
     assert edited[1].instances[0].text == "5"
@@ -197,12 +197,12 @@ def test_a_damaged_store_of_instances_is_made_anew(tmp_path: Path) -> None:
     """What is kept is a convenience: broken bytes in it cost only time."""
     path = tmp_path / "mine.json"
     path.write_text('{"const": 5}')
-    first = list(_open(path).subjects())
+    first = list(_open(path).samples())
     kept = tmp_path / "cache" / "instances.sqlite"
     for beside in tmp_path.glob("cache/instances.sqlite-*"):
         beside.unlink()
     kept.write_bytes(b"SQLite format 3\x00" + b"\xff" * 4000)
-    assert list(_open(path).subjects()) == first
+    assert list(_open(path).samples()) == first
 
 
 def test_a_store_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_store_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
     pages = bytearray(kept.read_bytes())
     pages[2 * 4096 : 3 * 4096] = b"\xff" * 4096
     kept.write_bytes(pages)
-    for reads in (lambda: _open(path), lambda: list(data.subjects())):
+    for reads in (lambda: _open(path), lambda: list(data.samples())):
         with pytest.raises(CannotCreate, match=r"instances\.sqlite: .*malformed"):
             reads()
 
@@ -224,7 +224,7 @@ def test_a_schema_that_is_hopeless_has_no_instances(tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text('{"type": "object", "required": 5}')
     data = _open(path)
-    assert [each.instances for each in data.subjects()] == [()]
+    assert [each.instances for each in data.samples()] == [()]
     assert (data.count, data.instances) == (1, "made")
 
 
@@ -268,7 +268,7 @@ def test_what_was_made_before_a_stop_is_kept(tmp_path: Path) -> None:
     kept.close()
     assert 32 <= found < 70
     data = _open(folder)
-    assert [each.instances[0].text for each in data.subjects()] == [
+    assert [each.instances[0].text for each in data.samples()] == [
         str(number) for number in range(70)
     ]
 
@@ -280,7 +280,7 @@ def test_a_schema_that_costs_too_much_has_no_instances(
     limits = replace(Limits(), seconds=1e-5)
     monkeypatch.setattr("evaluation.data.instance_store.limits", lambda: limits)
     data = _open(_folder(tmp_path, 2))
-    assert [each.instances for each in data.subjects()] == [(), ()]
+    assert [each.instances for each in data.samples()] == [(), ()]
     assert (data.count, data.instances) == (2, "made")
 
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Row
 
 
-def _dead(result: Result, unit: str) -> Row:
+def _dead(result: Result, case: str) -> Row:
     return row(
-        id=unit, result=result, phase="compile", compile_ns=None,
+        id=case, result=result, phase="compile", compile_ns=None,
         first_mask_ns=None, walks=(),
     )  # fmt: skip
 

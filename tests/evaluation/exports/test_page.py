@@ -111,11 +111,11 @@ def test_plots_are_drawn_as_files(tmp_path: Path) -> None:
 def test_frames_are_written_whole(tmp_path: Path) -> None:
     """Parquet has the frame; CSV has lists as JSON, and empty fields, not zeros."""
     run = _run(tmp_path)
-    units, walks = write_parquet(run, tmp_path / "out")
-    assert pl.read_parquet(units).equals(run.frame())
+    cases, walks = write_parquet(run, tmp_path / "out")
+    assert pl.read_parquet(cases).equals(run.frame())
     assert pl.read_parquet(walks).equals(run.walks())
-    units, walks = write_csv(run, tmp_path / "out")
-    found = pl.read_csv(units)
+    cases, walks = write_csv(run, tmp_path / "out")
+    found = pl.read_csv(cases)
     assert found.height == len(run)
     assert found["compile_ns"].null_count() == run.frame()["compile_ns"].null_count()
     crashed = found.filter(pl.col("task") == "plugin")["warnings"][0]

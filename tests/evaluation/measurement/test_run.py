@@ -9,12 +9,12 @@ import pytest
 
 import evaluation
 from curation.system.errors import BadConfiguration
-from tests.evaluation.measuring import miniature, request_of, subject
+from tests.evaluation.measuring import miniature, request_of, sample
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SAMPLES = [subject("one", "{}"), subject("two", "[1]"), subject("three", "7")]
+_SAMPLES = [sample("one", "{}"), sample("two", "[1]"), sample("three", "7")]
 
 
 def _request(folder: Path, **fields: object) -> evaluation.RunRequest:

@@ -60,26 +60,26 @@ def test_a_time_out_of_the_compile_is_cut_off_there() -> None:
     lost = row(result=Result.TIMEOUT, phase="compile", compile_ns=None, walks=())
     assert measure(lost, 7).compile_cut_ns == 7
     for result in (Result.COMPILE_ERROR, Result.CRASH):
-        unit = measure(replace(lost, result=result, compile_ns=9), 7)
-        assert (unit.compile_ns, unit.compile_cut_ns) == (None, None)
+        case = measure(replace(lost, result=result, compile_ns=9), 7)
+        assert (case.compile_ns, case.compile_cut_ns) == (None, None)
 
 
 @pytest.mark.parametrize("phase", ["walk", "generate"])
 def test_a_time_out_after_the_compile_keeps_the_compile(phase: str) -> None:
     """What compiled has compiled, whatever came after."""
     late = row(result=Result.TIMEOUT, phase=phase, compile_ns=5, walks=())
-    unit = measure(late, 7)
-    assert unit.compiled
-    assert (unit.compile_ns, unit.compile_cut_ns) == (5, None)
+    case = measure(late, 7)
+    assert case.compiled
+    assert (case.compile_ns, case.compile_cut_ns) == (5, None)
 
 
 def test_time_between_masks_is_mask_and_commit() -> None:
     """A blocked token has a mask and no commit; one figure for each mask."""
     walked = replace(blocked(1), mask_ns=(10, 20), commit_ns=(3,))
-    unit = measure(row(walks=(walked,)), None)
-    assert list(unit.between_ns) == [13, 20]
-    assert list(unit.mask_ns) == [10, 20]
-    assert unit.mean_between_ns == 16.5
+    case = measure(row(walks=(walked,)), None)
+    assert list(case.between_ns) == [13, 20]
+    assert list(case.mask_ns) == [10, 20]
+    assert case.mean_between_ns == 16.5
 
 
 _JSON = st.recursive(

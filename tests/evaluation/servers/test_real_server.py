@@ -89,8 +89,8 @@ def _asked(name: str) -> GenerationRequest:
 def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     """The text ends as the server says, its tokens are counted, and it has a price."""
     base, model = served
-    (entrant,) = server_participants(f"{base}/v1", model, ["none"], 60.0)
-    writer = ServerWriter(entrant, prices=TokenPrices(prompt=1.0, output=2.0))
+    (participant,) = server_participants(f"{base}/v1", model, ["none"], 60.0)
+    writer = ServerWriter(participant, prices=TokenPrices(prompt=1.0, output=2.0))
     made = writer.write([_asked("one"), _asked("two"), _asked("three")])
     writer.close()
     assert [each.id for each in made] == ["one", "two", "three"]
@@ -115,8 +115,8 @@ def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
                 keys=(),
                 patience=RetryBudget(tries=5, seconds=60.0, first_wait=0.01),
             )
-            (entrant,) = server_participants(asking.base, model, ["none"], 60.0)
-            writer = ServerWriter(entrant, client=ServerClient(asking))
+            (participant,) = server_participants(asking.base, model, ["none"], 60.0)
+            writer = ServerWriter(participant, client=ServerClient(asking))
             texts.append(writer.write([_asked("the same")])[0])
             writer.close()
     assert spoils == []

@@ -75,7 +75,7 @@ def _table(run: RecordedRun, name: str) -> Table:
 
 def test_it_asks_for_nothing_but_compiling() -> None:
     """One unit a subject, without walks, and with its features."""
-    subject = Sample(
+    sample = Sample(
         id="o1",
         config="x",
         split="",
@@ -83,11 +83,11 @@ def test_it_asks_for_nothing_but_compiling() -> None:
         dialect="2020-12",
         features=("not",),
     )
-    (unit,) = TASK.units([subject], Settings())
+    (case,) = TASK.cases([sample], Settings())
     assert task_named("declared") is TASK
-    assert (unit.schema, unit.walks) == (subject.schema, ())
-    assert unit.label["features"] == ["not"]
-    assert unit.label["formats"] == []
+    assert (case.schema, case.walks) == (sample.schema, ())
+    assert case.label["features"] == ["not"]
+    assert case.label["formats"] == []
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_it_asks_for_nothing_but_compiling() -> None:
 )
 def test_formats_are_told_by_their_values(schema: str, formats: list[str]) -> None:
     """In keyword position; a schema that cannot be read says none."""
-    subject = Sample(
+    sample = Sample(
         id="o1",
         config="x",
         split="",
@@ -109,8 +109,8 @@ def test_formats_are_told_by_their_values(schema: str, formats: list[str]) -> No
         dialect="2020-12",
         features=("format",),
     )
-    (unit,) = TASK.units([subject], Settings())
-    assert unit.label["formats"] == formats
+    (case,) = TASK.cases([sample], Settings())
+    assert case.label["formats"] == formats
 
 
 def test_declared_is_what_compiles_of_everything(run: RecordedRun) -> None:
@@ -167,9 +167,9 @@ def test_the_report_reads_as_it_did(
 
 def test_a_miniature_that_refuses_all_declares_nothing(tmp_path: Path) -> None:
     """Through workers and rows: its one message is nobody's, so unmapped."""
-    subjects = [measuring.subject("a"), measuring.subject("b")]
+    samples = [measuring.sample("a"), measuring.sample("b")]
     engines = [measuring.miniature(each) for each in ("accept_all", "refuse_all")]
-    request = measuring.request_of(tmp_path, subjects, tasks=("declared",))
+    request = measuring.request_of(tmp_path, samples, tasks=("declared",))
     _, run = measuring.measured(tmp_path, engines, request)
     assert [row[1] for row in _table(run, "declared-coverage").rows] == [
         Rate(2, 2),

@@ -9,7 +9,7 @@ from evaluation.core.cases import Instance, Sample, WalkVerdict
 from evaluation.core.task import Settings
 from evaluation.reporting.table_rendering import as_json
 from evaluation.results.outcomes import Outcome, outcome_of
-from evaluation.tasks.masks.task import report, units
+from evaluation.tasks.masks.task import cases, report
 from tests.evaluation.measuring import measured, miniature, request_of
 
 if TYPE_CHECKING:
@@ -39,34 +39,34 @@ _SUBJECT = Sample(
 _EMPTY = Sample(id="b", config="Made", split="", schema="true", dialect="draft-07")
 
 
-def _unit(settings: Settings) -> Case:
-    (unit,) = units([_SUBJECT], settings)
-    return unit
+def _case(settings: Settings) -> Case:
+    (case,) = cases([_SUBJECT], settings)
+    return case
 
 
 def test_every_instance_is_a_walk_with_its_keyword() -> None:
     """A near miss carries the keyword it violates and where that stands."""
-    unit = _unit(Settings())
-    assert [(each.text, each.valid) for each in unit.walks] == [
+    case = _case(Settings())
+    assert [(each.text, each.valid) for each in case.walks] == [
         ('{"a": 1, "b": 2}', True),
         ("7", False),
         ("[7]", False),
     ]
-    assert [dict(each.label) for each in unit.walks] == [
+    assert [dict(each.label) for each in case.walks] == [
         {"kind": "full"},
         {"kind": "near_miss", "keyword": "type", "pointer": "/type"},
         {"kind": "suite"},
     ]
-    assert unit.label["dialect"] == "draft-07"
+    assert case.label["dialect"] == "draft-07"
 
 
 def test_other_orders_are_walks_apart() -> None:
     """Only of valid instances, all marked, and the same ones for the same seed."""
-    unit = _unit(Settings(orders=4))
-    apart = [each for each in unit.walks if each.label.get("apart")]
+    case = _case(Settings(orders=4))
+    apart = [each for each in case.walks if each.label.get("apart")]
     assert [each.text for each in apart] == ['{"b": 2, "a": 1}']
     assert all(each.valid for each in apart)
-    assert unit == _unit(Settings(orders=4))
+    assert case == _case(Settings(orders=4))
 
 
 def test_a_schema_without_instances_never_passes(tmp_path: Path) -> None:

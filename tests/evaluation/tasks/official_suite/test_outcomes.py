@@ -19,7 +19,7 @@ from evaluation.tasks.official_suite.outcomes import (
     outcome,
 )
 from evaluation.tasks.official_suite.suite import SuiteCase, SuiteTest
-from evaluation.tasks.official_suite.task import unit
+from evaluation.tasks.official_suite.task import case_of
 from tests.evaluation import policies
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def made(instances: str, category: str = "const", number: int = 0) -> Case:
         SuiteTest(description=str(index), data=index, valid=each == "v")
         for index, each in enumerate(instances)
     )
-    case = SuiteCase(
+    suite_case = SuiteCase(
         draft="2020-12",
         category=category,
         number=number,
@@ -47,7 +47,7 @@ def made(instances: str, category: str = "const", number: int = 0) -> Case:
         tests=tests,
         remote=False,
     )
-    return unit(case, "mini@1")
+    return case_of(suite_case, "mini@1")
 
 
 BOTH, VALID, INVALID = made("vi"), made("v"), made("i")

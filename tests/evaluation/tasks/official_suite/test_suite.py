@@ -22,8 +22,8 @@ from evaluation.tasks.official_suite.suite import (
     DRAFTS,
     Suite,
     acquire_suite,
-    cases,
     needs_remote,
+    read_suite_cases,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from curation.download.pins import ArchivePin
 
 
-def case(
+def suite_case(
     schema: UntypedJson, *tests: tuple[UntypedJson, bool], description: str = ""
 ) -> UntypedJson:
     """Return a case as the suite's files have it."""
@@ -60,23 +60,26 @@ def test_cases_come_by_category_and_place(tmp_path: Path) -> None:
     suite = miniature(
         tmp_path,
         {
-            "draft7/type.json": [case({"$id": "x"}, (1, True)), case({}, (1, True))],
-            "draft7/const.json": [case({"const": 1}, (1, True), (2, False))],
-            "draft7/optional/format/date.json": [case({}, ("", True))],
-            "draft4/type.json": [case({}, (1, True))],
+            "draft7/type.json": [
+                suite_case({"$id": "x"}, (1, True)),
+                suite_case({}, (1, True)),
+            ],
+            "draft7/const.json": [suite_case({"const": 1}, (1, True), (2, False))],
+            "draft7/optional/format/date.json": [suite_case({}, ("", True))],
+            "draft4/type.json": [suite_case({}, (1, True))],
         },
     )
-    assert [each.id for each in cases(suite, "7")] == [
+    assert [each.id for each in read_suite_cases(suite, "7")] == [
         "const/0",
         "type/0",
         "type/1",
     ]
-    (optional,) = cases(suite, "draft-07", optional=True)
+    (optional,) = read_suite_cases(suite, "draft-07", optional=True)
     assert (optional.category, optional.optional) == ("optional/format/date", True)
 
 
 @pytest.mark.parametrize(
-    "listed", [{}, [1], [{"description": ""}], [case(1) | {"tests": 3}]]
+    "listed", [{}, [1], [{"description": ""}], [suite_case(1) | {"tests": 3}]]
 )
 def test_a_file_that_is_none_of_the_suites_is_named(
     listed: UntypedJson, tmp_path: Path
@@ -84,7 +87,7 @@ def test_a_file_that_is_none_of_the_suites_is_named(
     """Exit code 65."""
     suite = miniature(tmp_path, {"draft7/type.json": listed or [[]]})
     with pytest.raises(BadData, match="draft7/type"):
-        list(cases(suite, "7"))
+        list(read_suite_cases(suite, "7"))
 
 
 def test_a_draft_that_the_suite_has_not_is_named() -> None:
@@ -168,7 +171,7 @@ def test_the_papers_43_categories_are_what_is_left_of_2020_12(tmp_path: Path) ->
         replace(FetchSettings.from_environment(offline=True), cache=tmp_path)
     )
     assert suite.route == "mirror"
-    listed = list(cases(suite, "2020-12"))
+    listed = list(read_suite_cases(suite, "2020-12"))
     kept = {each.category for each in listed if not each.remote}
     assert len({each.category for each in listed}) == 46
     assert {each.category for each in listed} - kept == {"refRemote", "vocabulary"}
@@ -185,7 +188,7 @@ def test_every_draft_can_be_read(draft: str, tmp_path: Path) -> None:
     ids = [
         each.id
         for optional in (False, True)
-        for each in cases(suite, draft, optional=optional)
+        for each in read_suite_cases(suite, draft, optional=optional)
     ]
     assert len(ids) > 180
     assert len(set(ids)) == len(ids)

@@ -12,11 +12,11 @@ from curation.system.errors import BadConfiguration
 from evaluation.core.task import Settings
 from evaluation.reporting.table_rendering import as_markdown
 from evaluation.results.reader import open_run
-from evaluation.tasks.official_suite.task import TASK, suite_units
+from evaluation.tasks.official_suite.task import TASK, draft_cases
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import write_run
-from tests.evaluation.tasks.official_suite.test_suite import case, miniature
+from tests.evaluation.tasks.official_suite.test_suite import miniature, suite_case
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,26 +29,30 @@ GOLDEN = Path(__file__).parents[2] / "golden"
 ANYTHING = True
 FILES = {
     "draft2020-12/allOf.json": [
-        case({"$schema": "https://json-schema.org/draft/2020-12/schema"}, (1, True)),
-        case({"allOf": [False]}, (1, False), ("é", False)),
+        suite_case(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema"}, (1, True)
+        ),
+        suite_case({"allOf": [False]}, (1, False), ("é", False)),
     ],
-    "draft2020-12/const.json": [case({"const": 1}, (1, True), (1.0, True), (2, False))],
+    "draft2020-12/const.json": [
+        suite_case({"const": 1}, (1, True), (1.0, True), (2, False))
+    ],
     "draft2020-12/not.json": [
-        case({"not": {}}, (1, False)),
-        case({"not": False}, (1, True)),
+        suite_case({"not": {}}, (1, False)),
+        suite_case({"not": False}, (1, True)),
     ],
-    "draft2020-12/format.json": [case({"format": "date"}, ("", True))],
+    "draft2020-12/format.json": [suite_case({"format": "date"}, ("", True))],
     "draft2020-12/refRemote.json": [
-        case({"$ref": "http://localhost:1234/integer.json"}, (1, True))
+        suite_case({"$ref": "http://localhost:1234/integer.json"}, (1, True))
     ],
 }
 
 
 @pytest.fixture
-def units(tmp_path: Path) -> list[Case]:
+def cases(tmp_path: Path) -> list[Case]:
     """Return the units of a miniature suite."""
     suite = miniature(tmp_path / "packs", FILES)
-    return list(suite_units(suite, "2020-12", optional=False))
+    return list(draft_cases(suite, "2020-12", optional=False))
 
 
 def test_it_is_a_task() -> None:
@@ -57,22 +61,24 @@ def test_it_is_a_task() -> None:
     assert not TASK.needs_data
 
 
-def test_texts_are_written_as_the_papers_harness_does(units: list[Case]) -> None:
+def test_texts_are_written_as_the_papers_harness_does(cases: list[Case]) -> None:
     """`json.dumps` with its defaults: escapes, and a number's own spelling."""
-    walks = {each.id: [walk.text for walk in each.walks] for each in units}
+    walks = {each.id: [walk.text for walk in each.walks] for each in cases}
     assert walks["allOf/1"] == ["1", '"\\u00e9"']
     assert walks["const/0"] == ["1", "1.0", "2"]
 
 
-def test_format_and_remote_documents_are_left_out(units: list[Case]) -> None:
+def test_format_and_remote_documents_are_left_out(cases: list[Case]) -> None:
     """As the paper leaves them out."""
-    assert {each.label["category"] for each in units} == {"allOf", "const", "not"}
+    assert {each.label["category"] for each in cases} == {"allOf", "const", "not"}
 
 
 def test_a_schema_says_its_draft_wherever_it_can(tmp_path: Path) -> None:
     """The suite's own are silent up to draft-07; an engine could not know."""
-    suite = miniature(tmp_path, {"draft7/a.json": [case({"a": 1}), case(ANYTHING)]})
-    said, boolean = suite_units(suite, "7", optional=False)
+    suite = miniature(
+        tmp_path, {"draft7/a.json": [suite_case({"a": 1}), suite_case(ANYTHING)]}
+    )
+    said, boolean = draft_cases(suite, "7", optional=False)
     assert json.loads(said.schema) == {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "a": 1,
@@ -83,10 +89,10 @@ def test_a_schema_says_its_draft_wherever_it_can(tmp_path: Path) -> None:
 def test_a_draft_that_is_none_is_refused_before_anything_is_fetched() -> None:
     """Exit code 78."""
     with pytest.raises(BadConfiguration, match="draft '5'"):
-        next(TASK.units((), Settings(values={"drafts": ["5"]})))
+        next(TASK.cases((), Settings(values={"drafts": ["5"]})))
 
 
-def _rows(units: list[Case]) -> list[Row]:
+def _rows(cases: list[Case]) -> list[Row]:
     rules: dict[str, Callable[..., Row]] = {
         "accept-all": lambda each, name: policies.answered(
             each, policies.accepts_all, name
@@ -96,7 +102,7 @@ def _rows(units: list[Case]) -> list[Row]:
         "perfect": lambda each, name: policies.answered(each, policies.knows_all, name),
         "refuse-all": policies.refused,
     }
-    return [rule(each, name) for name, rule in rules.items() for each in units]
+    return [rule(each, name) for name, rule in rules.items() for each in cases]
 
 
 def _cells(table: Table) -> dict[str, tuple[object, ...]]:
@@ -104,10 +110,10 @@ def _cells(table: Table) -> dict[str, tuple[object, ...]]:
 
 
 def test_the_tables_of_miniature_engines_are_exact(
-    units: list[Case], tmp_path: Path
+    cases: list[Case], tmp_path: Path
 ) -> None:
     """Accepting all fails on what is invalid; refusing all passes only its absence."""
-    run = open_run(write_run(tmp_path / "run", _rows(units)))
+    run = open_run(write_run(tmp_path / "run", _rows(cases)))
     _, failing, level, _ = TASK.report(run).tables
     assert failing.columns == (
         "engine",
@@ -135,19 +141,19 @@ def test_the_tables_of_miniature_engines_are_exact(
 
 
 def test_the_report_reads_as_it_did(
-    units: list[Case],
+    cases: list[Case],
     tmp_path: Path,
     compare_golden: Callable[[Path, str], None],
 ) -> None:
     """Cases, Table 5, Table 6 and Figure 6, as Markdown."""
-    run = open_run(write_run(tmp_path / "run", _rows(units)))
+    run = open_run(write_run(tmp_path / "run", _rows(cases)))
     text = "\n".join(as_markdown(each) for each in TASK.report(run).tables)
     compare_golden(GOLDEN / "test-suite.md", text)
 
 
-def test_figure_6_is_drawn_for_every_draft(units: list[Case], tmp_path: Path) -> None:
+def test_figure_6_is_drawn_for_every_draft(cases: list[Case], tmp_path: Path) -> None:
     """One picture each, named after it."""
-    run = open_run(write_run(tmp_path / "run", _rows(units)))
+    run = open_run(write_run(tmp_path / "run", _rows(cases)))
     (plot,) = TASK.report(run).plots
     assert plot.name == "suite-2020-12"
 
@@ -162,8 +168,8 @@ def test_miniature_engines_end_in_the_same_tables_through_the_driver(
     )
     engines = [measuring.miniature(name) for name in ("accept_all", "refuse_all")]
     request = measuring.request_of(tmp_path, (), tasks=("test-suite",))
-    tally, run = measuring.measured(tmp_path, engines, request)
-    assert tally.ran == 2 * 5
+    totals, run = measuring.measured(tmp_path, engines, request)
+    assert totals.ran == 2 * 5
     assert run.header["sources"] == {"test-suite": suite.described()}
     _, failing, level, _ = TASK.report(run).tables
     assert [row[1:] for row in failing.rows] == [(3, 0, 0, 3, 0, 0), (3, 3, 0, 0, 0, 0)]

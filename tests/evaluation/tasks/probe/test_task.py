@@ -18,7 +18,7 @@ from evaluation.results.reader import open_run
 from evaluation.tasks.probe.documented_support import Support
 from evaluation.tasks.probe.outcomes import ProbeOutcome, outcome, probed, proven
 from evaluation.tasks.probe.probes.registry import PROBES, all_placed
-from evaluation.tasks.probe.task import TASK, unit
+from evaluation.tasks.probe.task import TASK, case
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run
@@ -38,41 +38,41 @@ HEAD: Mapping[str, UntypedJson] = {
 LLGUIDANCE = "llguidance==1.9.1 faithful"
 
 
-def _unit(name: str, context: str = "root") -> Case:
+def _case(name: str, context: str = "root") -> Case:
     (found,) = [
         each
         for each in all_placed()
         if each.probe.name == name and each.context == context
     ]
-    return unit(found)
+    return case(found)
 
 
-BOTH, MERELY_VALID = _unit("minLength"), _unit("title")
+BOTH, MERELY_VALID = _case("minLength"), _case("title")
 
 
 def test_it_asks_for_every_probe_in_every_context() -> None:
     """Once each without a draft, with every schema's own walks."""
-    units = list(TASK.units((), Settings()))
+    cases = list(TASK.cases((), Settings()))
     assert task_named("probe") is TASK
-    assert len(units) == sum(len(each.contexts) for each in PROBES)
-    assert len({(each.config, each.id) for each in units}) == len(units)
-    assert {len(each.walks) for each in units} == {1, 2}
+    assert len(cases) == sum(len(each.contexts) for each in PROBES)
+    assert len({(each.config, each.id) for each in cases}) == len(cases)
+    assert {len(each.walks) for each in cases} == {1, 2}
 
 
 def test_a_draft_has_its_own_probes() -> None:
     """Those that the draft knows, however it is called."""
-    units = list(TASK.units((), Settings(values={"drafts": ["7", "draft-04"]})))
-    assert {each.config for each in units} == {"draft-07", "draft-04"}
-    keywords = {str(e.label["keyword"]) for e in units if e.config == "draft-07"}
+    cases = list(TASK.cases((), Settings(values={"drafts": ["7", "draft-04"]})))
+    assert {each.config for each in cases} == {"draft-07", "draft-04"}
+    keywords = {str(e.label["keyword"]) for e in cases if e.config == "draft-07"}
     assert "dependencies" in keywords
     assert not keywords & {"prefixItems", "id", "$anchor"}
     with pytest.raises(BadConfiguration, match="draft-03"):
-        next(TASK.units((), Settings(values={"drafts": ["draft-03"]})))
+        next(TASK.cases((), Settings(values={"drafts": ["draft-03"]})))
 
 
 def test_a_unit_is_a_schema_and_two_texts() -> None:
     """The schema says its draft; the texts are as people write them."""
-    found = _unit("format (email)", "property")
+    found = _case("format (email)", "property")
     assert json.loads(found.schema) == {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -133,8 +133,8 @@ def test_a_row_with_too_few_walks_proves_nothing() -> None:
 
 
 def _rows(*names: str) -> list[Row]:
-    units = [
-        unit(each) for each in all_placed() if not names or each.probe.name in names
+    cases = [
+        case(each) for each in all_placed() if not names or each.probe.name in names
     ]
     rules: dict[str, Callable[[Case, str], Row]] = {
         "accept-all": lambda each, name: policies.answered(
@@ -145,7 +145,7 @@ def _rows(*names: str) -> list[Row]:
         ),
         "refuse-all": policies.refused,
     }
-    return [rule(each, name) for name, rule in rules.items() for each in units]
+    return [rule(each, name) for name, rule in rules.items() for each in cases]
 
 
 def _table(run: RecordedRun, name: str) -> Table:
@@ -155,8 +155,8 @@ def _table(run: RecordedRun, name: str) -> Table:
 def test_accepting_all_is_caught_by_every_probe_that_asserts(tmp_path: Path) -> None:
     """It ignores each of them, and tolerates the others; refusing all refuses all."""
     run = open_run(write_run(tmp_path, _rows(), HEAD))
-    units = [unit(each) for each in all_placed()]
-    mere = sum(len(each.walks) == 1 for each in units)
+    cases = [case(each) for each in all_placed()]
+    mere = sum(len(each.walks) == 1 for each in cases)
     table = _table(run, "probes-outcomes")
     assert table.columns[1:] == (
         "as specified",
@@ -165,7 +165,7 @@ def test_accepting_all_is_caught_by_every_probe_that_asserts(tmp_path: Path) -> 
         "ignored",
         "refused",
     )
-    every = len(units)
+    every = len(cases)
     assert {row[0]: row[1:] for row in table.rows} == {
         "accept-all": (Rate(mere, every), 0, mere, every - mere, 0),
         LLGUIDANCE: (Rate(every, every), every - mere, mere, 0, 0),
@@ -176,10 +176,10 @@ def test_accepting_all_is_caught_by_every_probe_that_asserts(tmp_path: Path) -> 
 def test_a_feature_is_proven_by_all_its_probes() -> None:
     """In part by some, and not by none."""
     rows = [
-        policies.answered(_unit("minLength"), policies.knows_all, "x"),
-        policies.answered(_unit("maxLength"), policies.accepts_all, "x"),
-        policies.answered(_unit("not (value)"), policies.accepts_all, "x"),
-        policies.answered(_unit("enum"), policies.knows_all, "x"),
+        policies.answered(_case("minLength"), policies.knows_all, "x"),
+        policies.answered(_case("maxLength"), policies.accepts_all, "x"),
+        policies.answered(_case("not (value)"), policies.accepts_all, "x"),
+        policies.answered(_case("enum"), policies.knows_all, "x"),
     ]
     assert proven(map(probed, rows)) == {
         "@minmaxLength": (Support.PARTLY, 1, 2),
@@ -238,11 +238,11 @@ def test_theoretical_coverage_is_of_the_schemas_in_the_run(tmp_path: Path) -> No
 
 def test_a_format_counts_by_its_value(tmp_path: Path) -> None:
     """A schema with a date is covered where dates are, whatever other formats do."""
-    date, email = _unit("format (date)"), _unit("format (email)")
+    date, email = _case("format (date)"), _case("format (email)")
     rows = [
         policies.answered(date, policies.knows_all, LLGUIDANCE),
         policies.answered(email, policies.accepts_all, LLGUIDANCE),
-        policies.refused(_unit("format (unknown)"), LLGUIDANCE),
+        policies.refused(_case("format (unknown)"), LLGUIDANCE),
         *(
             row(
                 engine=LLGUIDANCE,
@@ -275,12 +275,12 @@ def test_the_report_reads_as_it_did(
 
 def test_miniature_engines_are_caught_through_the_driver(tmp_path: Path) -> None:
     """What accepts all ignores every keyword; one that dies is no refusal."""
-    units = [unit(each) for each in all_placed() if each.probe.name == "minLength"]
+    cases = [case(each) for each in all_placed() if each.probe.name == "minLength"]
     request = measuring.request_of(
         tmp_path,
         (),
         tasks=("probe",),
-        only=frozenset(f"{each.config}/{each.id}" for each in units),
+        only=frozenset(f"{each.config}/{each.id}" for each in cases),
     )
     engines = [measuring.miniature(each) for each in ("accept_all", "refuse_all")]
     _, run = measuring.measured(tmp_path, engines, request)

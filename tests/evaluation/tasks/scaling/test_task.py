@@ -39,28 +39,28 @@ def test_every_text_is_what_it_says(name: str) -> None:
     assert list(family.sizes) == sorted(set(family.sizes))
     # The validator reads no deeper than 255 levels.
     for size in family.sizes[: 7 if name == "depth" else None]:
-        case = family.case(size)
-        validator = jsonschema_rs.validator_for(json.loads(case.schema))
-        assert validator.is_valid(json.loads(case.valid))
-        if case.invalid is not None:
-            assert not validator.is_valid(json.loads(case.invalid))
-        assert len(case.valid) < 5_000
+        sized = family.sized_schema(size)
+        validator = jsonschema_rs.validator_for(json.loads(sized.schema))
+        assert validator.is_valid(json.loads(sized.valid))
+        if sized.invalid is not None:
+            assert not validator.is_valid(json.loads(sized.invalid))
+        assert len(sized.valid) < 5_000
 
 
 def test_only_what_grows_differs() -> None:
     """Schemas of a family have a length that grows with n and nothing else."""
     for family in families().values():
-        lengths = [len(family.case(size).schema) for size in family.sizes]
+        lengths = [len(family.sized_schema(size).schema) for size in family.sizes]
         assert lengths == sorted(lengths)
 
 
-def _units(**values: Any) -> list[str]:  # noqa: ANN401 (whatever a person writes)
-    return [each.id for each in TASK.units((), Settings(values=values))]
+def _cases(**values: Any) -> list[str]:  # noqa: ANN401 (whatever a person writes)
+    return [each.id for each in TASK.cases((), Settings(values=values))]
 
 
 def test_settings_choose_families_sizes_and_repetitions() -> None:
     """Small sizes come first, a repetition is a unit of its own."""
-    assert _units(families=["enum"], largest=16, repeats=2) == [
+    assert _cases(families=["enum"], largest=16, repeats=2) == [
         "enum-000001-1",
         "enum-000004-1",
         "enum-000016-1",
@@ -68,8 +68,8 @@ def test_settings_choose_families_sizes_and_repetitions() -> None:
         "enum-000004-2",
         "enum-000016-2",
     ]
-    every = _units()
-    assert len(every) == len(set(every)) == 3 * len(_units(repeats=1))
+    every = _cases()
+    assert len(every) == len(set(every)) == 3 * len(_cases(repeats=1))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_settings_that_make_no_sense_are_said(
 ) -> None:
     """A wrong setting is named, with what there is."""
     with pytest.raises(BadConfiguration, match=said):
-        _units(**values)
+        _cases(**values)
 
 
 def _row(size: int, repetition: int = 1, **given: Any) -> Row:  # noqa: ANN401 (fields)
@@ -188,8 +188,8 @@ def test_a_run_of_a_real_worker_is_reported(tmp_path: Path) -> None:
     request = request_of(
         tmp_path, (), tasks=("scaling",), settings=Settings(values=values)
     )
-    tally, run = measured(tmp_path, [miniature("accept_all")], request)
-    assert tally.ran == 3
+    totals, run = measured(tmp_path, [miniature("accept_all")], request)
+    assert totals.ran == 3
     lines = _table(TASK.report(run), "scaling-curves").rows
     assert [line[2] for line in lines] == [1, 4, 16]
     assert all(isinstance(line[3], Duration) for line in lines)
@@ -226,9 +226,9 @@ def test_what_ended_at_its_deadline_is_not_repeated_for_ever(tmp_path: Path) -> 
         settings=Settings(values=values),
         bounds=Bounds(compile_seconds=0.2, run_seconds=0.2, memory_mb=192),
     )
-    tally, run = measured(tmp_path, [str(engine)], request)
+    totals, run = measured(tmp_path, [str(engine)], request)
     late = [each for each in run.rows() if each.result is Result.TIMEOUT]
-    assert tally.ran == 60
+    assert totals.ran == 60
     assert len(late) == 20
     assert len({each.fingerprint for each in late}) == 20
     assert {each.label["repetition"] for each in late} == set(range(1, 21))
