@@ -25,7 +25,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.dataset.grade_files import GradedSchema, GradingFigures
     from curation.instances.dataset.make_instances import SchemaInstances
 
@@ -93,12 +93,10 @@ def instances(  # noqa: PLR0913 (one parameter an option)
 
 
 def _make(target: str, build: Path, seed: int, format_: Format) -> None:
-    from curation.instances.dataset.build_step import limits, made_of, program
-    from curation.workers.worker import Worker
+    from curation.instances.dataset.one_schema import witnesses
 
     schema, dialect = _schema_of(target, build)
-    with Worker(program(seed), limits()) as worker:
-        made = made_of(worker.ask({"schema": schema, "dialect": dialect}))
+    made = witnesses(schema, dialect=dialect, seed=seed)
     if format_ is Format.JSON:
         print_json({"schema": target, **made.to_json()})
     else:
@@ -107,7 +105,7 @@ def _make(target: str, build: Path, seed: int, format_: Format) -> None:
         raise typer.Exit(1)
 
 
-def _schema_of(target: str, build: Path) -> tuple[str, str]:
+def _schema_of(target: str, build: Path) -> tuple[str, str | None]:
     """Return text and dialect of a file, or else of a record; files come first.
 
     Raises:
@@ -118,7 +116,7 @@ def _schema_of(target: str, build: Path) -> tuple[str, str]:
     path = Path(target)
     if path.is_file():
         try:
-            return path.read_text("utf-8-sig"), ""
+            return path.read_text("utf-8-sig"), None
         except (OSError, UnicodeDecodeError) as error:
             raise NoInput(f"cannot be read ({error})", target) from error
     if path.suffix == ".json" and not build.is_dir():
@@ -131,14 +129,14 @@ def _print_made(target: str, made: SchemaInstances) -> None:
     show(f"{target}: {made.answer}  {made.dialect}".rstrip(), style="bold")
     if made.reason:
         show(f"  {made.reason}: {shortened(made.detail, _SHOWN)}")
-    for each in made.instances:
-        where = f"  {each.keyword}" if each.keyword else ""
-        if each.schema_pointer:
-            where += f" at {each.schema_pointer}"
-        if each.keyword:
-            where += f" for {each.instance_pointer or 'the root'}"
-        show(f"{each.kind}{where}", style="green" if each.valid else "yellow")
-        show(f"  {shortened(each.text, _SHOWN)}")
+    for row in made.instances:
+        where = f"  {row.keyword}" if row.keyword else ""
+        if row.schema_pointer:
+            where += f" at {row.schema_pointer}"
+        if row.keyword:
+            where += f" for {row.instance_pointer or 'the root'}"
+        show(f"{row.kind}{where}", style="green" if row.valid else "yellow")
+        show(f"  {shortened(row.text, _SHOWN)}")
 
 
 def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
@@ -160,7 +158,7 @@ def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
             {
                 **asdict(figures),
                 "agreement": figures.agreement,
-                "schemas_graded": [_as_json(each) for each in answers],
+                "schemas_graded": [_as_json(schema) for schema in answers],
             }
         )
     else:
@@ -169,7 +167,7 @@ def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
         raise typer.Exit(1)
 
 
-def _as_json(answers: GradedSchema) -> UntypedJson:
+def _as_json(answers: GradedSchema) -> Json:
     asked = answers.asked
     return {
         "config": asked.config,
@@ -185,15 +183,15 @@ def _as_json(answers: GradedSchema) -> UntypedJson:
 
 def _print_check(answers: Sequence[GradedSchema], figures: GradingFigures) -> None:
     shown = 0
-    for each in answers:
-        for given, grade in each.differing():
+    for schema in answers:
+        for given, grade in schema.differing():
             shown += 1
             if shown > _MOST_DIFFERENCES:
                 break
             label = "valid" if given.valid else "invalid"
             place = f"{grade.keyword} at {grade.schema_pointer or 'the root'}"
             why = f"refused for {place}" if grade.keyword else "accepted"
-            name = f"{each.asked.config}/{each.asked.unique_id}".strip("/")
+            name = f"{schema.asked.config}/{schema.asked.unique_id}".strip("/")
             show(f"{name}: labelled {label}, {why}")
             show(f"  {shortened(given.text, _SHOWN)}")
     differing = figures.labelled - figures.agreeing
@@ -236,5 +234,5 @@ def _report(build: Path, format_: Format) -> None:
     if len(found.without) > _MOST_DIFFERENCES:
         rest = len(found.without) - _MOST_DIFFERENCES
         say(f"... and {rest:,} more without a witness (--format json)")
-    for each in cost_lines(found):
-        show(each)
+    for line in cost_lines(found):
+        show(line)

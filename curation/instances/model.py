@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Explained
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 
 class InstanceKind(StrEnum):
@@ -42,7 +43,7 @@ class Witness:
     """A value that the schema accepts, as jsonschema-rs judges it."""
 
     kind: InstanceKind
-    value: UntypedJson
+    value: Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,7 @@ class Witnesses:
 class NearMiss:
     """A value that the schema refuses, and for what, as the validator says."""
 
-    value: UntypedJson
+    value: Json
     #: The keyword that fails, or `mixed`.
     keyword: str
     #: Where the keyword's schema stands in the record.
@@ -89,3 +90,9 @@ class InstanceRow:
     instance_pointer: str
     #: JSON text of what each validator said; null where it was not asked.
     verdicts: str
+
+    @property
+    def value(self) -> Json:
+        """The instance itself, parsed from its text."""
+        parsed: Json = json.loads(self.text)
+        return parsed

@@ -146,7 +146,7 @@ def build(request: BuildRequest, progress: Progress) -> BuildResult:
                     summary,
                     settled,
                     compiled,
-                    made.products(),
+                    made.results(),
                 )
             remember(request.out, run)
             clock.lap("write")

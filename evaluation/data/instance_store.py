@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from curation.instances.dataset.build_step import (
-    BATCH_LENGTH,
-    BATCH_SCHEMAS,
+from curation.instances.dataset.build_step import BATCH_LENGTH, BATCH_SCHEMAS
+from curation.instances.dataset.worker_program import (
+    instances_of,
     limits,
-    made_of,
-    merged,
+    merged_instances,
     program,
 )
 from curation.system.errors import BadData, CannotCreate
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
+    from curation.instances.dataset.make_instances import SchemaInstances
     from curation.workers.outcomes import ProcessResult
     from evaluation.core.cases import Sample
 
@@ -149,15 +149,18 @@ class InstanceStore:
                 if first is None and outcome.ending is not Ending.OK:
                     yield unit, outcome
                     continue
-                final = outcome if first is None else merged(first, outcome)
-                self._keep(kept, unit, final)
+                made = (
+                    instances_of(outcome)
+                    if first is None
+                    else merged_instances(first, outcome)
+                )
+                self._keep(kept, unit, made)
                 advance(1)
             kept.commit()
 
     def _keep(
-        self, kept: sqlite3.Connection, unit: UntypedJson, outcome: ProcessResult
+        self, kept: sqlite3.Connection, unit: UntypedJson, made: SchemaInstances
     ) -> None:
-        made = made_of(outcome)
         content = {
             "dialect": made.dialect,
             "instances": [

@@ -14,6 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import msgspec
+
 import curation.instances.dataset.worker
 from curation.core.documents import Explained
 from curation.instances.judging.grading import Graded
@@ -177,7 +179,7 @@ class TextJudge:
         outcome = self._worker.ask(unit)
         if outcome.ending is not WorkerEnding.OK:
             return TextVerdict.UNDECIDED, "", f"{outcome.ending}: {outcome.detail}"
-        graded = Graded.from_json(outcome.answer)
+        graded = msgspec.convert(outcome.answer, Graded)
         if graded.error:
             return TextVerdict.INVALID, "", graded.error
         return _of_grade(graded.grades)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.witnesses.search import witnesses
+from curation.instances.witnesses.search import find_witnesses
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -94,5 +94,5 @@ _HOSTILE: dict[str, UntypedJson] = {
 @pytest.mark.parametrize("dialect", ["draft-07", "2020-12"])
 def test_ends_with_witnesses_or_an_obstacle(name: str, dialect: str) -> None:
     """No schema hangs: there is a witness, or a named reason that there is none."""
-    found = witnesses(CompiledSchema.from_json(_HOSTILE[name], dialect))
+    found = find_witnesses(CompiledSchema.from_json(_HOSTILE[name], dialect))
     assert found.found or found.obstacle

@@ -9,46 +9,40 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import orjson
+import msgspec
 
 from curation.core.benchmark import SPLITS, split_of
 from curation.instances.dataset.make_instances import SchemaInstances
-from curation.satisfiability.prove import Answer
+from curation.instances.dataset.worker_messages import InstanceUnit
+from curation.instances.dataset.worker_program import (
+    instances_of,
+    limits,
+    merged_instances,
+    program,
+)
 from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.batches import in_batches
-from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
 from curation.workers.pool import Pool
-from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.dataset.decisions import DecidedDocument
     from curation.workers.outcomes import ProcessResult
     from curation.workers.pool import BatchResult
     from curation.workers.run_folder import RunFolder
 
-_WORKER = Path(__file__).with_name("worker.py")
-#: Seconds for one schema.
-DEADLINE = 5.0
-#: MiB that a worker may take above what it holds when it is ready.
-MEMORY_MB = 512
 #: A batch is closed at so many schemas or characters, whichever comes first.
 BATCH_SCHEMAS = 32
 BATCH_LENGTH = 2**19
 #: File of the run folder with the seconds and the memory that instances took.
 COSTS = "instances.json"
 _SLOWEST = 20
-_REASONS = {
-    Ending.TIMEOUT: "timed_out",
-    Ending.OUT_OF_MEMORY: "out_of_memory",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,39 +58,31 @@ class InstanceTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordInstances:
-    """What came of one task, and how long it took by the wall clock."""
+    """The instances of one record, and how long they took by the wall clock."""
 
     task: InstanceTask
+    result: SchemaInstances
+    seconds: float
+
+
+class StoredInstances(msgspec.Struct, frozen=True, kw_only=True):
+    """The instances of one record, as a finished batch keeps them."""
+
     made: SchemaInstances
     seconds: float
 
 
-def program(seed: int = 0) -> Program:
-    """Return what a worker runs."""
-    return Program(file=_WORKER, setup={"seed": seed})
+class InstanceCosts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the instances of a build took."""
 
-
-def limits() -> Limits:
-    """Return what one schema may cost."""
-    return replace(Limits(), seconds=DEADLINE, memory_mb=MEMORY_MB)
-
-
-def unit_of(task: InstanceTask) -> UntypedJson:
-    """Return a task as the worker takes it."""
-    return {"schema": task.schema, "dialect": task.dialect}
-
-
-def made_of(outcome: ProcessResult) -> SchemaInstances:
-    """Return what came of a schema, be it the end of its process."""
-    if outcome.ending is Ending.OK:
-        return SchemaInstances.from_json(outcome.answer)
-    reason = reason_of(outcome)
-    return SchemaInstances(answer=Answer.UNKNOWN, reason=reason, detail=outcome.detail)
-
-
-def reason_of(outcome: ProcessResult) -> str:
-    """Return the word for the end of a process."""
-    return _REASONS.get(outcome.ending, "crashed")
+    jobs: int
+    #: Of the last run of the step, which may have found some batches finished.
+    wall_seconds: float
+    peak_rss_mb: float
+    #: The seconds of all schemas in the workers.
+    schema_seconds: float
+    #: (config/id, seconds) of the schemas that took longest.
+    slowest: tuple[tuple[str, float], ...]
 
 
 class InstanceStep:
@@ -146,11 +132,11 @@ class InstanceStep:
     ) -> dict[int, BatchResult]:
         """Work on batches; return those in which a schema has cost too much."""
         failed = {}
-        units = ([unit_of(task) for task in self._batches[each]] for each in numbers)
+        units = ([_unit(task) for task in self._batches[number]] for number in numbers)
         for result in pool.run_batches(units):
             number = numbers[result.index]
-            if all(each.ending is Ending.OK for each in result.results):
-                self._run.store(_name(number), _stored(result.results))
+            if all(outcome.ending is Ending.OK for outcome in result.results):
+                self._store(number, [_stored(outcome) for outcome in result.results])
                 progress(len(result.results))
             else:
                 failed[number] = result
@@ -166,30 +152,38 @@ class InstanceStep:
         numbers = sorted(failed)
         lost = [_failures(failed[number]) for number in numbers]
         units = (
-            [{**unit_of(self._batches[number][each]), "lean": True} for each in own]
+            [_unit(self._batches[number][position], lean=True) for position in own]
             for number, own in zip(numbers, lost, strict=True)
         )
         for result in pool.run_batches(units):
             number, own = numbers[result.index], lost[result.index]
-            outcomes = list(failed[number].results)
+            outcomes = failed[number].results
+            stored = [_stored(outcome) for outcome in outcomes]
             for position, again in zip(own, result.results, strict=True):
-                outcomes[position] = merged(outcomes[position], again)
-            self._run.store(_name(number), _stored(outcomes))
-            progress(len(outcomes))
+                first = outcomes[position]
+                stored[position] = StoredInstances(
+                    made=merged_instances(first, again),
+                    seconds=round(first.seconds + again.seconds, 4),
+                )
+            self._store(number, stored)
+            progress(len(stored))
 
-    def products(self) -> Iterator[RecordInstances]:
+    def _store(self, number: int, batch: Sequence[StoredInstances]) -> None:
+        self._run.store(_name(number), msgspec.json.encode(batch))
+
+    def results(self) -> Iterator[RecordInstances]:
         """Yield what came of each task, in the order of the tasks.
 
         Raises:
             LookupError: a batch has not been made.
         """
+        decoder = msgspec.json.Decoder(list[StoredInstances])
         for number, batch in enumerate(self._batches):
             stored = self._run.done(_name(number))
             if stored is None:
                 raise LookupError(_name(number))
-            for task, each in zip(batch, orjson.loads(stored), strict=True):
-                made = SchemaInstances.from_json(each["made"])
-                yield RecordInstances(task=task, made=made, seconds=each["seconds"])
+            for task, kept in zip(batch, decoder.decode(stored), strict=True):
+                yield RecordInstances(task=task, result=kept.made, seconds=kept.seconds)
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many instances each config has in each split.
@@ -199,39 +193,39 @@ class InstanceStep:
         """
         counted: dict[str, Counter[str]] = {}
         seconds: list[tuple[float, str]] = []
-        for each in self.products():
-            task = each.task
+        for record in self.results():
+            task = record.task
             own = counted.setdefault(task.config, Counter())
-            own[task.split] += len(each.made.instances)
-            seconds.append((each.seconds, f"{task.config}/{task.unique_id}"))
+            own[task.split] += len(record.result.instances)
+            seconds.append((record.seconds, f"{task.config}/{task.unique_id}"))
         if seconds:
-            costs = self._costs(seconds)
-            atomic_write_bytes(self._run.folder / COSTS, orjson.dumps(costs))
+            costs = msgspec.json.encode(self._costs(seconds))
+            atomic_write_bytes(self._run.folder / COSTS, costs)
         return {
             config: {split: own[split] for split in SPLITS}
             for config, own in counted.items()
         }
 
-    def _costs(self, seconds: list[tuple[float, str]]) -> UntypedJson:
+    def _costs(self, seconds: list[tuple[float, str]]) -> InstanceCosts:
         seconds.sort(reverse=True)
-        return {
-            "jobs": self._jobs,
-            "wall_seconds": round(self._wall_seconds, 3),
-            "peak_rss_mb": self.peak_rss_mb,
-            "schema_seconds": round(sum(each for each, _ in seconds), 3),
-            "slowest": [[name, each] for each, name in seconds[:_SLOWEST]],
-        }
+        return InstanceCosts(
+            jobs=self._jobs,
+            wall_seconds=round(self._wall_seconds, 3),
+            peak_rss_mb=self.peak_rss_mb,
+            schema_seconds=round(sum(taken for taken, _ in seconds), 3),
+            slowest=tuple((name, taken) for taken, name in seconds[:_SLOWEST]),
+        )
 
 
-def tasks_of(settled: Iterable[DecidedDocument]) -> list[InstanceTask]:
+def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
     """Return the task of every record, in the order of the build."""
     tasks = []
-    for each in settled:
-        record = each.outcome.record
-        if each.kept and record is not None:
+    for document in documents:
+        record = document.outcome.record
+        if document.kept and record is not None:
             task = InstanceTask(
-                config=each.outcome.config,
-                unique_id=each.seen.unique_id,
+                config=document.outcome.config,
+                unique_id=document.seen.unique_id,
                 split=split_of(record.skeleton_sha256),
                 schema=record.json_schema,
                 dialect=record.dialect,
@@ -243,7 +237,7 @@ def tasks_of(settled: Iterable[DecidedDocument]) -> list[InstanceTask]:
 def _cut(tasks: Sequence[InstanceTask]) -> Iterator[list[InstanceTask]]:
     return in_batches(
         tasks,
-        lambda each: len(each.schema),
+        lambda task: len(task.schema),
         most=BATCH_SCHEMAS,
         heaviest=BATCH_LENGTH,
     )
@@ -257,27 +251,17 @@ def _failures(result: BatchResult) -> list[int]:
     """Return the positions of the units that gave no answer."""
     return [
         position
-        for position, each in enumerate(result.results)
-        if each.ending is not Ending.OK
+        for position, outcome in enumerate(result.results)
+        if outcome.ending is not Ending.OK
     ]
 
 
-def merged(first: ProcessResult, again: ProcessResult) -> ProcessResult:
-    """Return what the lean try gave, with the seconds of both and the first's end."""
-    seconds = first.seconds + again.seconds
-    if again.ending is not Ending.OK:
-        return replace(first, seconds=seconds)
-    answer = again.answer
-    if answer["instances"]:
-        why = f"without near misses: {reason_of(first)}, {first.detail}"
-        answer = {**answer, "detail": why}
-    return replace(again, answer=answer, seconds=seconds)
+def _unit(task: InstanceTask, *, lean: bool = False) -> Json:
+    unit = InstanceUnit(schema=task.schema, dialect=task.dialect, lean=lean)
+    return unit.to_json()
 
 
-def _stored(outcomes: Sequence[ProcessResult]) -> bytes:
-    return orjson.dumps(
-        [
-            {"made": made_of(each).to_json(), "seconds": round(each.seconds, 4)}
-            for each in outcomes
-        ]
+def _stored(outcome: ProcessResult) -> StoredInstances:
+    return StoredInstances(
+        made=instances_of(outcome), seconds=round(outcome.seconds, 4)
     )

@@ -12,9 +12,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.instances.dataset.build_step import limits, program
+import msgspec
+
 from curation.instances.dataset.make_instances import text_of
 from curation.instances.dataset.maskbench import paths_of, read_file
+from curation.instances.dataset.worker_messages import InstanceUnit
+from curation.instances.dataset.worker_program import limits, program
 from curation.instances.judging.grading import Grade, Graded
 from curation.system.errors import BadData, NoInput
 from curation.workers.outcomes import Ending
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.dataset.build_records import Records
     from curation.workers.outcomes import ProcessResult
 
@@ -121,7 +124,7 @@ def _of_lines(path: Path, records: Records) -> Iterator[SchemaToGrade]:
     yield from found.values()
 
 
-def _row(line: bytes, place: str) -> dict[str, UntypedJson]:
+def _row(line: bytes, place: str) -> dict[str, Json]:
     try:
         row = json.loads(line)
     except ValueError as error:
@@ -131,7 +134,7 @@ def _row(line: bytes, place: str) -> dict[str, UntypedJson]:
     return row
 
 
-def _name_of(row: dict[str, UntypedJson], place: str) -> str:
+def _name_of(row: dict[str, Json], place: str) -> str:
     for name in ("unique_id", "json_schema"):
         if name in row:
             value = row[name]
@@ -139,7 +142,7 @@ def _name_of(row: dict[str, UntypedJson], place: str) -> str:
     raise BadData("neither unique_id nor json_schema", place)
 
 
-def _given(row: dict[str, UntypedJson], place: str) -> GivenInstance:
+def _given(row: dict[str, Json], place: str) -> GivenInstance:
     valid = row.get("valid")
     if valid is not None and not isinstance(valid, bool):
         raise BadData("valid is neither true nor false", place)
@@ -151,7 +154,7 @@ def _given(row: dict[str, UntypedJson], place: str) -> GivenInstance:
 
 
 def _questions(
-    row: dict[str, UntypedJson], config: str, name: str, records: Records
+    row: dict[str, Json], config: str, name: str, records: Records
 ) -> SchemaToGrade:
     if "json_schema" in row:
         value = row["json_schema"]
@@ -189,17 +192,18 @@ def graded(
     return [each for index in sorted(answers) for each in answers[index]]
 
 
-def _unit(asked: SchemaToGrade) -> UntypedJson:
-    return {
-        "schema": asked.schema,
-        "dialect": asked.dialect,
-        "instances": [each.text for each in asked.given],
-    }
+def _unit(asked: SchemaToGrade) -> Json:
+    unit = InstanceUnit(
+        schema=asked.schema,
+        dialect=asked.dialect,
+        instances=tuple(instance.text for instance in asked.given),
+    )
+    return unit.to_json()
 
 
 def _graded(outcome: ProcessResult) -> Graded:
     if outcome.ending is Ending.OK:
-        return Graded.from_json(outcome.answer)
+        return msgspec.convert(outcome.answer, Graded)
     return Graded(error=f"{outcome.ending}: {outcome.detail}")
 
 

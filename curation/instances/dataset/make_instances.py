@@ -1,38 +1,41 @@
 """All that is made of one schema: witnesses, near misses, verdicts, and the answer.
 
 A pure function of the schema's text, its dialect and the seed. It runs in a worker
-process (`instance_worker`), and its result crosses the channel as JSON.
+process (`worker`), and its result crosses the channel as JSON.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Self
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.load_schema import read_schema
+from curation.instances.dataset.worker_messages import DEFAULT_COUNT
 from curation.instances.judging.two_validators import verdicts
 from curation.instances.model import InstanceKind, InstanceRow
 from curation.instances.near_misses.coverage import Coverage, coverage
 from curation.instances.near_misses.search import near_misses
-from curation.instances.witnesses.search import witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.satisfiability.prove import Answer, answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.judging.two_validators import Verdicts
     from curation.instances.model import NearMiss, Witness, Witnesses
 
 #: The reason beside the answer `unsatisfiable`.
 PROOF = "proof"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchemaInstances:
-    """What came of one schema."""
+class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
+    """The instances of one schema, or why there are none."""
 
     answer: Answer
     #: The dialect it was read in; empty where it was not read.
@@ -45,28 +48,27 @@ class SchemaInstances:
     #: None where near misses were not asked for, or there is no witness.
     coverage: Coverage | None = None
 
-    def to_json(self) -> UntypedJson:
-        """Return it as a JSON value."""
-        return {**asdict(self), "answer": self.answer.value}
+    def to_json(self) -> dict[str, Json]:
+        """Return it as a JSON object, as `csbdata instances` prints it."""
+        found: dict[str, Json] = msgspec.to_builtins(self)
+        return found
 
-    @classmethod
-    def from_json(cls, given: UntypedJson) -> Self:
-        """Read what `to_json` has written."""
-        covered = given["coverage"]
-        if covered is not None:
-            missing = tuple((each[0], each[1]) for each in covered["missing"])
-            covered = Coverage(**{**covered, "missing": missing})
-        return cls(
-            answer=Answer(given["answer"]),
-            dialect=given["dialect"],
-            reason=given["reason"],
-            detail=given["detail"],
-            instances=tuple(InstanceRow(**each) for each in given["instances"]),
-            coverage=covered,
+    @property
+    def witnesses(self) -> tuple[InstanceRow, ...]:
+        """The instances that the schema accepts."""
+        return tuple(
+            row for row in self.instances if row.kind != InstanceKind.NEAR_MISS
+        )
+
+    @property
+    def near_misses(self) -> tuple[InstanceRow, ...]:
+        """The instances that one keyword of the schema refuses."""
+        return tuple(
+            row for row in self.instances if row.kind == InstanceKind.NEAR_MISS
         )
 
 
-def text_of(value: UntypedJson) -> str:
+def text_of(value: Json) -> str:
     """Return an instance's text: Python's default separators, characters as such.
 
     Half a surrogate pair cannot stand in UTF-8; such a text is escaped.
@@ -84,96 +86,98 @@ def text_of(value: UntypedJson) -> str:
     return text
 
 
-def make(
-    text: str, dialect: str = "", seed: int = 0, *, lean: bool = False
+def make_instances(
+    text: str,
+    dialect: str = "",
+    seed: int = 0,
+    *,
+    count: int = DEFAULT_COUNT,
+    lean: bool = False,
 ) -> SchemaInstances:
     """Return the instances of a schema, or why there are none.
 
-    An empty dialect is decided here. With `lean` only witnesses are made, and only
-    jsonschema-rs judges them: for schemas that cost too much otherwise.
+    Args:
+        text: The schema as JSON text.
+        dialect: Name of a dialect; where empty, it is decided here.
+        seed: What is drawn is drawn with it.
+        count: Most witnesses that are looked for.
+        lean: Make witnesses only, and ask jsonschema-rs alone about them: for
+            schemas that cost too much otherwise.
     """
-    subject = read_schema(text, dialect)
-    if isinstance(subject, Rejected):
-        reason = str(subject.reason)
+    compiled = read_schema(text, dialect)
+    if isinstance(compiled, Rejected):
+        reason = str(compiled.reason)
         return SchemaInstances(
-            answer=Answer.UNKNOWN, reason=reason, detail=subject.detail
+            answer=Answer.UNKNOWN, reason=reason, detail=compiled.detail
         )
-    found = witnesses(subject, seed)
+    found = find_witnesses(compiled, seed, Budget(count=count))
     if not found.found:
-        return _without(subject, found)
-    rows = [_of_witness(subject, each, lean=lean) for each in found.found]
+        return _without(compiled, found)
+    rows = [_of_witness(compiled, witness, lean=lean) for witness in found.found]
     covered = None
     if not lean:
-        missed = near_misses(subject, found.found, seed)
-        rows += _of_near_misses(subject, missed)
-        covered = coverage(subject, missed)
+        missed = near_misses(compiled, found.found, seed)
+        rows += _of_near_misses(compiled, missed)
+        covered = coverage(compiled, missed)
     return SchemaInstances(
         answer=Answer.SATISFIABLE,
-        dialect=subject.dialect.name,
-        instances=tuple(_numbered(rows)),
+        dialect=compiled.dialect.name,
+        instances=tuple(replace(row, number=number) for number, row in enumerate(rows)),
         coverage=covered,
     )
 
 
-def _without(subject: CompiledSchema, found: Witnesses) -> SchemaInstances:
-    dialect = subject.dialect
-    said, proof = answer(subject.schema, dialect, has_witness=False)
-    if proof is not None:
-        return SchemaInstances(
-            answer=said,
-            dialect=dialect.name,
-            reason=PROOF,
-            detail=str(proof),
-        )
+def _without(compiled: CompiledSchema, found: Witnesses) -> SchemaInstances:
+    """Return the result for a schema of which no witness was found."""
+    answered, proof = answer(compiled.schema, compiled.dialect, has_witness=False)
     return SchemaInstances(
-        answer=said,
-        dialect=dialect.name,
-        reason=found.obstacle or "",
-        detail=found.detail,
+        answer=answered,
+        dialect=compiled.dialect.name,
+        reason=(found.obstacle or "") if proof is None else PROOF,
+        detail=found.detail if proof is None else str(proof),
     )
 
 
 def _of_witness(
-    subject: CompiledSchema, witness: Witness, *, lean: bool
-) -> UntypedJson:
-    said = verdicts(subject, witness.value, ask_jsonschema=not lean)
-    return {
-        "text": text_of(witness.value),
-        "valid": said.jsonschema_rs is True,
-        "kind": witness.kind.value,
-        "keyword": "",
-        "schema_pointer": "",
-        "instance_pointer": "",
-        "verdicts": said.text,
-    }
+    compiled: CompiledSchema, witness: Witness, *, lean: bool
+) -> InstanceRow:
+    return _row(
+        witness.value,
+        verdicts(compiled, witness.value, ask_jsonschema=not lean),
+        witness.kind,
+    )
 
 
 def _of_near_misses(
-    subject: CompiledSchema, missed: Sequence[NearMiss]
-) -> list[UntypedJson]:
+    compiled: CompiledSchema, missed: Sequence[NearMiss]
+) -> list[InstanceRow]:
     """Return the rows of near misses; jsonschema judges one for each keyword."""
-    rows: list[UntypedJson] = []
-    asked: set[str] = set()
-    for each in missed:
-        first = each.keyword not in asked
-        asked.add(each.keyword)
-        said = verdicts(subject, each.value, ask_jsonschema=first)
-        rows.append(
-            {
-                "text": text_of(each.value),
-                "valid": said.jsonschema_rs is True,
-                "kind": InstanceKind.NEAR_MISS.value,
-                "keyword": each.keyword,
-                "schema_pointer": each.schema_pointer,
-                "instance_pointer": each.instance_pointer,
-                "verdicts": said.text,
-            }
+    rows: list[InstanceRow] = []
+    judged: set[str] = set()
+    for miss in missed:
+        is_first = miss.keyword not in judged
+        judged.add(miss.keyword)
+        said = verdicts(compiled, miss.value, ask_jsonschema=is_first)
+        row = replace(
+            _row(miss.value, said, InstanceKind.NEAR_MISS),
+            keyword=miss.keyword,
+            schema_pointer=miss.schema_pointer,
+            instance_pointer=miss.instance_pointer,
         )
+        rows.append(row)
     return rows
 
 
-def _numbered(rows: Sequence[UntypedJson]) -> list[InstanceRow]:
-    return [
-        InstanceRow(unique_id="", number=number, **each)
-        for number, each in enumerate(rows)
-    ]
+def _row(value: Json, said: Verdicts, kind: InstanceKind) -> InstanceRow:
+    """Return the row of a witness; its id and its number are still open."""
+    return InstanceRow(
+        unique_id="",
+        number=0,
+        text=text_of(value),
+        valid=said.jsonschema_rs is True,
+        kind=kind.value,
+        keyword="",
+        schema_pointer="",
+        instance_pointer="",
+        verdicts=said.text,
+    )

@@ -100,22 +100,24 @@ class Disagreement:
     verdicts: str
 
 
-def standing(product: RecordInstances) -> InstanceLedgerRow:
+def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
     """Return the row of a record."""
-    task, made = product.task, product.made
-    witnesses = [each for each in made.instances if each.kind != InstanceKind.NEAR_MISS]
-    judged = [each for each in made.instances if _other(each) is not None]
-    covered = made.coverage
+    task, result = record.task, record.result
+    witnesses = [
+        each for each in result.instances if each.kind != InstanceKind.NEAR_MISS
+    ]
+    judged = [each for each in result.instances if _other(each) is not None]
+    covered = result.coverage
     return InstanceLedgerRow(
         config=task.config,
         unique_id=task.unique_id,
         split=task.split,
-        answer=made.answer.value,
-        reason=made.reason,
-        detail=made.detail,
+        answer=result.answer.value,
+        reason=result.reason,
+        detail=result.detail,
         witnesses=len(witnesses),
         agreed=sum(each.valid and _other(each) is True for each in witnesses),
-        near_misses=len(made.instances) - len(witnesses),
+        near_misses=len(result.instances) - len(witnesses),
         judged_by_both=len(judged),
         disputed=sum(_other(each) != each.valid for each in judged),
         pairs=None if covered is None else covered.pairs,
@@ -135,10 +137,10 @@ def _other(instance: InstanceRow) -> bool | None:
     return said
 
 
-def disagreements(product: RecordInstances) -> Iterator[Disagreement]:
+def disagreements(record: RecordInstances) -> Iterator[Disagreement]:
     """Yield the record's instances on which the two validators differ."""
-    task = product.task
-    for each in product.made.instances:
+    task = record.task
+    for each in record.result.instances:
         other = _other(each)
         if other not in (None, each.valid):
             yield Disagreement(
@@ -154,38 +156,38 @@ def disagreements(product: RecordInstances) -> Iterator[Disagreement]:
             )
 
 
-def missing_pairs(product: RecordInstances) -> Iterator[MissingPair]:
+def missing_pairs(record: RecordInstances) -> Iterator[MissingPair]:
     """Yield the record's pairs that have neither a near miss nor a proof."""
-    covered = product.made.coverage
+    covered = record.result.coverage
     for keyword, where in () if covered is None else covered.missing:
         yield MissingPair(
-            config=product.task.config,
-            unique_id=product.task.unique_id,
+            config=record.task.config,
+            unique_id=record.task.unique_id,
             keyword=keyword,
             schema_pointer=where,
         )
 
 
-def write_instances(folder: Path, products: Iterable[RecordInstances]) -> None:
+def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     """Write the configs of instances and the reports into a build folder.
 
-    The products come config by config, in the order of the build.
+    The records come config by config, in the order of the build.
 
     Raises:
         OSError: a file cannot be written.
     """
     (folder / "ledger").mkdir(parents=True, exist_ok=True)
-    standings: list[InstanceLedgerRow] = []
+    ledger: list[InstanceLedgerRow] = []
     differing: list[Disagreement] = []
     missing: list[MissingPair] = []
-    for config, members in groupby(products, key=lambda each: each.task.config):
+    for config, members in groupby(records, key=lambda each: each.task.config):
         with _Files(folder, instances_config(config)) as files:
-            for product in members:
-                standings.append(standing(product))
-                differing.extend(disagreements(product))
-                missing.extend(missing_pairs(product))
-                files.add(product)
-    _write(folder / INSTANCE_LEDGER, InstanceLedgerRow, standings)
+            for record in members:
+                ledger.append(ledger_row(record))
+                differing.extend(disagreements(record))
+                missing.extend(missing_pairs(record))
+                files.add(record)
+    _write(folder / INSTANCE_LEDGER, InstanceLedgerRow, ledger)
     _write(folder / DISAGREEMENTS, Disagreement, differing)
     _write(folder / MISSING, MissingPair, missing)
 
@@ -212,10 +214,10 @@ class _Files:
         for each in self._files.values():
             each.close()
 
-    def add(self, product: RecordInstances) -> None:
-        self._files[product.task.split].add(
-            replace(each, unique_id=product.task.unique_id)
-            for each in product.made.instances
+    def add(self, record: RecordInstances) -> None:
+        self._files[record.task.split].add(
+            replace(each, unique_id=record.task.unique_id)
+            for each in record.result.instances
         )
 
 

@@ -6,24 +6,30 @@ its denominator.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 
 from curation.core.benchmark import in_benchmark_order
-from curation.instances.dataset.build_step import COSTS
+from curation.instances.dataset.build_step import COSTS, InstanceCosts
 from curation.instances.dataset.make_instances import PROOF
-from curation.instances.dataset.parquet import INSTANCE_LEDGER, MISSING
+from curation.instances.dataset.parquet import (
+    INSTANCE_LEDGER,
+    MISSING,
+    InstanceLedgerRow,
+)
+from curation.satisfiability.prove import Answer
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
+
 
 #: Name of the line that sums up all configs.
 TOTAL = "all"
@@ -73,8 +79,8 @@ class InstanceReport:
     without: Sequence[tuple[str, str, str]]
     #: Keyword to (place, keyword) pairs that have neither a near miss nor a proof.
     missing: Mapping[str, int]
-    #: What the run folder tells of time and memory; empty where it is gone.
-    costs: Mapping[str, UntypedJson] = field(default_factory=dict)
+    #: What the run folder tells of time and memory; None where it is gone.
+    costs: InstanceCosts | None = None
 
 
 def report_of(build: Path) -> InstanceReport:
@@ -88,39 +94,42 @@ def report_of(build: Path) -> InstanceReport:
     if not path.is_file():
         raise NoInput("no such file", str(path), "csbdata build --instances")
     try:
-        rows = pl.read_parquet(path, glob=False).to_dicts()
+        content = pl.read_parquet(path, glob=False).to_dicts()
+        rows = msgspec.convert(content, list[InstanceLedgerRow])
         missing = Counter(pl.read_parquet(build / MISSING, glob=False)["keyword"])
     except (pl.exceptions.PolarsError, OSError) as error:
         raise BadData(f"not readable as parquet ({error})", str(path)) from error
-    configs = in_benchmark_order({each["config"] for each in rows})
+    except msgspec.ValidationError as error:
+        raise BadData(f"not a ledger of instances ({error})", str(path)) from error
+    configs = in_benchmark_order({row.config for row in rows})
     figures = {
-        config: _figures([each for each in rows if each["config"] == config])
+        config: _figures([row for row in rows if row.config == config])
         for config in configs
     }
     return InstanceReport(
         build=build,
         figures={**figures, TOTAL: _figures(rows)},
-        without=[_without(each) for each in rows if not each["agreed"]],
+        without=[_without(row) for row in rows if not row.agreed],
         missing=dict(sorted(missing.items(), key=lambda item: (-item[1], item[0]))),
         costs=_costs(build),
     )
 
 
-def _figures(rows: Sequence[Mapping[str, UntypedJson]]) -> Figures:
-    asked = [each for each in rows if each["pairs"] is not None]
-    lost = [each for each in rows if each["answer"] == "unknown"]
+def _figures(rows: Sequence[InstanceLedgerRow]) -> Figures:
+    with_pairs = [row for row in rows if row.pairs is not None]
+    unknown = [row for row in rows if row.answer == Answer.UNKNOWN]
 
     def total(name: str) -> int:
-        return sum(each[name] or 0 for each in rows)
+        return sum(getattr(row, name) or 0 for row in rows)
 
     return Figures(
         records=len(rows),
-        satisfiable=sum(each["answer"] == "satisfiable" for each in rows),
-        witnessed=sum(each["agreed"] > 0 for each in rows),
-        refuted=sum(each["reason"] == PROOF for each in rows),
-        reasons=dict(sorted(Counter(each["reason"] for each in lost).items())),
-        with_near_misses=len(asked),
-        proofs=_proofs(asked),
+        satisfiable=sum(row.answer == Answer.SATISFIABLE for row in rows),
+        witnessed=sum(row.agreed > 0 for row in rows),
+        refuted=sum(row.reason == PROOF for row in rows),
+        reasons=dict(sorted(Counter(row.reason for row in unknown).items())),
+        with_near_misses=len(with_pairs),
+        proofs=_proofs(with_pairs),
         **{
             name: total(name)
             for name in (
@@ -140,56 +149,55 @@ def _figures(rows: Sequence[Mapping[str, UntypedJson]]) -> Figures:
     )
 
 
-def _proofs(rows: Sequence[Mapping[str, UntypedJson]]) -> Mapping[str, int]:
+def _proofs(rows: Sequence[InstanceLedgerRow]) -> Mapping[str, int]:
     total: Counter[str] = Counter()
-    for each in rows:
-        total.update(json.loads(each["proofs"]))
+    for row in rows:
+        total.update(msgspec.json.decode(row.proofs or "{}", type=dict[str, int]))
     return dict(sorted(total.items()))
 
 
-def _without(row: Mapping[str, UntypedJson]) -> tuple[str, str, str]:
-    name = f"{row['config']}/{row['unique_id']}"
-    if row["answer"] == "satisfiable":
+def _without(row: InstanceLedgerRow) -> tuple[str, str, str]:
+    """Return the name of a record without an agreed witness, and why it has none."""
+    name = f"{row.config}/{row.unique_id}"
+    if row.answer == Answer.SATISFIABLE:
         return name, "disputed", "jsonschema does not accept any witness"
-    return name, row["reason"], row["detail"]
+    return name, row.reason, row.detail
 
 
-def _costs(build: Path) -> Mapping[str, UntypedJson]:
+def _costs(build: Path) -> InstanceCosts | None:
     path = build.absolute().with_name(build.absolute().name + ".run") / COSTS
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return msgspec.json.decode(path.read_bytes(), type=InstanceCosts)
+    except (OSError, msgspec.DecodeError):
+        return None
 
 
-def as_json(report: InstanceReport) -> UntypedJson:
+def as_json(report: InstanceReport) -> Json:
     """Return the report as one JSON object, with shares beside the counts."""
     return {
         "build": str(report.build),
         "configs": {
-            config: {**asdict(each), "shares": shares(each)}
-            for config, each in report.figures.items()
+            config: {**asdict(figures), "shares": shares(figures)}
+            for config, figures in report.figures.items()
         },
         "without_witness": [
             {"record": name, "reason": reason, "detail": detail}
             for name, reason, detail in report.without
         ],
         "missing_near_misses": dict(report.missing),
-        "costs": dict(report.costs),
+        "costs": {} if report.costs is None else msgspec.to_builtins(report.costs),
     }
 
 
 def shares(figures: Figures) -> dict[str, float | None]:
     """Return the shares that the project holds itself to; None out of nothing."""
-    own = {each.name: getattr(figures, each.name) for each in fields(figures)}
-    words = own["keywords"] - own["keywords_implied"]
-    agreed = own["judged_by_both"] - own["disputed"]
+    keywords = figures.keywords - figures.keywords_implied
+    agreed = figures.judged_by_both - figures.disputed
     return {
-        "witnessed": _share(own["witnessed"], own["records"]),
-        "pairs_covered": _share(own["pairs_covered"], own["pairs_possible"]),
-        "keywords_covered": _share(own["keywords_covered"], words),
-        "agreement": _share(agreed, own["judged_by_both"]),
+        "witnessed": _share(figures.witnessed, figures.records),
+        "pairs_covered": _share(figures.pairs_covered, figures.pairs_possible),
+        "keywords_covered": _share(figures.keywords_covered, keywords),
+        "agreement": _share(agreed, figures.judged_by_both),
     }
 
 
@@ -214,19 +222,19 @@ HEADERS = (
 
 def rows_of(report: InstanceReport) -> Iterator[tuple[str, ...]]:
     """Yield the rows of the table, one a config, the sum last."""
-    for config, each in report.figures.items():
-        words = each.keywords - each.keywords_implied
+    for config, figures in report.figures.items():
+        keywords = figures.keywords - figures.keywords_implied
         yield (
             config,
-            _of(each.witnessed, each.records),
-            f"{each.refuted:,}",
-            ", ".join(f"{name} {count:,}" for name, count in each.reasons.items()),
-            _of(each.keywords_covered, words),
-            f"{each.keywords_implied:,}",
-            _of(each.pairs_covered, each.pairs_possible),
-            f"{each.pairs_implied:,}",
-            f"{each.pairs - each.pairs_implied - each.pairs_possible:,}",
-            _of(each.judged_by_both - each.disputed, each.judged_by_both),
+            _of(figures.witnessed, figures.records),
+            f"{figures.refuted:,}",
+            ", ".join(f"{name} {count:,}" for name, count in figures.reasons.items()),
+            _of(figures.keywords_covered, keywords),
+            f"{figures.keywords_implied:,}",
+            _of(figures.pairs_covered, figures.pairs_possible),
+            f"{figures.pairs_implied:,}",
+            f"{figures.pairs - figures.pairs_implied - figures.pairs_possible:,}",
+            _of(figures.judged_by_both - figures.disputed, figures.judged_by_both),
         )
 
 
@@ -238,14 +246,14 @@ def _of(count: int, total: int) -> str:
 def cost_lines(report: InstanceReport) -> Iterator[str]:
     """Yield what is known of time and memory, as sentences."""
     costs = report.costs
-    if not costs:
+    if costs is None:
         yield "What it took is not known: the run folder is gone."
         return
     records = report.figures[TOTAL].records
     yield (
-        f"{costs['schema_seconds']:,.1f} s in workers for {records:,} schemas. The "
-        f"last run took {costs['wall_seconds']:,.1f} s for instances, with "
-        f"{costs['jobs']} jobs and {costs['peak_rss_mb']:,.0f} MiB at most."
+        f"{costs.schema_seconds:,.1f} s in workers for {records:,} schemas. The "
+        f"last run took {costs.wall_seconds:,.1f} s for instances, with "
+        f"{costs.jobs} jobs and {costs.peak_rss_mb:,.0f} MiB at most."
     )
-    name, seconds = costs["slowest"][0]
+    name, seconds = costs.slowest[0]
     yield f"The slowest schema took {seconds:.2f} s: {name}."

@@ -1,8 +1,6 @@
 """The worker process of instances: it makes them, or grades someone else's.
 
-Run by path (`curation.workers.pool`). A unit is a JSON object: the schema's text, its
-dialect (empty: to be decided), and, to be graded, the texts of instances. With
-`lean` a schema costs less, and has no near misses.
+Run by path (`curation.workers.pool`); a unit is an `InstanceUnit`.
 """
 
 from __future__ import annotations
@@ -10,9 +8,11 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING
 
+import msgspec
 import orjson
 
-from curation.instances.dataset.make_instances import make
+from curation.instances.dataset.make_instances import make_instances
+from curation.instances.dataset.worker_messages import InstanceUnit
 from curation.instances.judging.grading import grade
 from curation.workers.protocol import serve
 
@@ -22,17 +22,19 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 
-def start(setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
+def start(setup: dict[str, int]) -> Callable[[UntypedJson], UntypedJson]:
     """Take the seed; return the handler of one unit."""
     seed = setup["seed"]
 
-    def handle(unit: UntypedJson) -> UntypedJson:
-        schema, dialect = unit["schema"], unit["dialect"]
-        instances = unit.get("instances")
-        if instances is not None:
-            return grade(schema, dialect, instances).to_json()
-        lean = bool(unit.get("lean"))
-        answer = make(schema, dialect, seed, lean=lean).to_json()
+    def handle(message: UntypedJson) -> UntypedJson:
+        unit = msgspec.convert(message, InstanceUnit)
+        if unit.instances is not None:
+            graded = grade(unit.schema, unit.dialect, unit.instances)
+            return msgspec.to_builtins(graded)
+        made = make_instances(
+            unit.schema, unit.dialect, seed, count=unit.count, lean=unit.lean
+        )
+        answer = made.to_json()
         gc.collect(0)
         return answer
 

@@ -24,7 +24,7 @@ from curation.core.documents import Rejected
 from curation.instances.constraints.load_schema import read_schema
 from curation.instances.hypothesis.schema_grammar import SchemaGrammar
 from curation.instances.near_misses.search import near_misses
-from curation.instances.witnesses.search import Budget, witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.schema.dialects import BY_NAME, Dialect
 
 if TYPE_CHECKING:
@@ -130,13 +130,13 @@ def _value_of(witness: Witness) -> UntypedJson:
 
 
 def _found(subject: CompiledSchema, seed: int, values: int) -> tuple[Witness, ...]:
-    budget = Budget(full=values, random=values, randoms=1 if values else 0)
-    return witnesses(subject, seed, budget).found
+    budget = Budget(full=values, random=values, count=3 if values else 2)
+    return find_witnesses(subject, seed, budget).found
 
 
 def _usable(schema: UntypedJson, dialect: str) -> CompiledSchema:
     subject = _subject(json.dumps(schema), dialect)
-    found = witnesses(subject)
+    found = find_witnesses(subject)
     if not found.found:
         raise UnusableSchemaError(f"{found.obstacle}: {found.detail}")
     return subject

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.load_schema import read_schema
@@ -15,7 +15,6 @@ from curation.system.escaping import shortened
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Longest text kept of an error; jsonschema-rs repeats whole schemas.
@@ -56,19 +55,6 @@ class Graded:
     grades: tuple[Grade, ...] = ()
     #: Why no instance of the schema can be graded.
     error: str = ""
-
-    def to_json(self) -> UntypedJson:
-        """Return it as a JSON value."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, given: UntypedJson) -> Self:
-        """Read what `to_json` has written."""
-        grades = tuple(
-            Grade(**{**each, "keywords": tuple(map(tuple, each["keywords"]))})
-            for each in given["grades"]
-        )
-        return cls(**{**given, "grades": grades})
 
 
 def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:

@@ -10,7 +10,7 @@ from curation.instances.constraints.reachable_keywords import reach
 from curation.instances.proofs.implied import implied
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.model import NearMiss
@@ -28,7 +28,7 @@ class Coverage:
     #: How many the cap lets be covered, the implied ones apart.
     possible: int
     #: Name of the proof to pairs that it shows to be implied.
-    proofs: Mapping[str, int]
+    proofs: dict[str, int]
     #: Keyword and pointer of pairs that are neither. Where the cap was reached, only
     #: those whose keyword has no near miss at all.
     missing: tuple[tuple[str, str], ...]

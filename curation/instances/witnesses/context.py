@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from curation.instances.model import InstanceKind, Obstacle
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
     from curation.instances.constraints.goals import Goals
 
 
-class Nothing:
+class Nothing(Enum):
     """Stands for "no value was found"; distinct from JSON's null."""
 
+    NOTHING = "nothing"
 
-NOTHING: Final = Nothing()
+
+NOTHING: Final = Nothing.NOTHING
 #: Times that a value is drawn anew to be unlike its siblings.
 REDRAWS: Final = 24
 #: Levels of an instance below which values are as small as can be.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
-__all__ = ["NOTHING", "Budget", "WitnessBuilder", "stream", "witnesses"]
+__all__ = ["NOTHING", "Budget", "WitnessBuilder", "find_witnesses", "stream"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,8 @@ class Budget:
     #: Values in a `full` witness beyond which only what is required is made.
     full: float = 250
     random: float = 60
-    #: How many `random` witnesses are asked for.
-    randoms: int = 2
+    #: Witnesses that are looked for: the minimal one, the full one, random ones.
+    count: int = 4
     #: Times that a value which the validator refuses is made anew.
     repairs: int = 6
 
@@ -60,7 +60,7 @@ _ORDER = (
 )
 
 
-def witnesses(
+def find_witnesses(
     compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
 ) -> Witnesses:
     """Return distinct values that jsonschema-rs accepts, or what stood in the way."""
@@ -73,10 +73,10 @@ def witnesses(
     found: dict[bytes, Witness] = {}
     obstacles: dict[Obstacle, str] = {}
     plan = [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)]
-    plan += [(InstanceKind.RANDOM, budget.random)] * budget.randoms
+    plan += [(InstanceKind.RANDOM, budget.random)] * (budget.count - len(plan))
     steps = budget.steps
-    for number, (kind, allowance) in enumerate(plan):
-        rng = random.Random(base + bytes([number]))  # noqa: S311 - no secret
+    for number, (kind, allowance) in enumerate(plan[: budget.count]):
+        rng = random.Random(base + _bytes_of(number))  # noqa: S311 - no secret
         search = _Search(compiled, rng, kind, allowance, budget.repairs)
         value = search.run(steps)
         if value is not NOTHING:
@@ -148,6 +148,10 @@ def _stands(value: UntypedJson, path: tuple[str, ...]) -> bool:
     except (LookupError, ValueError):
         return False
     return isinstance(found, str | int | float) and not isinstance(found, bool)
+
+
+def _bytes_of(number: int) -> bytes:
+    return number.to_bytes(max(1, (number.bit_length() + 7) // 8))
 
 
 def _digest(compiled: CompiledSchema, seed: int) -> bytes:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.witnesses.search import witnesses
+from curation.instances.witnesses.search import find_witnesses
 from curation.satisfiability.prove import refute
 from curation.satisfiability.schema_view import Ground
 from curation.satisfiability.values import Judge
@@ -122,7 +122,7 @@ def test_what_has_a_witness_is_not_refuted(
 ) -> None:
     """What the instance maker can make, the validator having agreed, may be made."""
     whole = {"allOf": [schema], "definitions": {"d": definition}}
-    if witnesses(CompiledSchema.from_json(whole, "draft-07")).found:
+    if find_witnesses(CompiledSchema.from_json(whole, "draft-07")).found:
         assert refute(whole, BY_NAME["draft-07"]) is None
 
 

@@ -17,7 +17,7 @@ from curation.core.benchmark import CONFIGS, SPLITS, instances_config
 from curation.dataset.editions import open_edition
 from curation.download.acquire import FetchSettings
 from curation.instances.dataset.build_step import InstanceStep, InstanceTask
-from curation.instances.dataset.make_instances import make
+from curation.instances.dataset.make_instances import make_instances
 from curation.instances.dataset.parquet import COLUMNS, INSTANCE_LEDGER
 from curation.instances.model import InstanceKind, InstanceRow
 from curation.pipeline.build import BuildRequest, BuildResult, build
@@ -104,7 +104,7 @@ def test_a_config_of_instances_loads(
     assert "json_schema" in whole.column_names
 
 
-def test_every_record_has_a_standing(built: BuildResult) -> None:
+def test_every_record_is_in_the_ledger(built: BuildResult) -> None:
     """The ledger tells of each record whether it has a witness, or why not."""
     rows = pl.read_parquet(built.request.out / INSTANCE_LEDGER)
     kept = sum(each["kept"] for each in built.manifest["configs"].values())
@@ -134,7 +134,7 @@ def test_without_the_option_there_are_no_instances(
 
 
 def _rows(step: InstanceStep) -> dict[str, tuple[InstanceRow, ...]]:
-    return {each.task.unique_id: each.made.instances for each in step.products()}
+    return {each.task.unique_id: each.result.instances for each in step.results()}
 
 
 def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_record_has_witnesses_or_a_reason(tmp_path: Path) -> None:
     with RunFolder.open(tmp_path, "one") as run:
         step = InstanceStep(TASKS, run)
         step.work(jobs=1, progress=lambda _done: None)
-        made = {each.task.unique_id: each.made for each in step.products()}
+        made = {each.task.unique_id: each.result for each in step.results()}
     assert made["none"].answer == "unsatisfiable"
     assert made["none"].reason == "proof"
     assert made["endless"].answer in {"unknown", "unsatisfiable"}
@@ -156,13 +156,13 @@ def test_what_costs_too_much_has_that_as_its_reason(
     """A schema over its deadline is tried once more, then told; the step goes on."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
-    monkeypatch.setattr("curation.instances.dataset.build_step._WORKER", worker)
-    monkeypatch.setattr("curation.instances.dataset.build_step.DEADLINE", 0.3)
+    monkeypatch.setattr("curation.instances.dataset.worker_program._WORKER", worker)
+    monkeypatch.setattr("curation.instances.dataset.worker_program.DEADLINE", 0.3)
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([replace(TASKS[0], schema='{"title": "slow"}')], run)
         step.work(jobs=1, progress=lambda _done: None)
-        (product,) = step.products()
-    assert (product.made.answer, product.made.reason) == ("unknown", "timed_out")
+        (record,) = step.results()
+    assert (record.result.answer, record.result.reason) == ("unknown", "timed_out")
 
 
 def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
@@ -171,12 +171,12 @@ def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
     """Its neighbours in the batch have their instances, in their places."""
     worker = tmp_path / "worker.py"
     worker.write_text(_MORTAL_WORKER)
-    monkeypatch.setattr("curation.instances.dataset.build_step._WORKER", worker)
+    monkeypatch.setattr("curation.instances.dataset.worker_program._WORKER", worker)
     deadly = replace(TASKS[0], unique_id="deadly", schema='{"title": "deadly"}')
     with RunFolder.open(tmp_path / "run", "one") as run:
         step = InstanceStep([TASKS[0], deadly, TASKS[1]], run)
         step.work(jobs=1, progress=lambda _done: None)
-        made = {each.task.unique_id: each.made for each in step.products()}
+        made = {each.task.unique_id: each.result for each in step.results()}
     assert made["deadly"].reason == "crashed"
     assert made["easy"].instances
     assert made["array"].instances
@@ -184,7 +184,9 @@ def test_a_schema_that_kills_its_worker_takes_no_other_with_it(
 
 def test_a_bound_crossed_into_infinity_is_no_near_miss() -> None:
     """What JSON cannot write is left out; the rest stays."""
-    made = make('{"type": "number", "maximum": 1.7976931348623157e308}', "2020-12")
+    made = make_instances(
+        '{"type": "number", "maximum": 1.7976931348623157e308}', "2020-12"
+    )
     assert made.instances
     assert not any("Infinity" in each.text for each in made.instances)
 

@@ -16,7 +16,7 @@ from curation.instances.near_misses.coverage import coverage
 from curation.instances.near_misses.edit_sites import member
 from curation.instances.near_misses.search import Effort, near_misses
 from curation.instances.near_misses.string_edits import LONGEST
-from curation.instances.witnesses.search import witnesses
+from curation.instances.witnesses.search import find_witnesses
 from curation.json.pointer import tokens_of
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import cases
@@ -105,7 +105,7 @@ def _made(
     schema: UntypedJson, dialect: str = "draft-07", most: int = 24
 ) -> list[NearMiss]:
     compiled = CompiledSchema.from_json(schema, dialect)
-    return near_misses(compiled, witnesses(compiled).found, most=most)
+    return near_misses(compiled, find_witnesses(compiled).found, most=most)
 
 
 @pytest.mark.parametrize(("dialect", "keyword", "schema"), _table())
@@ -130,7 +130,7 @@ def test_the_table_is_complete() -> None:
 def test_what_every_near_miss_is(dialect: str, schema: UntypedJson) -> None:
     """It is invalid, fails one keyword, and says which as the validator does."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    found = near_misses(compiled, witnesses(compiled).found)
+    found = near_misses(compiled, find_witnesses(compiled).found)
     for each in found:
         assert not compiled.is_valid(each.value)
         assert each.keyword != MIXED
@@ -179,7 +179,9 @@ def test_bounds_are_crossed_by_one() -> None:
             "l": {"type": "array", "maxItems": 2},
         },
     }
-    by_keyword = {each.keyword: each.value for each in _made(schema)}
+    by_keyword: dict[str, UntypedJson] = {
+        each.keyword: each.value for each in _made(schema)
+    }
     assert by_keyword["maximum"]["n"] == 8
     assert len(by_keyword["maxLength"]["s"]) == 6
     assert len(by_keyword["maxItems"]["l"]) == 3
@@ -221,7 +223,8 @@ def test_goes_inside_of_branches() -> None:
     one = [Witness(kind=InstanceKind.FULL, value={"a": [{"x": None}]})]
     found = near_misses(compiled, one)
     assert {each.keyword for each in found} == {"anyOf"}
-    values = [each.value["a"] for each in found]
+    made: list[UntypedJson] = [each.value for each in found]
+    values = [each["a"] for each in made]
     assert [{}] in values
     assert any(isinstance(each[0], dict) and each[0].get("x") for each in values)
     assert len({repr(each) for each in values}) == len(values) > 3
@@ -318,7 +321,7 @@ _SCHEMAS = st.recursive(st.sampled_from(_SCALARS), _nested, max_leaves=6)
 def test_laws(schema: UntypedJson, seed: int) -> None:
     """A near miss fails one keyword, and differs from a witness at one place only."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    found = witnesses(compiled, seed).found
+    found = find_witnesses(compiled, seed).found
     given_only = Effort(witnesses=0)
     for each in near_misses(compiled, found, seed, effort=given_only):
         told = find_violations(compiled, each.value)

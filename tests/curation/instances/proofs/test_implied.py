@@ -14,7 +14,7 @@ from curation.instances.constraints.violations import find_violations
 from curation.instances.near_misses.coverage import coverage
 from curation.instances.near_misses.search import near_misses
 from curation.instances.proofs.implied import PROOFS, implied
-from curation.instances.witnesses.search import witnesses
+from curation.instances.witnesses.search import find_witnesses
 from tests.curation.instances.keywords import cases
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def test_a_proof_must_hold_wherever_the_place_applies() -> None:
 def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
     """What a near miss fails alone has no proof that it cannot."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    found = near_misses(compiled, witnesses(compiled).found)
+    found = near_misses(compiled, find_witnesses(compiled).found)
     have = {each.schema_pointer for each in found}
     for pair, contexts in reach(compiled).contexts.items():
         if pair.pointer in have:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.model import InstanceKind, Obstacle
-from curation.instances.witnesses.search import Budget, stream, witnesses
+from curation.instances.witnesses.search import Budget, find_witnesses, stream
 from curation.schema.dialects import DIALECTS
 from tests.curation.instances.keywords import SILENT, cases
 
@@ -41,7 +41,7 @@ def test_every_keyword_has_a_case() -> None:
 def test_meets_every_keyword(dialect: str, keyword: str, schema: UntypedJson) -> None:
     """A schema that can be met has witnesses, and jsonschema-rs accepts them."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    found = witnesses(compiled).found
+    found = find_witnesses(compiled).found
     assert found
     assert found[0].kind is InstanceKind.MINIMAL
     assert all(compiled.is_valid(each.value) for each in found)
@@ -66,7 +66,7 @@ _PERSON = {
 
 def test_minimal_has_only_what_is_required() -> None:
     """`minimal` holds the required properties and no others."""
-    found = witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
+    found = find_witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
     value = _of_kind(found, InstanceKind.MINIMAL)
     assert list(value) == ["name", "address"]
     assert list(value["address"]) == ["city"]
@@ -74,7 +74,7 @@ def test_minimal_has_only_what_is_required() -> None:
 
 def test_full_has_every_property_in_order() -> None:
     """`full` holds every optional property, in the order of `properties`."""
-    found = witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
+    found = find_witnesses(CompiledSchema.from_json(_PERSON, "draft-07")).found
     value = _of_kind(found, InstanceKind.FULL)
     assert list(value) == list(_PERSON["properties"])
     assert list(value["address"]) == ["street", "city"]
@@ -84,7 +84,8 @@ def test_recursion_ends() -> None:
     """What recurs is made a few times, not to the bottom of the budget."""
     schema = {"type": "object", "properties": {"next": {"$ref": "#"}}}
     value = _of_kind(
-        witnesses(CompiledSchema.from_json(schema, "2020-12")).found, InstanceKind.FULL
+        find_witnesses(CompiledSchema.from_json(schema, "2020-12")).found,
+        InstanceKind.FULL,
     )
     depth = 0
     while value:
@@ -102,7 +103,8 @@ def test_takes_the_values_that_the_schema_gives() -> None:
         },
     }
     value = _of_kind(
-        witnesses(CompiledSchema.from_json(schema, "draft-07")).found, InstanceKind.FULL
+        find_witnesses(CompiledSchema.from_json(schema, "draft-07")).found,
+        InstanceKind.FULL,
     )
     assert value["port"] == 8042
     assert isinstance(value["bad"], int)
@@ -112,7 +114,7 @@ def test_the_seed_decides() -> None:
     """The same seed gives the same values, another one others."""
     schema = {"type": "array", "items": {"type": "integer"}, "minItems": 8}
     runs = [
-        witnesses(CompiledSchema.from_json(schema, "draft-07"), seed=seed)
+        find_witnesses(CompiledSchema.from_json(schema, "draft-07"), seed=seed)
         for seed in (1, 1, 2)
     ]
     assert runs[0] == runs[1]
@@ -129,7 +131,8 @@ def test_leaves_out_an_optional_property_that_cannot_be() -> None:
         },
     }
     value = _of_kind(
-        witnesses(CompiledSchema.from_json(schema, "draft-07")).found, InstanceKind.FULL
+        find_witnesses(CompiledSchema.from_json(schema, "draft-07")).found,
+        InstanceKind.FULL,
     )
     assert list(value) == ["a"]
 
@@ -144,7 +147,7 @@ _BRANCH = {
 
 def test_takes_the_branch_that_ends() -> None:
     """In `minimal` the branch of least nesting is taken, wherever it stands."""
-    found = witnesses(CompiledSchema.from_json(_BRANCH, "draft-04")).found
+    found = find_witnesses(CompiledSchema.from_json(_BRANCH, "draft-04")).found
     assert _of_kind(found, InstanceKind.MINIMAL) is None
 
 
@@ -167,7 +170,7 @@ def test_takes_the_branch_that_ends() -> None:
 )
 def test_names_the_obstacle(schema: UntypedJson, obstacle: Obstacle) -> None:
     """Where there is no witness, the reason is named and explained."""
-    found = witnesses(CompiledSchema.from_json(schema, "draft-07"))
+    found = find_witnesses(CompiledSchema.from_json(schema, "draft-07"))
     assert found.found == ()
     assert found.obstacle is obstacle
     assert found.obstacle.explanation
@@ -188,7 +191,7 @@ def test_a_stream_ends_where_there_is_nothing() -> None:
 def test_a_small_budget_is_kept() -> None:
     """A search that runs out of steps says so."""
     schema = {"type": "object", "required": list("abcdefgh")}
-    found = witnesses(
+    found = find_witnesses(
         CompiledSchema.from_json(schema, "draft-07"), budget=Budget(steps=5)
     )
     assert found.obstacle is Obstacle.EXHAUSTED
@@ -199,7 +202,7 @@ def test_deep_is_not_endless() -> None:
     schema: UntypedJson = {"type": "null"}
     for _ in range(90):
         schema = {"type": "object", "required": ["a"], "properties": {"a": schema}}
-    found = witnesses(CompiledSchema.from_json(schema, "draft-07"))
+    found = find_witnesses(CompiledSchema.from_json(schema, "draft-07"))
     assert found.obstacle is Obstacle.TOO_LARGE
 
 
@@ -246,10 +249,12 @@ def test_schemas_without_contradictions_are_always_met(
 ) -> None:
     """Satisfiable schemas have witnesses; the validator accepts each of them."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    first = witnesses(compiled, seed=seed)
+    first = find_witnesses(compiled, seed=seed)
     assert first.found
     assert all(compiled.is_valid(each.value) for each in first.found)
-    assert first == witnesses(CompiledSchema.from_json(schema, "draft-07"), seed=seed)
+    assert first == find_witnesses(
+        CompiledSchema.from_json(schema, "draft-07"), seed=seed
+    )
 
 
 def _check_order(schema: UntypedJson, value: UntypedJson) -> None:
@@ -267,7 +272,7 @@ def _check_order(schema: UntypedJson, value: UntypedJson) -> None:
 @settings(max_examples=60, deadline=None)
 def test_keys_follow_the_order_of_properties(schema: UntypedJson) -> None:
     """In every witness declared names come in the schema's order, others after."""
-    for each in witnesses(CompiledSchema.from_json(schema, "2020-12")).found:
+    for each in find_witnesses(CompiledSchema.from_json(schema, "2020-12")).found:
         _check_order(schema, each.value)
 
 
@@ -284,5 +289,5 @@ def _check_minimal(schema: UntypedJson, value: UntypedJson) -> None:
 @settings(max_examples=60, deadline=None)
 def test_minimal_has_required_names_only(schema: UntypedJson) -> None:
     """Where nothing forces more, `minimal` has the required names and items."""
-    found = witnesses(CompiledSchema.from_json(schema, "2019-09")).found
+    found = find_witnesses(CompiledSchema.from_json(schema, "2019-09")).found
     _check_minimal(schema, _of_kind(found, InstanceKind.MINIMAL))

@@ -1,0 +1,66 @@
+"""The parent's side of the worker of instances: what runs, its limits, its results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from curation.instances.dataset.make_instances import SchemaInstances
+from curation.satisfiability.prove import Answer
+from curation.workers.limits import Limits
+from curation.workers.outcomes import Ending
+from curation.workers.process import Program
+
+if TYPE_CHECKING:
+    from curation.workers.outcomes import ProcessResult
+
+_WORKER = Path(__file__).with_name("worker.py")
+#: Seconds for one schema.
+DEADLINE = 5.0
+#: MiB that a worker may take above what it holds when it is ready.
+MEMORY_MB = 512
+_REASONS = {
+    Ending.TIMEOUT: "timed_out",
+    Ending.OUT_OF_MEMORY: "out_of_memory",
+}
+
+
+def program(seed: int = 0) -> Program:
+    """Return what a worker runs."""
+    return Program(file=_WORKER, setup={"seed": seed})
+
+
+def limits() -> Limits:
+    """Return what one schema may cost."""
+    return replace(Limits(), seconds=DEADLINE, memory_mb=MEMORY_MB)
+
+
+def instances_of(outcome: ProcessResult) -> SchemaInstances:
+    """Return a worker's answer; where its process ended, that is the reason."""
+    if outcome.ending is Ending.OK:
+        return msgspec.convert(outcome.answer, SchemaInstances)
+    reason = _reason_of(outcome)
+    return SchemaInstances(answer=Answer.UNKNOWN, reason=reason, detail=outcome.detail)
+
+
+def merged_instances(first: ProcessResult, again: ProcessResult) -> SchemaInstances:
+    """Return what the lean try gave after a first one that cost too much.
+
+    Its detail says why there are no near misses. Where the lean try failed too, the
+    first one's end is the reason.
+    """
+    if again.ending is not Ending.OK:
+        return instances_of(first)
+    made = instances_of(again)
+    if not made.instances:
+        return made
+    why = f"without near misses: {_reason_of(first)}, {first.detail}"
+    return msgspec.structs.replace(made, detail=why)
+
+
+def _reason_of(outcome: ProcessResult) -> str:
+    """Return the reason in the ledger for the end of a process."""
+    return _REASONS.get(outcome.ending, "crashed")
