@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.json.text import MAX_DEPTH
+from curation.workers.messages import WorkerLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,40 +43,40 @@ class Limits:
     #: Batches after which a worker is replaced by a fresh one.
     recycle_after: int = 200
 
-    def for_worker(self) -> Mapping[str, UntypedJson]:
-        """Return what the child sets on itself, as `worker_protocol` reads it."""
-        return {
-            "memory_bytes": self.memory_mb * 2**20,
-            "file_bytes": self.file_mb * 2**20,
-            "open_files": self.open_files,
-        }
+    def for_worker(self) -> WorkerLimits:
+        """Return what the child sets on itself."""
+        return WorkerLimits(
+            memory_bytes=self.memory_mb * 2**20,
+            file_bytes=self.file_mb * 2**20,
+            open_files=self.open_files,
+        )
 
 
 def too_big(content: bytes, limits: Limits) -> Rejected | None:
-    """Refuse a text that is not worth reading; None where it may be read."""
+    """Return why a text is too long to be read, or None where it may be read."""
     if len(content) <= limits.document_bytes:
         return None
     detail = f"{len(content):,} bytes, over the limit of {limits.document_bytes:,}"
     return Rejected(reason=Reason.TOO_LARGE, detail=detail)
 
 
-def too_many(value: UntypedJson, limits: Limits) -> Rejected | None:
-    """Refuse a parsed document with more JSON values than the limit."""
+def too_many(value: Json, limits: Limits) -> Rejected | None:
+    """Return why a parsed document has too many JSON values, or None."""
     if count_nodes(value, limits.nodes) <= limits.nodes:
         return None
     detail = f"more than {limits.nodes:,} JSON values"
     return Rejected(reason=Reason.TOO_LARGE, detail=detail)
 
 
-def count_nodes(value: UntypedJson, enough: int) -> int:
+def count_nodes(value: Json, enough: int) -> int:
     """Count JSON values, the root included; stop once there are more than enough."""
     count, stack = 1, [value]
     while stack and count <= enough:
-        each = stack.pop()
-        if isinstance(each, dict):
-            count += len(each)
-            stack.extend(each.values())
-        elif isinstance(each, list):
-            count += len(each)
-            stack.extend(each)
+        inner = stack.pop()
+        if isinstance(inner, dict):
+            count += len(inner)
+            stack.extend(inner.values())
+        elif isinstance(inner, list):
+            count += len(inner)
+            stack.extend(inner)
     return count

@@ -5,13 +5,16 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.workers.process import Child
 
-#: What runtimes say on standard error when an allocation fails.
+_T = TypeVar("_T")
+#: What runtimes write to standard error when an allocation fails.
 MEMORY_WORDS = ("MemoryError", "memory allocation of", "bad_alloc", "out of memory")
 
 
@@ -35,24 +38,58 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessResult:
-    """What became of one unit."""
+    """What became of one unit that a worker process was given."""
 
     ending: Ending
-    #: What the worker's function returned; None unless `ok`.
+    #: What the worker's function returned, as JSON; None unless `ok`.
     answer: UntypedJson = None
     #: What exactly was seen: the exception, the signal, the limit.
     detail: str = ""
+    #: Number of the signal of which the process died, if it died of one; a signal
+    #: that we sent ourselves does not count.
+    signal: int | None = None
     #: The end of the child's standard error where it died.
     stderr: str = ""
     #: Seconds by the parent's clock.
     seconds: float = 0.0
 
+    @property
+    def was_killed(self) -> bool:
+        """Whether somebody else sent SIGKILL: the kernel for memory, or a person."""
+        return self.signal == signal.SIGKILL
 
-def post_mortem(child: Child) -> tuple[Ending, str]:
-    """Say of what a child died that closed its pipe."""
+    def answer_as(self, answer_type: type[_T]) -> _T:
+        """Return the answer as a value of a type that msgspec knows.
+
+        Args:
+            answer_type: A `msgspec.Struct`, a dataclass, a TypedDict, an enumeration or
+                a container of them; fields are found by name.
+
+        Raises:
+            msgspec.ValidationError: the answer is not of this type.
+
+        Example:
+            >>> ProcessResult(ending=Ending.OK, answer=[1]).answer_as(tuple[int, ...])
+            (1,)
+        """
+        return msgspec.convert(self.answer, answer_type)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Death:
+    """Why a process ended that was not asked to."""
+
+    ending: Ending
+    detail: str
+    #: Number of the signal, where it was one.
+    signal: int | None = None
+
+
+def find_cause_of_death(child: Child) -> Death:
+    """Return why a child has closed its answer pipe; a child that lives on is ended."""
     if not child.wait(1.0):
         child.stop()
-        return Ending.PROTOCOL, "closed its pipe and went on"
+        return Death(ending=Ending.PROTOCOL, detail="closed its pipe and went on")
     status, partial = child.returncode or 0, child.unfinished
     child.stop()
     if status < 0:
@@ -61,10 +98,11 @@ def post_mortem(child: Child) -> tuple[Ending, str]:
         detail = f"ended with status {status} without an answer"
     if partial:
         detail += f", {partial:,} bytes into one"
-    short_of_memory = any(word in child.noise for word in MEMORY_WORDS)
+    short_of_memory = any(phrase in child.last_output for phrase in MEMORY_WORDS)
+    ending = Ending.CRASH
     if status == -signal.SIGKILL or (status and short_of_memory):
-        return Ending.OUT_OF_MEMORY, detail
-    return Ending.CRASH, detail
+        ending = Ending.OUT_OF_MEMORY
+    return Death(ending=ending, detail=detail, signal=-status if status < 0 else None)
 
 
 def _signal_name(number: int) -> str:

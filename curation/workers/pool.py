@@ -22,8 +22,8 @@ from curation.workers.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
     from curation.workers.limits import Limits
+    from curation.workers.messages import Message
 
 #: Seconds between two looks at the memory of all.
 _SAMPLE = 0.1
@@ -31,7 +31,7 @@ _SAMPLE = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """The outcomes of one batch, one for each unit, in the units' order."""
+    """The results of one batch, one for each unit, in the units' order."""
 
     #: Position of the batch among those given.
     index: int
@@ -43,7 +43,7 @@ class _Task:
     """A batch under way."""
 
     index: int
-    units: Sequence[UntypedJson]
+    units: Sequence[Message]
     results: list[ProcessResult] = field(default_factory=list)
     #: Times that the next unit has killed a worker.
     deaths: int = 0
@@ -55,9 +55,14 @@ class _Task:
 class Pool:
     """Several workers over a list of batches.
 
-    What a unit's outcome is does not depend on the number of workers: one of
+    What a unit's result is does not depend on the number of workers: one of
     which a worker died is tried again, first in a fresh process, before it is
     blamed for it.
+
+    Example:
+        >>> with Pool(Program(file=Path("my_worker.py")), jobs=2) as pool:
+        ...     for batch in pool.run_batches([[1, 2], [3]]):
+        ...         print(batch.index, [result.answer for result in batch.results])
     """
 
     def __init__(
@@ -68,7 +73,14 @@ class Pool:
         limits: Limits | None = None,
         attempts: int = 2,
     ) -> None:
-        """Say what to run and how often a unit may kill its worker."""
+        """Prepare the workers; none is started yet.
+
+        Args:
+            program: What each worker runs.
+            jobs: Number of workers; one at least.
+            limits: What one worker and one unit may use.
+            attempts: Workers that a unit may kill before it is blamed.
+        """
         self._workers = [Worker(program, limits) for _ in range(max(1, jobs))]
         self._attempts = attempts
         #: Largest resident memory seen, the parent's and the children's together.
@@ -89,7 +101,7 @@ class Pool:
             worker.kill()
 
     def run_batches(
-        self, batches: Iterable[Sequence[UntypedJson]]
+        self, batches: Iterable[Sequence[Message]]
     ) -> Iterator[BatchResult]:
         """Yield the result of every batch as it is completed.
 
@@ -122,31 +134,31 @@ class Pool:
 
     def _turn(self, busy: dict[Worker, _Task]) -> Iterator[BatchResult]:
         """Wait for something to happen; yield the batches completed by it."""
-        patience = min(worker.patience() for worker in busy)
-        children = [each.child for each in busy if each.child is not None]
+        seconds = min(worker.seconds_to_wait() for worker in busy)
+        children = [worker.child for worker in busy if worker.child is not None]
         if not any(task.done() for task in busy.values()):
-            exchange(children, patience)
+            exchange(children, seconds)
         for worker, task in list(busy.items()):
             if not task.done():
-                self._settle(worker, task)
+                self._take_results(worker, task)
             if task.done():
                 del busy[worker]
                 result = BatchResult(index=task.index, results=tuple(task.results))
                 left = time.monotonic()
                 yield result
                 for other in busy:
-                    other.excuse(time.monotonic() - left)
+                    other.extend_deadline(time.monotonic() - left)
         self._sample()
 
-    def _settle(self, worker: Worker, task: _Task) -> None:
-        """Take a worker's outcomes; start again behind a unit of which it died."""
-        for outcome in worker.collect():
-            died = outcome.ending not in (Ending.OK, Ending.ERROR)
+    def _take_results(self, worker: Worker, task: _Task) -> None:
+        """Take a worker's results; start again behind a unit of which it died."""
+        for result in worker.collect():
+            died = result.ending not in (Ending.OK, Ending.ERROR)
             task.deaths = task.deaths + 1 if died else 0
             if died and task.deaths < self._attempts:
                 continue
             task.deaths = 0
-            task.results.append(outcome)
+            task.results.append(result)
         if worker.child is None:
             self._resume(worker, task)
 
@@ -155,6 +167,6 @@ class Pool:
         if time.monotonic() < self._next_sample:
             return
         self._next_sample = time.monotonic() + _SAMPLE
-        total = sum(each.rss_bytes for each in self._workers)
+        total = sum(worker.rss_bytes for worker in self._workers)
         total += psutil.Process().memory_info().rss
         self.peak_rss_mb = max(self.peak_rss_mb, round(total / 2**20, 1))

@@ -26,7 +26,7 @@ from curation.workers.protocol import CHANNEL
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.workers.messages import Message
 
 #: What a child may know of our environment; everything else, tokens above all,
 #: stays here.
@@ -43,13 +43,17 @@ _F_SETPIPE_SZ = 1031
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What a worker runs."""
+    """What a worker runs.
+
+    Example:
+        >>> program = Program(file=Path("my_worker.py"), setup={"seed": 1})
+    """
 
     #: A Python file that calls `curation.workers.protocol.serve`.
     file: Path
     #: What its `start` function is given.
-    setup: UntypedJson = None
-    #: The Python that runs it; another environment's is welcome.
+    setup: Message = None
+    #: The Python that runs it; it may be that of another environment.
     interpreter: str = sys.executable
     arguments: tuple[str, ...] = ()
     #: Environment variables beyond the allow-list.
@@ -99,15 +103,15 @@ class Child:
             os.close(child_reads)
             os.close(child_writes)
         assert self._process.stdout is not None  # noqa: S101 - for the type checker
-        self._noise = self._process.stdout.fileno()
-        for descriptor in (self._commands, self._answers, self._noise):
+        self._output = self._process.stdout.fileno()
+        for descriptor in (self._commands, self._answers, self._output):
             os.set_blocking(descriptor, False)
             _widen(descriptor)
         self._outgoing = bytearray()
         self._incoming = bytearray()
-        self._tail = b""
-        self._deaf = False
-        self._quiet = False
+        self._last_output = b""
+        self._input_closed = False
+        self._output_ended = False
         self._stopped = False
         #: Whole lines that were received and not yet taken.
         self.lines: deque[bytes] = deque()
@@ -120,9 +124,9 @@ class Child:
         return self._process.poll()
 
     @property
-    def noise(self) -> str:
+    def last_output(self) -> str:
         """The end of what it wrote to standard output and standard error."""
-        return self._tail.decode("utf-8", "replace")
+        return self._last_output.decode("utf-8", "replace")
 
     @property
     def unfinished(self) -> int:
@@ -138,7 +142,7 @@ class Child:
 
     def send(self, line: bytes) -> None:
         """Queue one line; it is written as the child reads."""
-        if not self._deaf:
+        if not self._input_closed:
             self._outgoing += line + b"\n"
 
     def interests(self) -> Iterator[tuple[int, int]]:
@@ -147,8 +151,8 @@ class Child:
             return
         if not self.ended:
             yield self._answers, select.POLLIN
-        if not self._quiet:
-            yield self._noise, select.POLLIN
+        if not self._output_ended:
+            yield self._output, select.POLLIN
         if self._outgoing:
             yield self._commands, select.POLLOUT
 
@@ -159,7 +163,7 @@ class Child:
         elif descriptor == self._answers:
             self._read_answers()
         else:
-            self._read_noise()
+            self._read_output()
 
     def _write(self) -> None:
         try:
@@ -167,7 +171,7 @@ class Child:
         except BlockingIOError:
             return
         except BrokenPipeError:
-            self._deaf = True
+            self._input_closed = True
             self._outgoing.clear()
             return
         del self._outgoing[:written]
@@ -184,34 +188,35 @@ class Child:
             del self._incoming[: end + 1]
             search_from = 0
 
-    def _read_noise(self) -> None:
-        chunk = _read(self._noise)
+    def _read_output(self) -> None:
+        chunk = _read(self._output)
         if chunk is not None:
-            self._quiet = not chunk
-            self._tail = (self._tail + chunk)[-_STDERR_TAIL:]
+            self._output_ended = not chunk
+            self._last_output = (self._last_output + chunk)[-_STDERR_TAIL:]
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the end of the process; tell whether it came in time."""
+        """Wait for the end of the process; return whether it came in time."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(seconds)
             return True
         return False
 
-    def stop(self, *, kindly: bool = False) -> None:
-        """End the process and all it started, and take its last words.
+    def stop(self, *, let_it_finish: bool = False) -> None:
+        """End the process and all it started, and read what it printed last.
 
-        Kindly: let it see the end of its commands first.
+        Args:
+            let_it_finish: Close its commands first, and wait a moment for its own end.
         """
         if self._stopped:
             return
         os.close(self._commands)
-        if not (kindly and self.wait(_GRACE)):
+        if not (let_it_finish and self.wait(_GRACE)):
             self._signal(signal.SIGTERM)
             self.wait(_GRACE)
         self._signal(signal.SIGKILL)
         self._process.wait()
-        while not self._quiet and _readable(self._noise):
-            self._read_noise()
+        while not self._output_ended and _readable(self._output):
+            self._read_output()
         self._stopped = True
         os.close(self._answers)
         if self._process.stdout is not None:

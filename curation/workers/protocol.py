@@ -12,7 +12,13 @@ the parent knows at any moment which unit the child is on:
     <- {"unit": 1, "memory": "MemoryError"}
 
 End of file on the command pipe means: end. Standard output leads to standard
-error, so that a library which prints cannot break the protocol.
+error, so that a library which prints cannot break the protocol. The parent's side
+of these messages is `curation.workers.messages`.
+
+    def start(setup):
+        return lambda unit: unit * setup["factor"]
+
+    serve(start)
 """
 
 from __future__ import annotations
@@ -23,36 +29,50 @@ import json
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    UntypedJson = Any
-    Handle = Callable[[UntypedJson], UntypedJson]
-    Start = Callable[[UntypedJson], Handle]
+_Setup = TypeVar("_Setup")
+_Unit = TypeVar("_Unit")
+_Answer = TypeVar("_Answer")
 
 #: Name of the environment variable with the two file descriptors.
 CHANNEL = "CSBDATA_CHANNEL"
 _PR_SET_PDEATHSIG = 1
 
 
-def encode_json(value: UntypedJson) -> bytes:
+class WorkerLimits(TypedDict):
+    """What the process may use, as the parent sends it."""
+
+    #: Bytes above what it holds when it is ready.
+    memory_bytes: int
+    #: Bytes of the largest file that it may write.
+    file_bytes: int
+    #: Files that it may have open.
+    open_files: int
+
+
+def encode_json(value: object) -> bytes:
     """Return one JSON text without line ends; NaN and infinities are refused."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
 
 
 def serve(
-    start: Start,
+    start: Callable[[_Setup], Callable[[_Unit], _Answer]],
     *,
-    encode: Callable[[UntypedJson], bytes] = encode_json,
-    decode: Callable[[bytes], UntypedJson] = json.loads,
+    encode: Callable[[object], bytes] = encode_json,
+    decode: Callable[[bytes], Any] = json.loads,
 ) -> None:
     """Answer the parent until it closes its end.
 
-    `start` is called once with the parent's set-up value and returns the function
-    that answers one unit. Limits are set after it, so that what it imports and
-    maps does not eat them. An exception of the function is that unit's error.
+    Args:
+        start: Called once with the parent's set-up value; returns the function that
+            answers one unit. Limits are set after it, so that what it imports and
+            maps does not count. An exception of the function is that unit's error.
+        encode: Writes a value as one line of JSON.
+        decode: Reads a line of JSON.
     """
     _die_with_parent()
     commands, answers = _channel()
@@ -74,10 +94,10 @@ def serve(
 
 
 def _answer(
-    handle: Handle,
+    handle: Callable[[_Unit], _Answer],
     index: int,
-    unit: UntypedJson,
-    encode: Callable[[UntypedJson], bytes],
+    unit: _Unit,
+    encode: Callable[[object], bytes],
 ) -> bytes:
     try:
         return encode({"unit": index, "answer": handle(unit)})
@@ -119,7 +139,7 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
-def _limit(limits: dict[str, int]) -> None:
+def _limit(limits: WorkerLimits) -> None:
     """Set the limits on this process; memory counts from what it holds now."""
     try:
         import resource  # noqa: PLC0415 - POSIX only

@@ -6,17 +6,24 @@ import os
 import time
 from typing import TYPE_CHECKING, Self
 
-import orjson
+import msgspec
 
 from curation.system.errors import CsbdataError
 from curation.workers.limits import Limits
-from curation.workers.outcomes import Ending, ProcessResult, post_mortem
+from curation.workers.messages import (
+    Greeting,
+    UnitBatch,
+    WorkerLine,
+    decode_line,
+    encode_message,
+)
+from curation.workers.outcomes import Ending, ProcessResult, find_cause_of_death
 from curation.workers.process import Child, Program, exchange
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.workers.messages import Message
 
 #: Seconds between two looks at the child's memory.
 _SAMPLE = 0.1
@@ -29,7 +36,13 @@ class WorkerDidNotStart(CsbdataError):  # noqa: N818 (as in system.errors)
 
 
 class Worker:
-    """One child process, started when needed and again after its death."""
+    """One child process, started when needed and again after its death.
+
+    Example:
+        >>> with Worker(Program(file=Path("my_worker.py"))) as worker:
+        ...     result = worker.ask({"schema": "{}"}, seconds=5.0)
+        ...     print(result.ending, result.answer)
+    """
 
     def __init__(self, program: Program, limits: Limits | None = None) -> None:
         """Say what to run; nothing is started yet."""
@@ -72,8 +85,8 @@ class Worker:
         while not self._ready:
             self.wait()
 
-    def ask(self, unit: UntypedJson, seconds: float | None = None) -> ProcessResult:
-        """Send one unit and wait for its outcome.
+    def ask(self, unit: Message, seconds: float | None = None) -> ProcessResult:
+        """Send one unit and wait for its result.
 
         Raises:
             WorkerDidNotStart: the worker cannot be started.
@@ -81,9 +94,9 @@ class Worker:
         self.start()
         self.begin([unit], seconds)
         while True:
-            outcomes = self.wait()
-            if outcomes:
-                return outcomes[0]
+            results = self.wait()
+            if results:
+                return results[0]
 
     def wait(self, seconds: float | None = None) -> list[ProcessResult]:
         """Wait for something to happen, at most so long; return what has come.
@@ -93,59 +106,66 @@ class Worker:
         """
         self._ensure()
         if self._child is not None:
-            patience = self.patience()
-            wanted = patience if seconds is None else min(seconds, patience)
-            exchange([self._child], wanted)
+            longest = self.seconds_to_wait()
+            exchange(
+                [self._child], longest if seconds is None else min(seconds, longest)
+            )
         return self.collect()
 
     def begin(
         self,
-        units: Sequence[UntypedJson],
+        units: Sequence[Message],
         seconds: float | Sequence[float] | None = None,
     ) -> None:
-        """Hand over units; `collect` returns their outcomes, in order.
+        """Hand over units; `collect` returns their results, in order.
 
-        `seconds` is the deadline of every unit, or of one after the other. After an
-        outcome of which the process died, the units behind it are lost and must be
-        handed over again.
+        After a result of which the process died, the units behind it are lost and must
+        be handed over again.
+
+        Args:
+            units: What the worker's function is given, one after the other.
+            seconds: The deadline of every unit, or one for each of them; that of the
+                limits by default.
         """
         self._retire()
         child = self._ensure()
-        each = self._limits.seconds if seconds is None else seconds
-        self._deadlines = [each] * len(units) if isinstance(each, int | float) else each
+        limit = self._limits.seconds if seconds is None else seconds
+        if isinstance(limit, int | float):
+            limit = [limit] * len(units)
+        self._deadlines = limit
         self._pending, self._answered = len(units), 0
         self._batches += 1
         if self._ready:
             self._clock = time.monotonic()
-        child.send(orjson.dumps({"units": units}))
+        child.send(encode_message(UnitBatch(units=units)))
 
-    def patience(self) -> float:
+    def seconds_to_wait(self) -> float:
         """Return for how many seconds nothing has to be looked at."""
         return max(0.0, min(self._deadline() - time.monotonic(), _SAMPLE))
 
-    def excuse(self, seconds: float) -> None:
+    def extend_deadline(self, seconds: float) -> None:
         """Do not count seconds during which the parent was busy elsewhere."""
         self._clock += seconds
 
     def collect(self) -> list[ProcessResult]:
-        """Return the outcomes that have come since the last call.
+        """Return the results that have come since the last call.
 
         Raises:
             WorkerDidNotStart: the child could not be started.
         """
-        outcomes: list[ProcessResult] = []
+        results: list[ProcessResult] = []
         child = self._child
         while child is not None and child.lines and self._child is child:
-            self._take(child.lines.popleft(), outcomes)
+            self._take(child.lines.popleft(), results)
         if self._child is not None:
-            self._look_after(self._child, outcomes, heard=bool(outcomes))
-        return outcomes
+            self._look_after(self._child, results, heard=bool(results))
+        return results
 
     def close(self) -> None:
         """End the child, if there is one."""
         child, self._child = self._child, None
         if child is not None:
-            child.stop(kindly=self._ready and not self._pending)
+            child.stop(let_it_finish=self._ready and not self._pending)
 
     def kill(self) -> None:
         """End the child without waiting for what it is doing."""
@@ -163,40 +183,35 @@ class Worker:
             self._child = Child(self._program)
             self._ready, self._batches = False, 0
             self._clock = time.monotonic()
-            greeting = {
-                "setup": self._program.setup,
-                "limits": self._limits.for_worker(),
-                "parent": os.getpid(),
-            }
-            self._child.send(orjson.dumps(greeting))
+            greeting = Greeting(
+                setup=self._program.setup,
+                limits=self._limits.for_worker(),
+                parent=os.getpid(),
+            )
+            self._child.send(encode_message(greeting))
         return self._child
 
-    def _patience_for_one(self) -> float:
+    def _seconds_for_one(self) -> float:
         if not self._ready:
             return self._limits.start_seconds
         return self._deadlines[self._answered] if self._pending else float("inf")
 
     def _deadline(self) -> float:
-        return self._clock + self._patience_for_one()
+        return self._clock + self._seconds_for_one()
 
-    def _take(self, line: bytes, outcomes: list[ProcessResult]) -> None:
+    def _take(self, line: bytes, results: list[ProcessResult]) -> None:
         """Read one line of the child."""
-        try:
-            message = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            message = None
-        if not isinstance(message, dict):
-            message = {}
-        if not self._ready and "failed" in message:
+        message = decode_line(line)
+        if not self._ready and message.failed is not None:
             self.kill()
-            raise WorkerDidNotStart(str(message["failed"]), str(self._program.file))
-        if not self._ready and message.get("ready") is True:
+            raise WorkerDidNotStart(message.failed, str(self._program.file))
+        if not self._ready and message.ready:
             self._become_ready()
-        elif self._ready and self._pending and message.get("unit") == self._answered:
-            outcomes.append(self._answer(message))
+        elif self._ready and self._pending and message.unit == self._answered:
+            results.append(self._result_of(message))
         else:
             text = line[:200].decode("utf-8", "replace")
-            self._bury(outcomes, Ending.PROTOCOL, f"not an answer: {text}")
+            self._end(results, Ending.PROTOCOL, f"not an answer: {text}")
 
     def _become_ready(self) -> None:
         self._ready, self._failed_starts = True, 0
@@ -205,61 +220,71 @@ class Worker:
             self.rss_bytes = self._child.rss_bytes()
         self._memory_ceiling = self.rss_bytes + self._limits.memory_mb * 2**20
 
-    def _answer(self, message: dict[str, UntypedJson]) -> ProcessResult:
+    def _result_of(self, message: WorkerLine) -> ProcessResult:
         now = time.monotonic()
         seconds, self._clock = now - self._clock, now
         self._pending -= 1
         self._answered += 1
-        if "answer" in message:
+        if message.answer is not msgspec.UNSET:
             return ProcessResult(
-                ending=Ending.OK, answer=message["answer"], seconds=seconds
+                ending=Ending.OK, answer=message.answer, seconds=seconds
             )
-        if "memory" in message:
-            detail = str(message["memory"])
+        if message.memory is not None:
             self._discard()
             return ProcessResult(
-                ending=Ending.OUT_OF_MEMORY, detail=detail, seconds=seconds
+                ending=Ending.OUT_OF_MEMORY, detail=message.memory, seconds=seconds
             )
-        detail = str(message.get("error"))
-        return ProcessResult(ending=Ending.ERROR, detail=detail, seconds=seconds)
+        return ProcessResult(
+            ending=Ending.ERROR, detail=str(message.error), seconds=seconds
+        )
 
     def _look_after(
-        self, child: Child, outcomes: list[ProcessResult], *, heard: bool
+        self, child: Child, results: list[ProcessResult], *, heard: bool
     ) -> None:
-        """See whether the child is dead, late, too large or talks without end."""
+        """End a child that is dead, late, too large or talks without end."""
         if child.ended:
-            ending, detail = post_mortem(child)
-            self._bury(outcomes, ending, detail)
+            death = find_cause_of_death(child)
+            self._end(results, death.ending, death.detail, death.signal)
         elif child.unfinished > self._limits.answer_bytes:
             detail = f"an answer of over {self._limits.answer_bytes:,} bytes"
-            self._bury(outcomes, Ending.PROTOCOL, detail)
+            self._end(results, Ending.PROTOCOL, detail)
         elif not heard and time.monotonic() >= self._deadline():
-            detail = f"no answer within {self._patience_for_one():g} s"
-            self._bury(outcomes, Ending.TIMEOUT, detail)
+            detail = f"no answer within {self._seconds_for_one():g} s"
+            self._end(results, Ending.TIMEOUT, detail)
         elif time.monotonic() - self._sampled >= _SAMPLE:
             self._sampled = time.monotonic()
             self.rss_bytes = child.rss_bytes()
             if self._ready and self.rss_bytes > self._memory_ceiling:
                 detail = f"grew by more than {self._limits.memory_mb} MiB"
-                self._bury(outcomes, Ending.OUT_OF_MEMORY, detail)
+                self._end(results, Ending.OUT_OF_MEMORY, detail)
 
-    def _bury(self, outcomes: list[ProcessResult], ending: Ending, detail: str) -> None:
+    def _end(
+        self,
+        results: list[ProcessResult],
+        ending: Ending,
+        detail: str,
+        signal: int | None = None,
+    ) -> None:
         """End the child; the unit that it was on gets the blame."""
         child, was_ready = self._child, self._ready
         self._discard()
-        noise = child.noise if child is not None else ""
+        printed = child.last_output if child is not None else ""
         if was_ready and self._pending:
             seconds = time.monotonic() - self._clock
             self._pending = 0
-            outcomes.append(
+            results.append(
                 ProcessResult(
-                    ending=ending, detail=detail, stderr=noise, seconds=seconds
+                    ending=ending,
+                    detail=detail,
+                    signal=signal,
+                    stderr=printed,
+                    seconds=seconds,
                 )
             )
         elif not was_ready:
             self._failed_starts += 1
             if self._failed_starts >= _STARTS:
-                raise WorkerDidNotStart(f"{detail} {noise}", str(self._program.file))
+                raise WorkerDidNotStart(f"{detail} {printed}", str(self._program.file))
 
     def _discard(self) -> None:
         self.kill()

@@ -35,7 +35,6 @@ _ATTEMPTS = 2
 #: The same where somebody else killed the worker: the kernel for want of memory
 #: everywhere, or a person. It says little of the unit.
 _KILLS = 4
-_KILLED = "killed by SIGKILL"
 #: Seconds that a worker has beyond the deadline it keeps itself, token by token.
 _GRACE = 1.0
 _LAST_WORDS = 8 * 1024
@@ -152,7 +151,7 @@ class EngineWorker:
 
     def patience(self) -> float:
         """Return for how many seconds nothing has to be looked at."""
-        return self._worker.patience()
+        return self._worker.seconds_to_wait()
 
     def give(self, jobs: Iterable[PendingCase]) -> None:
         """Hand over units; `collect` returns their rows, in order."""
@@ -185,7 +184,7 @@ class EngineWorker:
         self._worker.kill()
         fresh, self._served = not self._served, 0
         pending.deaths += 1
-        killed = outcome.detail.startswith(_KILLED)
+        killed = outcome.was_killed
         guilty = pending.deaths >= (_KILLS if killed else _ATTEMPTS)
         rows: list[tuple[Case, Row]] = []
         if guilty or (fresh and not killed) or outcome.ending is Ending.ERROR:
@@ -242,6 +241,7 @@ class EngineWorker:
         return ProcessResult(
             ending=ending,
             detail=outcome.detail,
+            signal=outcome.signal,
             stderr=said + outcome.stderr,
             seconds=outcome.seconds,
         )

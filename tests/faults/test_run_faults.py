@@ -146,7 +146,7 @@ def test_f39_the_place_and_the_settings_do_not_enter(variables: dict[str, str]) 
 
 def test_f40_a_worker_that_the_kernel_kills_costs_one_document() -> None:
     """SIGKILL is out of memory for the unit it was on; all others are answered."""
-    units = [["echo", n] for n in range(5)]
+    units: list[list[str | int]] = [["echo", n] for n in range(5)]
     units[2] = ["die", "SIGKILL"]
     program = Program(file=MINIATURE)
     with Pool(program, jobs=2, limits=Limits(memory_mb=256)) as pool:

@@ -40,7 +40,11 @@ def judged(
     rules: str, named: Mapping[str, bytes], limits: Limits = LIMITS
 ) -> dict[str, ProcessResult]:
     """Return what the worker of a build makes of each document."""
-    setup = {"rules": rules, "sys_path": [], "libraries": [{"files": "", "uris": {}}]}
+    setup: UntypedJson = {
+        "rules": rules,
+        "sys_path": [],
+        "libraries": [{"files": "", "uris": {}}],
+    }
     program = Program(file=Path(document_worker.__file__), setup=setup)
     units = [_unit(name, content) for name, content in named.items()]
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]

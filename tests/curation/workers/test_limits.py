@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from curation.core.documents import Reason
@@ -50,4 +51,8 @@ def test_the_defaults_hold_what_real_schemas_need() -> None:
 def test_a_worker_is_told_plain_bytes() -> None:
     """The child needs no arithmetic and no csbdata to understand its limits."""
     told = Limits(memory_mb=2, file_mb=3, open_files=4).for_worker()
-    assert told == {"memory_bytes": 2**21, "file_bytes": 3 * 2**20, "open_files": 4}
+    assert msgspec.to_builtins(told) == {
+        "memory_bytes": 2**21,
+        "file_bytes": 3 * 2**20,
+        "open_files": 4,
+    }

@@ -26,6 +26,7 @@ from evaluation.models.base import Message
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from curation.core.json_types import UntypedJson
     from evaluation.generation.text_generation import Generation
     from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
@@ -62,10 +63,12 @@ def _engine(folder: Path, body: str) -> Path:
 
 @contextmanager
 def session(
-    tokenizer: TokenizerFiles, engine: Path, options: dict[str, object] | None = None
+    tokenizer: TokenizerFiles,
+    engine: Path,
+    options: dict[str, UntypedJson] | None = None,
 ) -> Iterator[EngineSession]:
     """Open an engine's process over the small vocabulary."""
-    given = {
+    given: dict[str, UntypedJson] = {
         "tokens": str(tokenizer.tokens),
         "vocab_size": tokenizer.vocab_size,
         "eos_id": tokenizer.eos_id,

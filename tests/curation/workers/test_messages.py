@@ -1,0 +1,53 @@
+"""The lines between a parent and its workers."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from curation.workers import messages, protocol
+from curation.workers.limits import Limits
+from curation.workers.messages import (
+    Greeting,
+    UnitBatch,
+    WorkerLine,
+    decode_line,
+    encode_message,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (b'{"ready":true}', WorkerLine(ready=True)),
+        (b'{"failed":"no"}', WorkerLine(failed="no")),
+        (b'{"unit":0,"answer":null}', WorkerLine(unit=0, answer=None)),
+        (b'{"unit":1,"error":"E"}', WorkerLine(unit=1, error="E")),
+        (b'{"unit":2,"memory":"M"}', WorkerLine(unit=2, memory="M")),
+    ],
+)
+def test_every_line_of_the_protocol_is_read(line: bytes, expected: WorkerLine) -> None:
+    """An answer of null is an answer."""
+    assert decode_line(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"[1, 2]", b'{"unit":"1"}', b'"\xff"', b'{"answer":NaN}', b"[" * 9_999],
+)
+def test_what_is_no_message_says_nothing(line: bytes) -> None:
+    """It is an empty message, which no worker may send."""
+    assert decode_line(line) == WorkerLine()
+
+
+def test_both_ends_name_the_same_fields() -> None:
+    """The worker's side is written without msgspec, for Pythons that lack it."""
+    ours = {field.name for field in msgspec.structs.fields(messages.WorkerLimits)}
+    assert ours == protocol.WorkerLimits.__annotations__.keys()
+    greeting = Greeting(setup={"a": 1}, limits=Limits().for_worker(), parent=7)
+    assert msgspec.json.decode(encode_message(greeting)).keys() == {
+        "setup",
+        "limits",
+        "parent",
+    }
+    assert encode_message(UnitBatch(units=["a", 1])) == b'{"units":["a",1]}'
