@@ -126,7 +126,7 @@ class _Bench:
             count=len,
             budget=self.options.tokens,
         )
-        return [questions.asked(each)[0] for each in self.samples]
+        return [questions.requests(each)[0] for each in self.samples]
 
     def loop(self) -> dict[str, Any]:
         import torch  # noqa: PLC0415 - heavy

@@ -1,4 +1,8 @@
-"""The loop's side of an engine process that constrains one text at a time."""
+"""The loop's side of an engine process that constrains one text at a time.
+
+The other side, with the questions and answers, is
+`evaluation.execution.generation_session`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+import msgspec
 import numpy as np
 
 from curation.workers import protocol
@@ -24,18 +29,18 @@ from evaluation.execution.row_builder import RESULTS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.workers.limits import Limits
     from curation.workers.outcomes import ProcessResult
 
 _ENGINES = Path(engine_process.__file__)
 
 
-class EngineEnded(Exception):  # noqa: N818 - an ending, told to the loop alone
+class EngineEnded(Exception):  # noqa: N818 - an ending, seen by the loop alone
     """The engine refused the schema or failed; the text is over."""
 
     def __init__(self, result: Result, detail: str) -> None:
-        """Say how and why."""
+        """Take what the text's row will say."""
         super().__init__(detail)
         self.result = result
         self.detail = detail
@@ -43,7 +48,7 @@ class EngineEnded(Exception):  # noqa: N818 - an ending, told to the loop alone
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenMask:
-    """What may come next."""
+    """What may come next in a text."""
 
     #: One boolean for each token of the engine's vocabulary.
     allowed: np.ndarray
@@ -54,26 +59,47 @@ class TokenMask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledGrammar:
-    """A grammar that is there."""
+    """A grammar that the engine has compiled."""
 
-    #: Of the compile call alone, in nanoseconds.
+    #: Time of the compile call alone, in nanoseconds.
     ns: int
     #: The tokens with which every text begins, taken already.
     forced: tuple[int, ...]
 
 
-class EngineSession:
-    """One engine process; what is asked is under way until it is waited for."""
+class _EngineAnswer(msgspec.Struct):
+    """An answer to any question; `generation_session` says which has which member."""
 
-    def __init__(
-        self, program: Program, *, tokenizer: Mapping[str, UntypedJson], limits: Limits
-    ) -> None:
+    refusal: str | None = None
+    compile_ns: int = 0
+    forced: tuple[int, ...] = ()
+    taken: bool = False
+    mask_ns: int = 0
+    may_end: bool = False
+    closed: bool = False
+
+
+class EngineSession:
+    """One engine process, asked ahead: a question is under way until it is waited for.
+
+    Example:
+        >>> with EngineSession(program, vocab_size=49152, limits=Limits()) as session:
+        ...     session.compile('{"type": "null"}', seconds=40.0)
+        ...     session.compiled()
+        ...     session.mask().allowed.sum()
+    """
+
+    def __init__(self, program: Program, *, vocab_size: int, limits: Limits) -> None:
         """Prepare; the process is started when first needed.
 
-        `program.setup` is what `evaluation.execution.engine_process` is given: engine,
-        options and tokenizer; `tokenizer` is that last part.
+        Args:
+            program: The engine's interpreter, and as its setup what
+                `evaluation.execution.engine_process` is given: engine, options and
+                tokenizer.
+            vocab_size: The number of ids that a mask covers.
+            limits: What the process may use.
         """
-        self._size = int(tokenizer["vocab_size"])
+        self._size = vocab_size
         self._limits = limits
         self._open = ExitStack()
         folder = self._open.enter_context(
@@ -83,7 +109,7 @@ class EngineSession:
         self._worker = self._open.enter_context(
             Worker(_session_program(program, Path(folder)), limits)
         )
-        self._answers: deque[Mapping[str, UntypedJson] | EngineEnded] = deque()
+        self._answers: deque[_EngineAnswer | EngineEnded] = deque()
         self._asked = 0
 
     def __enter__(self) -> Self:
@@ -115,7 +141,10 @@ class EngineSession:
     def compile(self, schema: str, seconds: float, *, forced: int = 0) -> None:
         """Ask for a grammar, for what every text begins with, and for the next mask.
 
-        `forced` is how many tokens may be taken that are the only way on.
+        Args:
+            schema: The schema, a JSON text.
+            seconds: Deadline of the answer.
+            forced: How many tokens may be taken that are the only way on.
         """
         opening = {"open": True, "forced": forced}
         self._ask([{"compile": schema}, opening, {"mask": True}], seconds)
@@ -127,12 +156,10 @@ class EngineSession:
             EngineEnded: there is none.
         """
         answer = self._next()
-        if "refusal" in answer:
-            raise EngineEnded(Result.COMPILE_ERROR, str(answer["refusal"]))
+        if answer.refusal is not None:
+            raise EngineEnded(Result.COMPILE_ERROR, answer.refusal)
         opened = self._next()
-        return CompiledGrammar(
-            ns=int(answer["compile_ns"]), forced=tuple(opened["forced"])
-        )
+        return CompiledGrammar(ns=answer.compile_ns, forced=opened.forced)
 
     def take(self, token: int, *, forced: int, seconds: float) -> tuple[int, ...]:
         """Commit a token and ask for the next mask; return what was forced after it.
@@ -142,19 +169,19 @@ class EngineSession:
         """
         self._ask([{"take": token, "forced": forced}, {"mask": True}], seconds)
         answer = self._next()
-        if not answer.get("taken"):
+        if not answer.taken:
             detail = f"token {token} was in the mask, and commit refuses it"
             raise EngineEnded(Result.ERROR, detail)
-        return tuple(answer["forced"])
+        return answer.forced
 
     def is_waiting(self, seconds: float = 0.0) -> bool:
-        """Tell whether an answer is still to come, after looking for it so long."""
+        """Return whether an answer is still to come after waiting so many seconds."""
         if len(self._answers) < self._asked:
             self._collect(self._worker.wait(seconds))
         return len(self._answers) < self._asked
 
-    def settle(self) -> None:
-        """Wait until everything asked has been answered."""
+    def wait_for_answers(self) -> None:
+        """Wait until every question has been answered."""
         while len(self._answers) < self._asked:
             self._collect(self._worker.wait())
 
@@ -170,12 +197,12 @@ class EngineSession:
         )
         return TokenMask(
             allowed=bits[: self._size].astype(bool),
-            may_end=bool(answer["may_end"]),
-            ns=int(answer["mask_ns"]),
+            may_end=answer.may_end,
+            ns=answer.mask_ns,
         )
 
-    def _ask(self, questions: Sequence[UntypedJson], seconds: float) -> None:
-        self.settle()
+    def _ask(self, questions: Sequence[Mapping[str, Json]], seconds: float) -> None:
+        self.wait_for_answers()
         self._answers.clear()
         self._worker.start()
         self._worker.begin(questions, seconds)
@@ -183,26 +210,33 @@ class EngineSession:
         # The question is on its way only when the pipe has been served once.
         self._collect(self._worker.wait(0.0))
 
-    def _next(self) -> Mapping[str, UntypedJson]:
+    def _next(self) -> _EngineAnswer:
         while not self._answers:
             self._collect(self._worker.wait())
         self._asked -= 1
         answer = self._answers.popleft()
         if isinstance(answer, EngineEnded):
             raise answer
-        if answer.get("closed"):
+        if answer.closed:
             raise EngineEnded(Result.ERROR, "commit refuses a token that was forced")
         return answer
 
     def _collect(self, outcomes: Sequence[ProcessResult]) -> None:
         for outcome in outcomes:
             if outcome.ending is Ending.OK:
-                self._answers.append(outcome.answer)
+                self._answers.append(_read_answer(outcome.answer))
             else:
                 self._answers.append(_ended(outcome))
                 # Of a dead process nothing more comes; one that only raised goes on.
                 if outcome.ending is not Ending.ERROR:
                     self._asked = len(self._answers)
+
+
+def _read_answer(answer: Json) -> _EngineAnswer | EngineEnded:
+    try:
+        return msgspec.convert(answer, _EngineAnswer)
+    except msgspec.ValidationError as error:
+        return EngineEnded(Result.PROTOCOL_ERROR, str(error))
 
 
 def _ended(outcome: ProcessResult) -> EngineEnded:

@@ -1,4 +1,4 @@
-"""The texts of a run, by engine and config, as reports want them."""
+"""The generated texts of a run, by engine and config, for reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALL = "all"
 def texts(run: RunRows) -> dict[str, list[GeneratedText]]:
     """Return every engine's texts, engines in the order of the header."""
     found: dict[str, list[GeneratedText]] = {
-        str(each["engine"]): [] for each in run.header.get("engines") or ()
+        str(engine["engine"]): [] for engine in run.header.get("engines") or ()
     }
     for row in run.rows():
         if row.task == TASK:
@@ -29,21 +29,21 @@ def texts(run: RunRows) -> dict[str, list[GeneratedText]]:
 
 def configs_of(sides: Mapping[str, Sequence[GeneratedText]]) -> list[str]:
     """Return the configs of all engines, in the benchmark's order, and `all`."""
-    names = {each.config for side in sides.values() for each in side}
+    names = {text.config for side in sides.values() for text in side}
     ordered = list(in_benchmark_order(names))
     return [*ordered, ALL] if len(ordered) > 1 else ordered
 
 
-def on_the_same(
+def on_common_samples(
     sides: Mapping[str, Sequence[GeneratedText]],
 ) -> dict[str, dict[tuple[str, str, int], GeneratedText]]:
-    """Return each engine's texts on what all of them wrote to an end.
+    """Return each engine's texts for the samples that all engines wrote a text for.
 
     The paper compares times on the intersection of covered instances (its section
     4.1): an engine that only takes easy schemas looks no faster for it.
     """
     covered = {
-        engine: {_key(each): each for each in side if each.generation.generated}
+        engine: {_key(text): text for text in side if text.generation.generated}
         for engine, side in sides.items()
     }
     common = set.intersection(*map(set, covered.values())) if covered else set()
@@ -57,6 +57,8 @@ def _key(text: GeneratedText) -> tuple[str, str, int]:
     return text.config, text.subject, text.sample
 
 
-def of_config(listed: Iterable[GeneratedText], config: str) -> Iterator[GeneratedText]:
+def texts_of_config(
+    listed: Iterable[GeneratedText], config: str
+) -> Iterator[GeneratedText]:
     """Yield the texts of one config, or of all."""
-    return (each for each in listed if config in (ALL, each.config))
+    return (text for text in listed if config in (ALL, text.config))

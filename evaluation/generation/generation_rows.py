@@ -1,4 +1,4 @@
-"""A generation as a row of a run, and back.
+"""A generated text as a row of a run, and back.
 
 A row of the task `coverage` is one text: what the driver's rows say of compile and
 ending is said in the same columns, everything else stands in `label`.
@@ -6,8 +6,10 @@ ending is said in the same columns, everything else stands in `label`.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from evaluation.core.cases import Result, Row
 from evaluation.generation.judgement import Judgement, TextClass, TextVerdict, classify
@@ -15,20 +17,39 @@ from evaluation.generation.text_generation import DecodingStep, Generation, Text
 from evaluation.results.outcomes import WRITTEN
 
 if TYPE_CHECKING:
-    from evaluation.core.cases import Sample
+    from evaluation.generation.requests import GenerationRequest
 
+#: Members of a generation that stand in columns of its row.
+_ROW_COLUMNS: Final = ("id", "result", "detail", "warnings", "compile_ns")
 #: What rows of generations have as their task; `efficiency` reads them too.
 TASK = "coverage"
 
 
+class _StepColumns(msgspec.Struct):
+    """The steps of a generation, a list for each of their figures."""
+
+    fed: list[int]
+    forward_ns: list[int]
+    mask_ns: list[int | None]
+    wait_ns: list[int | None]
+
+    def steps(self) -> tuple[DecodingStep, ...]:
+        columns = (self.fed, self.forward_ns, self.mask_ns, self.wait_ns)
+        return tuple(
+            DecodingStep(fed=fed, forward_ns=forward, mask_ns=mask, wait_ns=wait)
+            for fed, forward, mask, wait in zip(*columns, strict=True)
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedText:
-    """One generated text with everything that is known of it."""
+    """One generated text with its generation, judgement and class."""
 
     engine: str
-    #: The record that was asked for, and its config.
+    #: The id of the sample that it was written for, and its config.
     subject: str
     config: str
+    #: Which of the texts for this sample it is, from 0.
     sample: int
     budget: int
     generation: Generation
@@ -51,45 +72,44 @@ class GeneratedText:
     @property
     def compliant_as_paper(self) -> bool:
         """Whether it is valid under 2020-12, as the paper counted (section 5.1)."""
-        judged = self.judgement
-        return judged is not None and judged.paper is TextVerdict.VALID
+        judgement = self.judgement
+        return judgement is not None and judgement.paper is TextVerdict.VALID
 
 
-def row_from_generation(  # noqa: PLR0913 (what a row is made of)
+def row_from_generation(
     generation: Generation,
+    request: GenerationRequest,
     *,
     engine: str,
-    subject: Sample,
-    sample: int,
-    budget: int,
     judgement: Judgement | None,
     fingerprint: str,
 ) -> Row:
     """Return the row of one text."""
     outcome = classify(generation, judgement)
-    told = asdict(generation)
-    steps = told.pop("steps")
-    for name in ("id", "result", "detail", "warnings", "compile_ns"):
-        told.pop(name)
+    sample = request.sample
+    figures = asdict(generation)
+    steps = figures.pop("steps")
+    for name in _ROW_COLUMNS:
+        figures.pop(name)
     columns = ("fed", "forward_ns", "mask_ns", "wait_ns")
-    told["steps"] = {name: [step[name] for step in steps] for name in columns}
+    figures["steps"] = {name: [step[name] for step in steps] for name in columns}
     return Row(
         engine=engine,
         task=TASK,
-        id=subject.id if not sample else f"{subject.id}#{sample}",
-        config=subject.config,
+        id=sample.id if not request.repeat else f"{sample.id}#{request.repeat}",
+        config=sample.config,
         result=generation.result,
         phase="" if generation.result is Result.OK else _phase(generation),
         detail=generation.detail,
         warnings=generation.warnings,
         compile_ns=generation.compile_ns,
         label={
-            "subject": subject.id,
-            "sample": sample,
-            "budget": budget,
+            "subject": sample.id,
+            "sample": request.repeat,
+            "budget": request.budget,
             WRITTEN: outcome.value,
             "judgement": None if judgement is None else asdict(judgement),
-            "generation": told,
+            "generation": figures,
         },
         fingerprint=fingerprint,
     )
@@ -100,51 +120,23 @@ def _phase(generation: Generation) -> str:
 
 
 def text_from_row(row: Row) -> GeneratedText:
-    """Return what `row_from_generation` made a row of.
+    """Return the text of a row that `row_from_generation` made.
 
     Raises:
-        KeyError, TypeError, ValueError: the row is not such a one.
+        KeyError, TypeError, ValueError: The row is not such a one.
     """
-    label: dict[str, Any] = dict(row.label)
-    told = dict(label["generation"])
-    columns = told.pop("steps")
-    steps = tuple(
-        DecodingStep(fed=fed, forward_ns=forward, mask_ns=mask, wait_ns=wait)
-        for fed, forward, mask, wait in zip(
-            columns["fed"],
-            columns["forward_ns"],
-            columns["mask_ns"],
-            columns["wait_ns"],
-            strict=True,
-        )
-    )
-    told["ending"] = TextEnding(told["ending"])
-    told["tokens"], told["edits"] = tuple(told["tokens"]), tuple(told["edits"])
-    generation = Generation(
-        id=row.id,
-        result=row.result,
-        detail=row.detail,
-        warnings=row.warnings,
-        compile_ns=row.compile_ns,
-        steps=steps,
-        **told,
-    )
-    judged = label["judgement"]
+    label = row.label
+    figures = dict(label["generation"])
+    columns = msgspec.convert(figures.pop("steps"), _StepColumns)
+    figures |= {name: getattr(row, name) for name in _ROW_COLUMNS}
+    generation = msgspec.convert(figures, Generation)
     return GeneratedText(
         engine=row.engine,
         subject=str(label["subject"]),
         config=row.config,
         sample=int(label["sample"]),
         budget=int(label["budget"]),
-        generation=generation,
-        judgement=None if judged is None else _judgement(judged),
+        generation=replace(generation, steps=columns.steps()),
+        judgement=msgspec.convert(label["judgement"], Judgement | None),
         outcome=TextClass(label[WRITTEN]),
     )
-
-
-def _judgement(told: dict[str, Any]) -> Judgement:
-    verdicts: dict[str, Any] = {
-        name: told[name] and TextVerdict(told[name])
-        for name in ("own", "paper", "adapted")
-    }
-    return Judgement(**{**told, **verdicts})

@@ -1,7 +1,7 @@
-"""What a generated text is worth: JSON or not, valid or not, and by which reading.
+"""What a generated text is worth: is it JSON, and does its schema accept it?
 
 A text is judged twice: under the record's own dialect with formats asserted, and as
-the paper did, under 2020-12 whatever the schema says (its section 5.1). The second
+the paper did, under 2020-12 whatever the schema declares (its section 5.1). The second
 calls a schema that is itself invalid under 2020-12 violated by every text, as the
 paper's own code did (its Listing 10).
 """
@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import msgspec
 
@@ -48,7 +48,7 @@ class TextVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What is to be said of one text."""
+    """What validation found out about one text."""
 
     is_json: bool
     #: Under the record's own dialect, formats asserted.
@@ -57,7 +57,7 @@ class Judgement:
     paper: TextVerdict = TextVerdict.INVALID
     #: The keyword that fails under the own dialect; `mixed` for several.
     keyword: str = ""
-    #: Why nothing could be said.
+    #: Why it is refused, or why that is not known.
     detail: str = ""
     #: Under the adapted schema, where a provider wanted another one.
     adapted: TextVerdict | None = None
@@ -85,7 +85,7 @@ class TextClass(Explained):
     UNDECIDED = ("undecided", "the validator failed or ran out of time")
 
 
-_OF_RESULT = {
+_CLASS_OF_RESULT = {
     Result.COMPILE_ERROR: TextClass.COMPILE_ERROR,
     Result.TIMEOUT: TextClass.TIMEOUT,
     Result.CRASH: TextClass.CRASH,
@@ -93,7 +93,7 @@ _OF_RESULT = {
     Result.ERROR: TextClass.ENGINE_ERROR,
     Result.PROTOCOL_ERROR: TextClass.ENGINE_ERROR,
 }
-_OF_ENDING = {
+_CLASS_OF_ENDING = {
     TextEnding.MODEL: TextClass.MODEL_ERROR,
     TextEnding.PROMPT: TextClass.PROMPT_TOO_LONG,
     TextEnding.DEAD_END: TextClass.DEAD_END,
@@ -107,15 +107,15 @@ def classify(generation: Generation, judgement: Judgement | None) -> TextClass:
     """
     if judgement is not None and judgement.own is TextVerdict.VALID:
         return TextClass.COMPLIANT
-    if generation.ending in _OF_ENDING:
-        return _OF_ENDING[generation.ending]
+    if generation.ending in _CLASS_OF_ENDING:
+        return _CLASS_OF_ENDING[generation.ending]
     if generation.result is not Result.OK:
         compiling = (
             generation.compile_ns is None and generation.ending is TextEnding.ENGINE
         )
         if generation.result is Result.TIMEOUT and compiling:
             return TextClass.COMPILE_TIMEOUT
-        return _OF_RESULT[generation.result]
+        return _CLASS_OF_RESULT[generation.result]
     if generation.ending is TextEnding.TRUNCATED:
         blank = len(generation.text) - len(generation.text.rstrip())
         return (
@@ -128,10 +128,20 @@ def classify(generation: Generation, judgement: Judgement | None) -> TextClass:
 
 
 class TextJudge:
-    """Validates texts in a child process with a deadline for each."""
+    """Validates texts in a child process with a deadline for each.
+
+    Example:
+        >>> with TextJudge() as judge:
+        ...     judge.judge("[]", '{"type": "object"}', "2020-12").own
+        <TextVerdict.INVALID: 'invalid'>
+    """
 
     def __init__(self, seconds: float = 40.0) -> None:
-        """Say how long a validator may take for one text."""
+        """Prepare; the process is started when first needed.
+
+        Args:
+            seconds: How long validating one text may take.
+        """
         program = Program(
             file=Path(curation.instances.dataset.worker.__file__), setup={"seed": 0}
         )
@@ -148,19 +158,23 @@ class TextJudge:
     def judge(
         self, text: str, schema: str, dialect: str, adapted: str = ""
     ) -> Judgement:
-        """Return what is to be said of a text under a schema's text.
+        """Validate a text.
 
-        `adapted` is the schema that was sent in its place, if one was.
+        Args:
+            text: What a model wrote.
+            schema: The record's schema, a JSON text.
+            dialect: The name of its dialect.
+            adapted: The schema that a server was sent in its place; empty if none.
         """
         try:
             value = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             return Judgement(is_json=False, detail=str(error)[:200])
-        own, keyword, detail = self._said(text, schema, dialect)
+        own, keyword, detail = self._verdict(text, schema, dialect)
         paper, _, _ = (
             (own, keyword, detail)
             if dialect == PAPER_DIALECT
-            else self._said(text, schema, PAPER_DIALECT)
+            else self._verdict(text, schema, PAPER_DIALECT)
         )
         return Judgement(
             is_json=True,
@@ -168,11 +182,11 @@ class TextJudge:
             paper=paper,
             keyword=keyword,
             detail=detail,
-            adapted=self._said(text, adapted, dialect)[0] if adapted else None,
+            adapted=self._verdict(text, adapted, dialect)[0] if adapted else None,
             trivial=_is_trivial(value, schema),
         )
 
-    def _said(
+    def _verdict(
         self, text: str, schema: str, dialect: str
     ) -> tuple[TextVerdict, str, str]:
         unit = {"schema": schema, "dialect": dialect, "instances": [text]}
@@ -182,21 +196,24 @@ class TextJudge:
         graded = msgspec.convert(outcome.answer, Graded)
         if graded.error:
             return TextVerdict.INVALID, "", graded.error
-        return _of_grade(graded.grades)
+        return _verdict_of(graded.grades)
 
 
-def _of_grade(grades: Sequence[Grade]) -> tuple[TextVerdict, str, str]:
-    """Two validators, of which one may not answer; a text passes if none refuses."""
+def _verdict_of(grades: Sequence[Grade]) -> tuple[TextVerdict, str, str]:
+    """Return the verdict of two validators, of which one may not answer.
+
+    A text is valid if none refuses it.
+    """
     grade = grades[0]
-    said = {grade.jsonschema_rs, grade.jsonschema} - {None}
-    if not said:
+    answers = {grade.jsonschema_rs, grade.jsonschema} - {None}
+    if not answers:
         return TextVerdict.UNDECIDED, "", grade.error
-    if False in said:
+    if False in answers:
         return TextVerdict.INVALID, grade.keyword, grade.error
     return TextVerdict.VALID, "", ""
 
 
-def _refuse(name: str) -> Any:  # noqa: ANN401 (never returns)
+def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 

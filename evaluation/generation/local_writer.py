@@ -1,4 +1,4 @@
-"""A model in this process that writes under one engine's constraint."""
+"""A model in this process that writes texts under one engine's constraint."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LEAST_ROOM = 16
 
 
 class LocalWriter:
-    """One engine over one model; as many engine processes as a batch is large."""
+    """One engine over one model, with one engine process for each text of a batch."""
 
     def __init__(
         self,
@@ -45,7 +45,15 @@ class LocalWriter:
         *,
         memory_mb: int = 4096,
     ) -> None:
-        """Prepare; engines are started when first needed."""
+        """Prepare; the engine's processes are started when first needed.
+
+        Args:
+            model: The model, loaded.
+            engine: The engine that constrains it; `none` constrains nothing.
+            tokenizer: The model's tokenizer, as wide as its logits.
+            options: How the generation loop works.
+            memory_mb: What an engine's process may take once it is ready, in MiB.
+        """
         self._model = model
         self._engine = engine
         self._tokenizer = tokenizer
@@ -68,14 +76,14 @@ class LocalWriter:
         """Whether there is an engine at all."""
         return self._engine.file.name != UNCONSTRAINED
 
-    def write(self, asked: Sequence[GenerationRequest]) -> list[Generation]:
+    def write(self, requests: Sequence[GenerationRequest]) -> list[Generation]:
         """Write a batch of texts, but for those whose prompt leaves no room.
 
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
         """
-        requests = [self._request(each) for each in asked]
-        fitting = [each for each in requests if each.budget >= 1]
+        tokenized = [self._tokenized(request) for request in requests]
+        fitting = [request for request in tokenized if request.budget >= 1]
         written = iter(
             generate(
                 self._model,
@@ -88,20 +96,20 @@ class LocalWriter:
             else ()
         )
         return [
-            next(written) if each.budget >= 1 else self._no_room(each)
-            for each in requests
+            next(written) if request.budget >= 1 else self._no_room(request)
+            for request in tokenized
         ]
 
-    def _request(self, asked: GenerationRequest) -> TokenizedRequest:
-        prompt = self._model.prompt(asked.messages)
+    def _tokenized(self, request: GenerationRequest) -> TokenizedRequest:
+        prompt = self._model.prompt(request.messages)
         room = self._model.context_length - len(prompt)
         return TokenizedRequest(
-            id=asked.subject.id,
-            schema=asked.subject.schema,
+            id=request.sample.id,
+            schema=request.sample.schema,
             prompt=prompt,
-            budget=min(asked.budget, room) if room >= _LEAST_ROOM else 0,
-            temperature=asked.temperature,
-            seed=asked.seed,
+            budget=min(request.budget, room) if room >= _LEAST_ROOM else 0,
+            temperature=request.temperature,
+            seed=request.seed,
         )
 
     def _no_room(self, request: TokenizedRequest) -> Generation:
@@ -123,7 +131,7 @@ class LocalWriter:
         while len(self._sessions) < count:
             session = EngineSession(
                 self._program(),
-                tokenizer=for_worker(self._tokenizer),
+                vocab_size=self._tokenizer.vocab_size,
                 limits=Limits(
                     start_seconds=180.0,
                     memory_mb=self._memory_mb,

@@ -1,4 +1,4 @@
-"""The loop: prefill, mask, pick, feed, until every text of a batch has ended.
+"""The generation loop: prefill, mask, pick, feed, until every text has ended.
 
 The engine works in its own process. It compiles while the model prefills the prompt,
 and computes the next mask while the model computes the next logits; either overlap
@@ -92,7 +92,7 @@ class _Batch:
                     forced=text.request.budget if options.forced else 0,
                 )
                 if not options.overlap_compile:
-                    text.session.settle()
+                    text.session.wait_for_answers()
         self._prefill()
         while self._active:
             for text in self._active:
@@ -137,14 +137,16 @@ class _Batch:
             self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
 
     def _wait_later(self, text: _Text) -> bool:
-        """Tell whether to let the others go on while a grammar is being compiled."""
+        """Return whether the others go on while this text's grammar is compiled."""
         if text.session is None or not text.is_compiling():
             return False
         others = [
-            each for each in self._active if each is not text and each.outcome is None
+            other
+            for other in self._active
+            if other is not text and other.outcome is None
         ]
         # Alone it may as well stand still; else it looks, longer if all are waiting.
-        idle = not any(each.ahead or not each.is_compiling() for each in others)
+        idle = not any(other.ahead or not other.is_compiling() for other in others)
         return bool(others) and text.session.is_waiting(_LOOK if idle else 0.0)
 
     def _choose(self, text: _Text, logits: torch.Tensor) -> None:
@@ -171,7 +173,7 @@ class _Batch:
             self._pick(text, logits, mask)
 
     def _begin(self, text: _Text, session: EngineSession) -> bool:
-        """Wait for the grammar; tell whether it says how every text begins."""
+        """Wait for the grammar; return whether it says how every text begins."""
         compiled = session.compiled()
         text.compile_ns = compiled.ns
         if not compiled.forced:
@@ -211,7 +213,7 @@ class _Batch:
         forced = text.session.take(token, forced=most, seconds=seconds)
         self._add_forced(text, forced)
         if not self._options.overlap_mask:
-            text.session.settle()
+            text.session.wait_for_answers()
 
     def _add_forced(self, text: _Text, forced: Sequence[int]) -> None:
         """Append tokens that the engine has taken already; they are to be fed."""
@@ -221,7 +223,7 @@ class _Batch:
         self._is_used_up(text)
 
     def _is_used_up(self, text: _Text) -> bool:
-        """End a text that has used its budget; tell whether it has."""
+        """End a text that has used its budget; return whether it has."""
         if len(text.tokens) < text.request.budget:
             return False
         self._end(text, TextEnding.TRUNCATED, f"{text.request.budget} tokens")
@@ -262,12 +264,23 @@ def generate(
 ) -> list[Generation]:
     """Generate one batch of texts, each under its session's constraint.
 
-    A session of None leaves its text unconstrained. Returns one outcome a request,
-    in the requests' order; an engine's failure is an outcome, the others go on.
-    Prompts share prefixes with those of the same `line` only.
+    Args:
+        model: What writes.
+        requests: One for each text.
+        sessions: The engine process of each text; None leaves it unconstrained.
+        options: How the loop works.
+        line: Whose prompts these are: they share a prefix cache with earlier ones of
+            the same line only.
+
+    Returns:
+        What came of each request, in their order. An engine's failure is an outcome;
+        the other texts go on.
 
     Raises:
-        WorkerDidNotStart: an engine cannot be loaded.
+        WorkerDidNotStart: An engine cannot be loaded.
+
+    Example:
+        >>> (generation,) = generate(model, [request], [None], LoopOptions())
     """
     texts = [
         _Text(

@@ -1,4 +1,4 @@
-"""What the command line says of models, read: nothing is loaded for it."""
+"""What is asked of models, as the command line says it; nothing is loaded here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluation.generation.text_generation import LoopOptions
 from evaluation.models.store import DEFAULT
 
 _MILLION: Final = 1_000_000
-#: The only other way of doing things that can be asked for.
+#: The one value of `--compat`: do as the paper did.
 PAPER: Final = "paper"
 #: Of the paper's coverage experiment (its section 5.1).
 PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
@@ -28,13 +28,13 @@ _OVERLAPS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenPrices:
-    """What a million tokens cost; in whatever money the prices are given."""
+    """What a million tokens cost, in the currency of the user's choice."""
 
     prompt: float
     output: float
 
-    def of(self, prompt: int | None, output: int | None) -> float | None:
-        """Return the price of one text; None where the server did not count."""
+    def cost(self, prompt: int | None, output: int | None) -> float | None:
+        """Return what one text of so many tokens costs; None where nobody counted."""
         if prompt is None or output is None:
             return None
         return (prompt * self.prompt + output * self.output) / _MILLION
@@ -42,8 +42,9 @@ class TokenPrices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """What the command line says of models; recorded in the run's header."""
+    """Which model writes, and how; recorded in the run's header."""
 
+    #: `smollm2`, a folder, `owner/name` on the Hub, or the address of a server.
     model: str = DEFAULT
     revision: str | None = None
     device: str = "auto"
@@ -71,30 +72,35 @@ class ModelOptions:
         return self.model.startswith(("http://", "https://"))
 
 
-def as_paper(asked: ModelOptions) -> ModelOptions:
-    """Return what the paper did: its model, limits, prompt and validation.
+def as_paper(options: ModelOptions) -> ModelOptions:
+    """Return the options of the paper's experiment: model, limits, prompt, validation.
 
     Its code's defaults where the text is silent; greedy, one text a schema, 40 s for
     a compile and 40 s for what follows, everything validated as 2020-12.
     """
-    model = PAPER_MODEL if asked.model == DEFAULT else asked.model
-    options = replace(asked.options, compile_seconds=40.0, run_seconds=40.0)
+    model = PAPER_MODEL if options.model == DEFAULT else options.model
+    loop = replace(options.options, compile_seconds=40.0, run_seconds=40.0)
     return replace(
-        asked,
+        options,
         model=model,
         prompt="sections",
         shots=2,
         samples=1,
         temperature=0.0,
         budget=_PAPER_BUDGET,
-        options=options,
+        options=loop,
         compat=PAPER,
         dialect="2020-12",
     )
 
 
 def split_revision(model: str) -> tuple[str, str | None]:
-    """Return a model's name, and the revision that follows an `@`."""
+    """Return a model's name, and the revision that follows an `@`.
+
+    Example:
+        >>> split_revision("owner/name@main")
+        ('owner/name', 'main')
+    """
     if model.startswith(("http://", "https://")) or Path(model).exists():
         return model, None
     name, _, revision = model.partition("@")
@@ -105,7 +111,7 @@ def parse_prices(text: str) -> TokenPrices | None:
     """Return prices given as `PROMPT/OUTPUT`, for a million tokens each.
 
     Raises:
-        BadConfiguration: it is not that.
+        BadConfiguration: The text is no such pair of numbers.
     """
     if not text:
         return None
@@ -122,10 +128,17 @@ def parse_prices(text: str) -> TokenPrices | None:
 def loop_options(
     overlap: str, *, forced: bool, compile_seconds: float, run_seconds: float
 ) -> LoopOptions:
-    """Return how the loop is to work.
+    """Return how the generation loop is to work.
+
+    Args:
+        overlap: What happens beside the model's passes: `both`, `compile`, `mask` or
+            `none`.
+        forced: Whether tokens that are the only way on are taken unasked.
+        compile_seconds: Deadline of one compile.
+        run_seconds: Deadline of everything after it.
 
     Raises:
-        BadConfiguration: there is no such overlap.
+        BadConfiguration: There is no such overlap.
     """
     if overlap not in _OVERLAPS:
         raise BadConfiguration(f"--overlap {overlap!r}: say {', '.join(_OVERLAPS)}")

@@ -1,4 +1,4 @@
-"""What is asked of whoever writes: subject, prompt, budget, seed."""
+"""What a model is asked for: one text for a sample, with prompt, budget and seed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Sample
     from evaluation.generation.text_generation import Generation
     from evaluation.models.base import Message
@@ -22,85 +22,98 @@ _SPARE: Final = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationRequest:
-    """One text to write."""
+    """One text that a model is asked for."""
 
-    subject: Sample
+    #: The schema that the text is to satisfy.
+    sample: Sample
+    #: The conversation that asks for it.
     messages: tuple[Message, ...]
     #: Most tokens of the text.
     budget: int
-    #: Number of this sample of the subject, from 0.
-    sample: int = 0
+    #: Which of the texts for this sample it is, from 0.
+    repeat: int = 0
+    #: Seed of the draw, where the temperature is not 0.
     seed: int = 0
+    #: 0 is greedy decoding.
     temperature: float = 0.0
 
 
 class TextWriter(Protocol):
-    """Whoever writes texts: a model here under an engine, or one behind a server."""
+    """What writes texts: a model here under an engine, or one behind a server.
+
+    Example:
+        >>> writer = LocalWriter(model, engine, tokenizer, LoopOptions())
+        >>> (generation,) = writer.write([request])
+        >>> generation.text
+        '{"depth": 3}'
+    """
 
     @property
     def label(self) -> str:
-        """Return what rows and tables call it."""
+        """Its name in rows and tables."""
 
     @property
     def identity(self) -> str:
-        """Return the fingerprint of everything about it that decides its texts."""
+        """Fingerprint of everything about it that decides its texts."""
 
-    def write(self, asked: Sequence[GenerationRequest]) -> Sequence[Generation]:
-        """Write a batch of texts; one outcome each, in order."""
+    def write(self, requests: Sequence[GenerationRequest]) -> Sequence[Generation]:
+        """Write a batch of texts; return what came of each request, in order."""
 
     def close(self) -> None:
-        """Let go of processes and connections."""
+        """End its processes and connections."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestBuilder:
-    """How a subject becomes what is asked; all of it part of a run's header."""
+    """How a sample becomes requests; all of it is part of a run's header."""
 
     template: Template
     shots: tuple[WorkedExample, ...]
-    #: Tokens of a text, by the model's tokenizer.
+    #: Counts the tokens of a text, by the model's tokenizer.
     count: Callable[[str], int]
+    #: Texts for each sample.
     samples: int = 1
     temperature: float = 0.0
     seed: int = 0
     #: Tokens for every text; None: from the schema's own witnesses.
     budget: int | None = None
 
-    def asked(self, subject: Sample) -> tuple[GenerationRequest, ...]:
-        """Return what is asked for one subject, one for each sample."""
-        messages = self.template.filled(subject.schema, self.shots)
-        budget = self.budget_of(subject)
+    def requests(self, sample: Sample) -> tuple[GenerationRequest, ...]:
+        """Return the requests for one sample, `samples` of them."""
+        messages = self.template.filled(sample.schema, self.shots)
+        budget = self.budget_for(sample)
         return tuple(
             GenerationRequest(
-                subject=subject,
+                sample=sample,
                 messages=messages,
                 budget=budget,
-                sample=sample,
-                seed=_seed(self.seed, subject, sample),
+                repeat=repeat,
+                seed=_seed(self.seed, sample, repeat),
                 temperature=self.temperature,
             )
-            for sample in range(self.samples)
+            for repeat in range(self.samples)
         )
 
-    def budget_of(self, subject: Sample) -> int:
-        """Return the tokens that a text may have.
+    def budget_for(self, sample: Sample) -> int:
+        """Return the most tokens that a text for a sample may have.
 
-        Twice what the schema's longest witness needs and a few to spare: who needs
-        more is not on the way to an end. `UNKNOWN_BUDGET` where there is no witness.
+        Twice what the schema's longest witness needs, and a few to spare: a text that
+        is longer is not on the way to its end. `UNKNOWN_BUDGET` where there is no
+        witness.
         """
         if self.budget is not None:
             return self.budget
-        witnesses = [each.text for each in subject.instances if each.valid]
+        witnesses = [instance.text for instance in sample.instances if instance.valid]
         if not witnesses:
             return UNKNOWN_BUDGET
         return 2 * max(map(self.count, witnesses)) + _SPARE
 
-    def header(self) -> Mapping[str, UntypedJson]:
-        """Return what a run's header says of it."""
+    def header(self) -> Mapping[str, Json]:
+        """Return its entry in a run's header."""
         return {
             "prompt": self.template.name,
             "prompt_text": self.template.text,
-            "shots": [[each.schema, each.output] for each in self.shots],
+            "shots": [[shot.schema, shot.output] for shot in self.shots],
             "samples": self.samples,
             "temperature": self.temperature,
             "seed": self.seed,
@@ -108,6 +121,6 @@ class RequestBuilder:
         }
 
 
-def _seed(seed: int, subject: Sample, sample: int) -> int:
-    named = f"{seed} {subject.config} {subject.id} {sample}".encode()
+def _seed(seed: int, sample: Sample, repeat: int) -> int:
+    named = f"{seed} {sample.config} {sample.id} {repeat}".encode()
     return int.from_bytes(sha256(named).digest()[:6], "big")

@@ -1,7 +1,7 @@
-"""The run of models: every subject, every writer, every sample, one row each.
+"""Having models write: for every sample, every writer and every repeat, one row.
 
-Subjects are taken one after the other and each is put to all writers in turn, so
-that what is compared was measured side by side.
+Samples are taken one after the other, and each is put to all writers in turn, so that
+what is compared was measured side by side.
 """
 
 from __future__ import annotations
@@ -31,91 +31,97 @@ if TYPE_CHECKING:
 
 def run_writers(  # noqa: PLR0913 (the run's own parts)
     writers: Sequence[TextWriter],
-    subjects: Iterable[Sample],
-    questions: RequestBuilder,
+    samples: Iterable[Sample],
+    builder: RequestBuilder,
     out: ResultsFolder,
     *,
     batch: int = 1,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> RunTotals:
-    """Have every writer write for every subject, but for the rows that are there.
+    """Have every writer write for every sample, but for the rows that are there.
 
-    A writer whose engine cannot be loaded is told in the tally; the others go on.
+    Args:
+        writers: The models and engines that are compared.
+        samples: The schemas, in the order in which they are taken.
+        builder: Makes the requests for a sample.
+        out: The run's folder, to which rows are written.
+        batch: How many texts a writer is given at a time.
+        advance: Called with the number of rows that are there in addition.
+
+    Returns:
+        What was found and written. A writer whose engine cannot be loaded is named in
+        `unavailable`; the others go on.
     """
-    tally = RunTotals()
-    asked = (each for subject in subjects for each in questions.asked(subject))
+    totals = RunTotals()
+    requests = (request for sample in samples for request in builder.requests(sample))
     with TextJudge() as judge:
-        for group in _groups(asked, batch):
+        for group in _groups(requests, batch):
             for writer in writers:
-                if writer.label in tally.unavailable:
+                if writer.label in totals.unavailable:
                     continue
-                marks = {_mark(writer, each): each for each in group}
+                marks = {_mark(writer, request): request for request in group}
                 left = {
-                    mark: each
-                    for mark, each in marks.items()
+                    mark: request
+                    for mark, request in marks.items()
                     if mark not in out.finished
                 }
-                tally.found += len(group) - len(left)
+                totals.found += len(group) - len(left)
                 advance(len(group) - len(left))
                 if not left:
                     continue
                 try:
                     written = writer.write(list(left.values()))
                 except WorkerDidNotStart as fault:
-                    tally.unavailable[writer.label] = fault.what
+                    totals.unavailable[writer.label] = fault.what
                     continue
-                for (mark, each), generation in zip(left.items(), written, strict=True):
-                    out.write(_row(writer.label, each, generation, judge, mark))
-                    tally.ran += 1
+                for (mark, request), generation in zip(
+                    left.items(), written, strict=True
+                ):
+                    out.write(_row(writer.label, request, generation, judge, mark))
+                    totals.ran += 1
                     advance(1)
-    return tally
+    return totals
 
 
 def _groups(
-    asked: Iterable[GenerationRequest], size: int
+    requests: Iterable[GenerationRequest], size: int
 ) -> Iterator[list[GenerationRequest]]:
-    waiting = iter(asked)
+    waiting = iter(requests)
     while group := list(islice(waiting, size)):
         yield group
 
 
-def _mark(writer: TextWriter, asked: GenerationRequest) -> str:
+def _mark(writer: TextWriter, request: GenerationRequest) -> str:
     """Return the fingerprint of a row."""
     return fingerprint(
         code=writing_digest(),
         writer=writer.identity,
         label=writer.label,
-        config=asked.subject.config,
-        id=asked.subject.id,
-        schema=asked.subject.schema,
-        dialect=asked.subject.dialect,
-        messages=[[each.role, each.content] for each in asked.messages],
-        budget=asked.budget,
-        sample=asked.sample,
-        seed=asked.seed if asked.temperature else 0,
-        temperature=str(asked.temperature),
+        config=request.sample.config,
+        id=request.sample.id,
+        schema=request.sample.schema,
+        dialect=request.sample.dialect,
+        messages=[[message.role, message.content] for message in request.messages],
+        budget=request.budget,
+        sample=request.repeat,
+        seed=request.seed if request.temperature else 0,
+        temperature=str(request.temperature),
     )
 
 
 def _row(
     engine: str,
-    asked: GenerationRequest,
+    request: GenerationRequest,
     generation: Generation,
     judge: TextJudge,
     mark: str,
 ) -> Row:
     judgement = None
     if generation.generated:
-        subject = asked.subject
+        sample = request.sample
         judgement = judge.judge(
-            generation.text, subject.schema, subject.dialect, generation.adapted
+            generation.text, sample.schema, sample.dialect, generation.adapted
         )
     return row_from_generation(
-        generation,
-        engine=engine,
-        subject=asked.subject,
-        sample=asked.sample,
-        budget=asked.budget,
-        judgement=judgement,
-        fingerprint=mark,
+        generation, request, engine=engine, judgement=judgement, fingerprint=mark
     )

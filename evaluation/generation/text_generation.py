@@ -1,4 +1,4 @@
-"""What is asked of a model under an engine, and what came of it."""
+"""One text that a model writes under an engine: what is asked, and what came of it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from evaluation.core.cases import Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizedRequest:
-    """One text to generate."""
+    """One text to generate, its prompt as tokens."""
 
+    #: The id of the sample that it is written for.
     id: str
     #: JSON text; what the engine compiles.
     schema: str
@@ -26,7 +27,7 @@ class TokenizedRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopOptions:
-    """How the loop works; all of it is part of a run's header."""
+    """How the generation loop works; all of it is part of a run's header."""
 
     #: Compile while the prompt is prefilled.
     overlap_compile: bool = True
@@ -78,6 +79,7 @@ class DecodingStep:
 class Generation:
     """What came of one request; times in nanoseconds, by one monotonic clock."""
 
+    #: The id of the sample that it was written for.
     id: str
     result: Result
     ending: TextEnding
@@ -101,12 +103,12 @@ class Generation:
     #: From the request to its last token.
     total_ns: int | None = None
     steps: tuple[DecodingStep, ...] = ()
-    #: Tokens as a server counted them; None for a model here, whose `tokens` say it.
+    #: Tokens as a server counted them; None for a model here, which has `tokens`.
     counted: int | None = None
     #: The schema that was sent where it is not the record's, and what was changed.
     adapted: str = ""
     edits: tuple[str, ...] = ()
-    #: What was asked for in money, in the unit of the prices given.
+    #: What the text cost, in the currency of the prices given.
     cost: float | None = None
 
     @property

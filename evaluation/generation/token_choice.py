@@ -16,7 +16,13 @@ class TokenPicker:
     def __init__(
         self, end_tokens: frozenset[int], *, temperature: float, seed: int
     ) -> None:
-        """Say which tokens end a text, and how the others are drawn."""
+        """Prepare for one text.
+
+        Args:
+            end_tokens: The tokens of which any ends the text.
+            temperature: 0 takes the likeliest token; above, tokens are drawn.
+            seed: Of the draw.
+        """
         self._ends = sorted(end_tokens)
         self._temperature = temperature
         self._seed = seed
@@ -25,7 +31,9 @@ class TokenPicker:
     def pick(self, logits: torch.Tensor, mask: TokenMask | None) -> int | None:
         """Return the next token; None where the mask allows none and no end.
 
-        `logits` has shape (vocabulary,); what is beyond the mask is not allowed.
+        Args:
+            logits: The model's scores, of shape (vocabulary,).
+            mask: What may come next; tokens beyond its end may not. None allows all.
         """
         if mask is not None:
             allowed = torch.zeros(logits.shape, dtype=torch.bool)

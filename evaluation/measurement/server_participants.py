@@ -38,10 +38,10 @@ def model_servers(request: RunRequest) -> Sequence[ModelServer]:
         ServerConnection(base=base, model=model, keys=found[0].dialect.keys)
     )
     try:
-        about = client.about()
+        description = client.description()
     finally:
         client.close()
-    served = [str(name) for name in about["models"]]
+    served = description.models
     if not model and len(served) == 1:
         found = server_participants(base, served[0], request.engines, seconds)
     elif not model:
@@ -49,4 +49,4 @@ def model_servers(request: RunRequest) -> Sequence[ModelServer]:
             "this server has several models, or does not name them",
             then=f"say --model {base}#NAME ({', '.join(served[:5]) or 'any'})",
         )
-    return [replace(server, about=about) for server in found]
+    return [replace(server, about=description.as_json()) for server in found]

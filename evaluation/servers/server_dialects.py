@@ -1,7 +1,7 @@
-"""How servers are asked for JSON of a schema: one entry a dialect.
+"""How servers are asked for JSON that satisfies a schema: one entry a dialect.
 
 `--engine` names a dialect where `--model` is a server. Which engine the server runs
-is its own affair; what it says of itself is recorded in the run's header.
+is not known for certain; how it describes itself is recorded in the run's header.
 """
 
 from __future__ import annotations
@@ -17,22 +17,34 @@ from evaluation.servers.schema_adaptation import for_gemini, for_openai, unchang
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
-_NAME: Final = "answer"
+#: What the request calls the schema; servers want a name for it.
+_SCHEMA_NAME: Final = "answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerDialect:
-    """One way to ask."""
+    """One way to ask a server for JSON that satisfies a schema.
 
+    Example:
+        >>> ServerDialect(
+        ...     name="vllm",
+        ...     summary="vLLM's structured_outputs (from 0.12)",
+        ...     body=lambda text: {"structured_outputs": {"json": json.loads(text)}},
+        ... )
+    """
+
+    #: What `--engine` calls it.
     name: str
+    #: One line for a list of all dialects.
     summary: str
     #: Members of the request's body, for a schema's text.
-    body: Callable[[str], Mapping[str, UntypedJson]]
-    #: Takes a schema's text and its dialect; returns what is sent, and the edits.
+    body: Callable[[str], Mapping[str, Json]]
+    #: Takes a schema's text and its JSON Schema dialect; returns the schema that is
+    #: sent, and one line for each edit.
     adapt: Callable[[str, str], tuple[str, tuple[str, ...]]] = unchanged
-    #: Environment variables that may hold the key, the first one set counts.
+    #: Environment variables that may hold the key; the first one that is set counts.
     keys: tuple[str, ...] = ("OPENAI_API_KEY",)
     #: Whether anything constrains the text.
     constrains: bool = True
@@ -40,12 +52,12 @@ class ServerDialect:
     budget: str = "max_tokens"
 
 
-def _response_format(schema: str, *, strict: bool) -> Mapping[str, UntypedJson]:
+def _response_format(schema: str, *, strict: bool) -> Mapping[str, Json]:
     return {
         "response_format": {
             "type": "json_schema",
             "json_schema": {
-                "name": _NAME,
+                "name": _SCHEMA_NAME,
                 "strict": strict,
                 "schema": json.loads(schema),
             },
@@ -98,15 +110,15 @@ _ALL: Final = (
     ),
 )
 SERVER_DIALECTS: Final[Mapping[str, ServerDialect]] = MappingProxyType(
-    {each.name: each for each in _ALL}
+    {dialect.name: dialect for dialect in _ALL}
 )
 
 
 def server_dialect(name: str) -> ServerDialect:
-    """Return a dialect.
+    """Return a dialect by its name.
 
     Raises:
-        BadConfiguration: there is none of this name.
+        BadConfiguration: There is none of this name.
     """
     if name not in SERVER_DIALECTS:
         raise BadConfiguration(

@@ -1,4 +1,4 @@
-"""A model behind a server, as one that writes."""
+"""A model behind a server that writes texts, asked over HTTP."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from curation.workers.fingerprint import fingerprint
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
 from evaluation.servers.client import (
+    RequestLimits,
     RequestRefused,
     RetriesExhausted,
-    RetryBudget,
     ServerClient,
     ServerConnection,
 )
@@ -21,7 +21,7 @@ from evaluation.servers.server_dialects import server_dialect
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.generation.model_options import TokenPrices
     from evaluation.generation.requests import GenerationRequest
     from evaluation.servers.event_stream import ServerAnswer
@@ -30,35 +30,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelServer:
-    """One way to ask one server, as it takes part."""
+    """One model of one server, asked in one dialect, as it takes part in a run."""
 
     dialect: ServerDialect
-    asking: ServerConnection
-    #: What the server says of itself.
-    about: Mapping[str, UntypedJson] = field(default_factory=dict)
+    connection: ServerConnection
+    #: How the server describes itself (`ServerClient.description`).
+    about: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
-        """What rows and tables call it."""
-        return f"{self.dialect.name} {self.asking.model}".strip()
+        """Its name in rows and tables: `vllm Qwen/Qwen3-0.6B`."""
+        return f"{self.dialect.name} {self.connection.model}".strip()
 
     @property
     def unavailable(self) -> str:
-        """A server that does not answer is a fault, not an absence."""
+        """Empty: a server that does not answer ends the run instead."""
         return ""
 
     @property
     def identity(self) -> str:
-        """Fingerprint of whom is asked how; the key is no part of it."""
+        """Fingerprint of server, model, dialect and limits, without the key."""
         return fingerprint(
             dialect=self.dialect.name,
-            base=self.asking.base,
-            model=self.asking.model,
-            patience=asdict(self.asking.patience),
+            base=self.connection.base,
+            model=self.connection.model,
+            limits=asdict(self.connection.limits),
         )
 
-    def header(self) -> dict[str, UntypedJson]:
-        """Return what the run's header says of it."""
+    def header(self) -> dict[str, Json]:
+        """Return its entry in the run's header."""
         return {
             "engine": self.label,
             "name": self.dialect.name,
@@ -67,8 +67,8 @@ class ModelServer:
             "preset": "",
             "options": {},
             "interpreter": "",
-            "server": self.asking.base,
-            "model": self.asking.model,
+            "server": self.connection.base,
+            "model": self.connection.model,
             "about": dict(self.about),
             "unavailable": None,
             "install": "",
@@ -80,26 +80,32 @@ def server_participants(
 ) -> list[ModelServer]:
     """Return who takes part: the same server, asked in each dialect.
 
+    Args:
+        base: The server's address; it ends in `/v1` as a rule.
+        model: The model's name at this server.
+        dialects: Names of dialects (`SERVER_DIALECTS`), one at least.
+        seconds: Deadline of one text.
+
     Raises:
-        BadConfiguration: there is no such dialect.
+        BadConfiguration: There is no such dialect.
     """
-    found = [server_dialect(each) for each in dict.fromkeys(dialects)]
+    found = [server_dialect(name) for name in dict.fromkeys(dialects)]
     return [
         ModelServer(
-            dialect=each,
-            asking=ServerConnection(
+            dialect=dialect,
+            connection=ServerConnection(
                 base=base,
                 model=model,
-                keys=each.keys,
-                patience=RetryBudget(seconds=seconds),
+                keys=dialect.keys,
+                limits=RequestLimits(seconds=seconds),
             ),
         )
-        for each in found
+        for dialect in found
     ]
 
 
 class ServerWriter:
-    """Writes by asking; texts of one batch are asked for at the same time."""
+    """Has a server write; the texts of one batch are asked for at the same time."""
 
     def __init__(
         self,
@@ -110,7 +116,7 @@ class ServerWriter:
     ) -> None:
         """Prepare; nothing is sent yet."""
         self._dialect = server.dialect
-        self._client = client or ServerClient(server.asking)
+        self._client = client or ServerClient(server.connection)
         self._prices = prices
         self.label = server.label
         self.identity = server.identity
@@ -119,44 +125,47 @@ class ServerWriter:
         """Close the connection."""
         self._client.close()
 
-    def write(self, asked: Sequence[GenerationRequest]) -> list[Generation]:
+    def write(self, requests: Sequence[GenerationRequest]) -> list[Generation]:
         """Write a batch of texts.
 
         Raises:
-            NotPermitted: the key is missing or wrong (exit 77).
+            NotPermitted: The key is missing or wrong (exit 77).
         """
-        if len(asked) == 1:
-            return [self._one(asked[0])]
-        with ThreadPoolExecutor(len(asked)) as pool:
-            return list(pool.map(self._one, asked))
+        if len(requests) == 1:
+            return [self._write_one(requests[0])]
+        with ThreadPoolExecutor(len(requests)) as pool:
+            return list(pool.map(self._write_one, requests))
 
-    def _one(self, asked: GenerationRequest) -> Generation:
-        subject = asked.subject
-        schema, edits = self._dialect.adapt(subject.schema, subject.dialect)
+    def _write_one(self, request: GenerationRequest) -> Generation:
+        sample = request.sample
+        schema, edits = self._dialect.adapt(sample.schema, sample.dialect)
         sent = schema if edits else ""
         try:
-            answer, start = self._client.ask(self._body(asked, schema))
+            answer, start = self._client.ask(self._body(request, schema))
         except RequestRefused as refused:
-            return _failed(asked, Result.COMPILE_ERROR, TextEnding.ENGINE, str(refused))
+            return _failed(
+                request, Result.COMPILE_ERROR, TextEnding.ENGINE, str(refused)
+            )
         except RetriesExhausted as gave_up:
-            return _failed(asked, Result.ERROR, TextEnding.MODEL, str(gave_up))
-        return self._written(asked, answer, start, sent, edits)
+            return _failed(request, Result.ERROR, TextEnding.MODEL, str(gave_up))
+        return self._generation(request, answer, start, sent, edits)
 
-    def _body(self, asked: GenerationRequest, schema: str) -> Mapping[str, UntypedJson]:
+    def _body(self, request: GenerationRequest, schema: str) -> Mapping[str, Json]:
         return {
             "messages": [
-                {"role": each.role, "content": each.content} for each in asked.messages
+                {"role": message.role, "content": message.content}
+                for message in request.messages
             ],
-            self._dialect.budget: asked.budget,
-            "temperature": asked.temperature,
-            "seed": asked.seed % 2**31,
+            self._dialect.budget: request.budget,
+            "temperature": request.temperature,
+            "seed": request.seed % 2**31,
             "stream_options": {"include_usage": True},
             **self._dialect.body(schema),
         }
 
-    def _written(
+    def _generation(
         self,
-        asked: GenerationRequest,
+        request: GenerationRequest,
         answer: ServerAnswer,
         start: int,
         sent: str,
@@ -167,7 +176,7 @@ class ServerWriter:
         if not answer.text and answer.reasoning:
             detail = "the answer stands in the reasoning, or there is none"
         return Generation(
-            id=asked.subject.id,
+            id=request.sample.id,
             result=Result.OK,
             ending=_ending(answer),
             detail=detail,
@@ -182,7 +191,7 @@ class ServerWriter:
             ),
             adapted=sent,
             edits=edits,
-            cost=self._prices.of(answer.prompt_tokens, answer.output_tokens)
+            cost=self._prices.cost(answer.prompt_tokens, answer.output_tokens)
             if self._prices
             else None,
         )
@@ -195,6 +204,6 @@ def _ending(answer: ServerAnswer) -> TextEnding:
 
 
 def _failed(
-    asked: GenerationRequest, result: Result, ending: TextEnding, detail: str
+    request: GenerationRequest, result: Result, ending: TextEnding, detail: str
 ) -> Generation:
-    return Generation(id=asked.subject.id, result=result, ending=ending, detail=detail)
+    return Generation(id=request.sample.id, result=result, ending=ending, detail=detail)

@@ -267,7 +267,9 @@ def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
         setup={"engine": engine, "options": {}, "tokenizer": known},
         interpreter=bare,
     )
-    with EngineSession(program, tokenizer=known, limits=Limits()) as session:
+    with EngineSession(
+        program, vocab_size=known["vocab_size"], limits=Limits()
+    ) as session:
         session.compile("{}", 20.0)
         assert session.compiled().forced == ()
         assert session.mask().allowed.all()

@@ -6,7 +6,7 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING
 
-from evaluation.generation.generated_texts import configs_of, of_config, texts
+from evaluation.generation.generated_texts import configs_of, texts, texts_of_config
 from evaluation.generation.judgement import TextClass, TextVerdict
 from evaluation.generation.local_writer import UNCONSTRAINED
 from evaluation.reporting.report import Report
@@ -71,7 +71,7 @@ def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     for config in configs_of(sides):
         for engine, side in sides.items():
             rows.append(
-                (config, engine, *_rates(engine, list(of_config(side, config))))
+                (config, engine, *_rates(engine, list(texts_of_config(side, config))))
             )
     return Table(
         title="Coverage (Table 4)",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from evaluation.generation.generated_texts import (
     ALL,
     configs_of,
-    of_config,
-    on_the_same,
+    on_common_samples,
     texts,
+    texts_of_config,
 )
 from evaluation.generation.local_writer import UNCONSTRAINED
 from evaluation.reporting.report import Report
@@ -44,7 +44,7 @@ def report(run: RunRows) -> Report:
     """Return the tables of task efficiency."""
     sides = {
         engine: list(found.values())
-        for engine, found in on_the_same(texts(run)).items()
+        for engine, found in on_common_samples(texts(run)).items()
     }
     tables = [efficiency(sides), steps(sides)]
     if any(map(_is_free, sides)) and len(sides) > 1:
@@ -61,7 +61,7 @@ def efficiency(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for config in configs_of(sides):
         for engine, side in sides.items():
-            found = [each.generation for each in of_config(side, config)]
+            found = [each.generation for each in texts_of_config(side, config)]
             compile_ = _spread(found, lambda each: each.compile_ns)
             rows.append(
                 (

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.cases import Result, Sample
-from evaluation.generation.generated_texts import on_the_same
+from evaluation.generation.generated_texts import on_common_samples
 from evaluation.generation.generation_rows import (
     GeneratedText,
     row_from_generation,
     text_from_row,
 )
 from evaluation.generation.judgement import Judgement, TextVerdict
+from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.reporting.tables import Missing, Rate
 from evaluation.results.row_parser import row_of
@@ -78,10 +79,8 @@ def _text(
 ) -> GeneratedText:
     row = row_from_generation(
         replace(generation, id=subject),
+        GenerationRequest(sample=replace(_SUBJECT, id=subject), messages=(), budget=9),
         engine=engine,
-        subject=replace(_SUBJECT, id=subject),
-        sample=0,
-        budget=9,
         judgement=judgement,
         fingerprint="f",
     )
@@ -141,7 +140,7 @@ def test_times_are_compared_on_what_all_engines_wrote() -> None:
         ],
         "loose": [_text(_OK, _VALID, subject="o1"), _text(_OK, _VALID, subject="o2")],
     }
-    common = on_the_same(sides)
+    common = on_common_samples(sides)
     assert [len(found) for found in common.values()] == [1, 1]
     table = efficiency({name: list(found.values()) for name, found in common.items()})
     assert [row[2] for row in table.rows] == [1, 1]

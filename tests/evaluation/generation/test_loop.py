@@ -80,7 +80,9 @@ def session(
         file=engine,
         setup={"engine": str(engine), "options": options or {}, "tokenizer": given},
     )
-    with EngineSession(program, tokenizer=given, limits=Limits()) as opened:
+    with EngineSession(
+        program, vocab_size=tokenizer.vocab_size, limits=Limits()
+    ) as opened:
         yield opened
 
 

@@ -15,6 +15,7 @@ from evaluation.core.cases import InstanceResult, Result, Row, Sample, WalkVerdi
 from evaluation.generation.generation_rows import row_from_generation
 from evaluation.generation.judgement import Judgement
 from evaluation.generation.judgement import TextVerdict as Said
+from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.row_parser import NotARow, row_of
@@ -57,10 +58,13 @@ def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
     step = DecodingStep(fed=1, forward_ns=2, mask_ns=None, wait_ns=3)
     made = row_from_generation(
         Generation(id="o1", result=Result.OK, ending=TextEnding.END, steps=(step,)),
+        GenerationRequest(
+            sample=Sample(id="o1", config="x", split="test", schema="{}", dialect=""),
+            messages=(),
+            budget=9,
+            repeat=sample,
+        ),
         engine="alpha 1.0",
-        subject=Sample(id="o1", config="x", split="test", schema="{}", dialect=""),
-        sample=sample,
-        budget=9,
         judgement=judged,
         fingerprint="f",
     )

@@ -9,10 +9,11 @@ import pytest
 from werkzeug import Response
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
+from curation.system.retry import RetryPolicy
 from evaluation.servers.client import (
+    RequestLimits,
     RequestRefused,
     RetriesExhausted,
-    RetryBudget,
     ServerClient,
     ServerConnection,
     split_address,
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from werkzeug import Request
 
 KEY = "made-up-key-of-this-test"
-_PATIENCE = RetryBudget(tries=3, seconds=5.0, waiting=100.0, first_wait=1.0)
+_LIMITS = RequestLimits(
+    seconds=5.0, waiting=100.0, retry=RetryPolicy(attempts=3, first_pause=1.0)
+)
 
 
 def events(*pieces: str, finish: str = "stop", done: bool = True) -> str:
@@ -69,9 +72,11 @@ class Slept:
 
 
 @pytest.fixture
-def slept() -> Slept:
+def slept(monkeypatch: pytest.MonkeyPatch) -> Slept:
     """Return what stands in for sleeping."""
-    return Slept()
+    sleeping = Slept()
+    monkeypatch.setattr("time.sleep", sleeping)
+    return sleeping
 
 
 @pytest.fixture
@@ -80,13 +85,13 @@ def client(
 ) -> Iterator[ServerClient]:
     """Return a client of the server on loopback, with a key."""
     monkeypatch.setenv("MADE_UP_KEY", KEY)
-    asking = ServerConnection(
+    connection = ServerConnection(
         base=httpserver.url_for("/v1").rstrip("/"),
         model="small",
         keys=("MADE_UP_KEY",),
-        patience=_PATIENCE,
+        limits=_LIMITS,
     )
-    opened = ServerClient(asking, sleep=slept)
+    opened = ServerClient(connection)
     yield opened
     opened.close()
 
@@ -211,7 +216,7 @@ def test_a_server_that_sends_for_ever_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What has no end is cut off by its size or the clock, and does not fill memory."""
-    monkeypatch.setattr("evaluation.servers.client._MOST", 2**20)
+    monkeypatch.setattr("evaluation.servers.client._MOST_BYTES", 2**20)
     _serve(httpserver, _for_ever(piece))
     with pytest.raises(RetriesExhausted, match=r"bytes|in time"):
         client.ask({})
@@ -236,7 +241,7 @@ def test_an_endless_list_of_models_is_no_server(
         lambda _request: _for_ever(b"[" * 65536)
     )
     with pytest.raises(Unavailable):
-        client.about()
+        client.description()
 
 
 def test_an_event_may_come_in_pieces(
@@ -251,10 +256,10 @@ def test_an_event_may_come_in_pieces(
 
 def test_nobody_there_is_unavailable() -> None:
     """A server that does not answer at all is named, with exit code 69."""
-    asking = ServerConnection(base="http://127.0.0.1:9/v1", model="", keys=())
-    client = ServerClient(asking)
+    connection = ServerConnection(base="http://127.0.0.1:9/v1", model="", keys=())
+    client = ServerClient(connection)
     with pytest.raises(Unavailable):
-        client.about()
+        client.description()
     client.close()
 
 

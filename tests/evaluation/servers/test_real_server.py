@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
+from curation.system.retry import RetryPolicy
 from evaluation.core.cases import Result, Sample
 from evaluation.generation.model_options import TokenPrices
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
 from evaluation.models.base import Message
-from evaluation.servers.client import RetryBudget, ServerClient, ServerConnection
+from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.server_writer import ServerWriter, server_participants
 from tests.evaluation.servers.flaky_proxy import flaky_proxy
 from tests.evaluation.small_model import small_model
@@ -83,7 +84,7 @@ def _asked(name: str) -> GenerationRequest:
         id=name, config="made", split="", schema='{"type": "null"}', dialect="2020-12"
     )
     message = Message(role="user", content=f"write {name}")
-    return GenerationRequest(subject=subject, messages=(message,), budget=_BUDGET)
+    return GenerationRequest(sample=subject, messages=(message,), budget=_BUDGET)
 
 
 def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
@@ -109,14 +110,16 @@ def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
     texts = []
     for address in (base, None):
         with flaky_proxy(base, spoils if address is None else []) as proxy:
-            asking = ServerConnection(
+            connection = ServerConnection(
                 base=f"{address or proxy}/v1",
                 model=model,
                 keys=(),
-                patience=RetryBudget(tries=5, seconds=60.0, first_wait=0.01),
+                limits=RequestLimits(
+                    seconds=60.0, retry=RetryPolicy(attempts=5, first_pause=0.01)
+                ),
             )
-            (participant,) = server_participants(asking.base, model, ["none"], 60.0)
-            writer = ServerWriter(participant, client=ServerClient(asking))
+            (participant,) = server_participants(connection.base, model, ["none"], 60.0)
+            writer = ServerWriter(participant, client=ServerClient(connection))
             texts.append(writer.write([_asked("the same")])[0])
             writer.close()
     assert spoils == []
