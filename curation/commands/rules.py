@@ -57,7 +57,7 @@ def report(chosen: list[RuleSet]) -> UntypedJson:
             {
                 "name": each.name,
                 "summary": each.summary,
-                "rules": [_described(rule, each.name) for rule in each.all_rules],
+                "rules": [_described(rule, each) for rule in each.all_rules],
             }
             for each in chosen
         ],
@@ -72,9 +72,9 @@ def report(chosen: list[RuleSet]) -> UntypedJson:
     }
 
 
-def _described(rule: AnyRule, name: str) -> UntypedJson:
+def _described(rule: AnyRule, rules_of: RuleSet) -> UntypedJson:
     return {
-        "position": rule.positions[name],
+        "position": rules_of.numbers[rule.name],
         "name": rule.name,
         "scope": "document" if isinstance(rule, Rule) else "benchmark",
         "summary": rule.summary,
@@ -92,7 +92,7 @@ def _print(chosen: list[RuleSet]) -> None:
     for each in chosen:
         show(f"{each.name}: {each.summary}")
         rows = [
-            (rule.positions[each.name], rule.name, _story(rule))
+            (each.numbers[rule.name], rule.name, _story(rule))
             for rule in each.all_rules
         ]
         stdout().print(table(("#", "rule", "what it does"), rows, numbers=(0,)))

@@ -1,7 +1,21 @@
 """What a rule is: one named decision about one document, with its source.
 
-Each file of `curation.rules` holds one `RULE`. A rule says itself in which rule
-sets it stands and where, so that adding one touches no other file.
+Each file of `curation.rules` holds one `RULE`, and `curation.rules.sets` lists them in
+their order. A rule of another package says itself after which rule it comes.
+
+Example:
+    A rule of another package, whose `pyproject.toml` names it under
+    `[project.entry-points."csbdata.rules"]`:
+
+    >>> def _apply(document, context):
+    ...     return document  # or document.changed(schema, changes), or Rejected(...)
+    >>> RULE = Rule(
+    ...     name="my-rule",
+    ...     summary="One sentence: what it does, and to whom.",
+    ...     source="The clause, section or measurement that it follows.",
+    ...     after={"clean": "references"},
+    ...     apply=_apply,
+    ... )
 """
 
 from __future__ import annotations
@@ -30,7 +44,7 @@ class Context:
     library: Library
 
 
-class Apply(Protocol):
+class ApplyRule(Protocol):
     """The decision: the document, changed or not, or its end."""
 
     def __call__(self, document: Document, context: Context, /) -> Document | Rejected:
@@ -46,16 +60,18 @@ class Rule:
     summary: str
     #: The paper section, specification clause or measurement it follows.
     source: str
-    #: Rule set name to position; the rules of a set apply in rising position.
-    positions: Mapping[str, int]
-    apply: Apply
+    apply: ApplyRule
     #: The reasons with which it can reject.
     reasons: tuple[Reason, ...] = ()
     #: The lint codes that it can leave.
     lints: Mapping[str, str] = field(default_factory=dict)
+    #: For a rule of another package: rule set to the rule that it comes after.
+    after: Mapping[str, str] = field(default_factory=dict)
+    #: The same by numbers, as it was said before `after`; read for one release.
+    positions: Mapping[str, int] = field(default_factory=dict)
 
 
-class Judge(Protocol):
+class JudgeCandidates(Protocol):
     """The decision of a benchmark rule, over all kept records in order."""
 
     def __call__(self, candidates: Sequence[Candidate], /) -> Mapping[int, Rejected]:
@@ -89,6 +105,8 @@ class BenchmarkRule:
     name: str
     summary: str
     source: str
-    positions: Mapping[str, int]
-    judge: Judge
+    judge: JudgeCandidates
     reasons: tuple[Reason, ...] = ()
+    #: As for a `Rule`.
+    after: Mapping[str, str] = field(default_factory=dict)
+    positions: Mapping[str, int] = field(default_factory=dict)

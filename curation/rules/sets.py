@@ -1,29 +1,28 @@
 """The rule sets, as data: which rules, in which order, with which parameters.
 
-A rule is found because its file stands in `curation.rules`, or because an
-installed package names it in the entry point group `csbdata.stages`. It says
-itself to which sets it belongs and where, so nothing here lists rules.
+`CLEAN` and `PAPER` list the rules that ship with csbdata; the lists read from top to
+bottom. An installed package adds a rule of its own by an entry point of the group
+`csbdata.rules`; the rule says itself after which one it comes (`Rule.after`).
 """
 
 from __future__ import annotations
 
-import difflib
-import pkgutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from curation import rules
 from curation.core.rule import BenchmarkRule, Rule
 from curation.json.text import Policy
+from curation.system.registry import Registry, closest_names
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from collections.abc import Mapping, Sequence
+    from importlib.metadata import EntryPoint
 
-#: Entry point group through which other packages add rules.
-GROUP = "csbdata.stages"
+#: Entry point group through which other packages add rules, and its former name.
+GROUP = "csbdata.rules"
+FORMER_GROUP = "csbdata.stages"
 AnyRule = Rule | BenchmarkRule
 
 
@@ -40,10 +39,15 @@ class RuleSet:
     bundles: bool = True
     #: Whether GitHub's subset follows the file as read, not the final schema.
     subset_by_raw_file: bool = False
-    #: Rules of one document, in the order in which they apply.
+    #: The rules that ship with csbdata: the number that `csbdata rules` prints, and
+    #: the module of `curation.rules` that holds the rule. They apply top to bottom.
+    order: tuple[tuple[int, str], ...]
+    #: Rules of one document, in the order in which they apply; `rule_set` loads them.
     rules: tuple[Rule, ...] = ()
     #: Rules of all records together, applied after those.
     benchmark_rules: tuple[BenchmarkRule, ...] = ()
+    #: A rule's name to the number that `csbdata rules` prints.
+    numbers: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def all_rules(self) -> tuple[AnyRule, ...]:
@@ -51,80 +55,155 @@ class RuleSet:
         return (*self.rules, *self.benchmark_rules)
 
 
+CLEAN = RuleSet(
+    name="clean",
+    summary="The same benchmark without the defects of the published one.",
+    policy=Policy(),
+    order=(
+        (5, "clean.array_root"),
+        (10, "clean.template"),
+        (15, "clean.dead_keywords"),
+        (20, "clean.secret"),
+        (30, "clean.promote"),
+        (40, "clean.wrap"),
+        (45, "clean.empty"),
+        (50, "clean.dialect"),
+        (60, "clean.metaschema"),
+        (65, "clean.identifiers"),
+        (70, "clean.references"),
+        (80, "clean.patterns"),
+        (85, "clean.unsatisfiable"),
+        (90, "clean.validators_agree"),
+        (95, "clean.lints"),
+        (100, "benchmark.quota"),
+        (110, "benchmark.duplicates"),
+    ),
+)
 PAPER = RuleSet(
     name="paper",
     summary="The rules that rebuild the published benchmark, defects included.",
     policy=Policy(last_key_counts=True),
     bundles=False,
     subset_by_raw_file=True,
+    order=(
+        (10, "paper.template"),
+        (20, "paper.metaschema"),
+        (30, "paper.promote"),
+        (40, "paper.wrap"),
+        (45, "paper.empty"),
+        (50, "paper.schema_uri"),
+        (60, "paper.array_type"),
+        (70, "paper.pattern_text"),
+        (80, "paper.rebuild"),
+        (90, "paper.remote_reference"),
+        (95, "paper.bad_identifier"),
+        (100, "benchmark.quota"),
+    ),
 )
-CLEAN = RuleSet(
-    name="clean",
-    summary="The same benchmark without the defects of the published one.",
-    policy=Policy(),
-)
-_BARE = {each.name: each for each in (CLEAN, PAPER)}
-NAMES = tuple(_BARE)
+_BY_NAME = {rule_set.name: rule_set for rule_set in (CLEAN, PAPER)}
+NAMES = tuple(_BY_NAME)
 
 
 class RuleConflictError(ValueError):
-    """Two rules of one set have the same name or the same position."""
+    """A rule has no place of its own in a set: its name or its number is taken."""
 
 
-def discover(package: ModuleType = rules, group: str = GROUP) -> tuple[AnyRule, ...]:
-    """Return the `RULE` of every module of a package and of every entry point.
+@dataclass(frozen=True, kw_only=True)
+class _Rules(Registry[AnyRule]):
+    """The registry of rules; a rule set loads its own by their modules."""
 
-    An entry point leads to a rule or to a module that holds one as `RULE`.
-
-    Raises:
-        ImportError: a module cannot be imported.
-        TypeError: an entry point leads to something else.
-    """
-    found: list[AnyRule] = []
-    prefix = f"{package.__name__}."
-    for each in pkgutil.walk_packages(package.__path__, prefix):
-        module = import_module(each.name)
-        rule = getattr(module, "RULE", None)
-        if rule is not None:
-            found.append(_checked(rule, module.__name__))
-    for point in sorted(entry_points(group=group), key=lambda one: one.name):
-        loaded = point.load()
-        found.append(_checked(getattr(loaded, "RULE", loaded), point.value))
-    return tuple(found)
+    def wrong_class(self, point: EntryPoint, value: object) -> TypeError:
+        """Return the error for an entry point that names no rule."""
+        return TypeError(f"{point.value} holds no rule but {type(value).__name__}")
 
 
-def _checked(rule: object, where: str) -> AnyRule:
-    if isinstance(rule, Rule | BenchmarkRule):
-        return rule
-    raise TypeError(f"{where} holds no rule but {type(rule).__name__}")
+_REGISTRY = _Rules(
+    noun="rule",
+    classes=(Rule, BenchmarkRule),
+    attribute="RULE",
+    groups=(GROUP, FORMER_GROUP),
+)
 
 
-def assembled(bare: RuleSet, found: tuple[AnyRule, ...]) -> RuleSet:
-    """Return the rule set with its rules out of `found`, in their order.
+def built_in(module: str) -> AnyRule:
+    """Return the `RULE` of a module of `curation.rules`, such as `clean.empty`.
 
     Raises:
-        RuleConflictError: a name or a position of the set is taken twice.
+        ImportError: there is no such module.
+        TypeError: it holds no rule.
     """
-    own = [each for each in found if bare.name in each.positions]
-    own.sort(key=lambda each: (each.positions[bare.name], each.name))
-    names: set[str] = set()
-    positions: dict[int, str] = {}
-    for each in own:
-        position = each.positions[bare.name]
-        if each.name in names:
-            raise RuleConflictError(f"two rules of {bare.name} are named {each.name}")
-        if position in positions:
+    found = _REGISTRY.in_module(f"{__package__}.{module}")
+    if found is None:
+        raise TypeError(f"{__package__}.{module} holds no rule")
+    return found.value
+
+
+def third_party() -> tuple[AnyRule, ...]:
+    """Return the rules of other packages, in order of their entry points' names.
+
+    An entry point names a rule, or a module that holds one as `RULE`.
+
+    Raises:
+        TypeError: an entry point names something else.
+    """
+    return tuple(plugin.value for plugin in _REGISTRY.third_party())
+
+
+def assembled(listed: RuleSet, others: Sequence[AnyRule] = ()) -> RuleSet:
+    """Return a rule set with its rules loaded, and those of others in their places.
+
+    Args:
+        listed: The set, with its list.
+        others: Rules of other packages; those that do not name the set are left out.
+
+    Raises:
+        RuleConflictError: a name or a number of the set is taken twice, or a rule
+            comes after one that is not there.
+    """
+    rules: dict[int, AnyRule] = {}
+    numbers: dict[str, int] = {}
+
+    def add(number: int, rule: AnyRule) -> None:
+        if rule.name in numbers:
+            raise RuleConflictError(f"two rules of {listed.name} are named {rule.name}")
+        if number in rules:
             raise RuleConflictError(
-                f"{positions[position]} and {each.name} both stand at "
-                f"position {position} of {bare.name}"
+                f"{rules[number].name} and {rule.name} both stand at "
+                f"position {number} of {listed.name}"
             )
-        names.add(each.name)
-        positions[position] = each.name
+        rules[number] = rule
+        numbers[rule.name] = number
+
+    for number, module in listed.order:
+        add(number, built_in(module))
+    waiting = [rule for rule in others if listed.name in (*rule.after, *rule.positions)]
+    while waiting:
+        placed = [rule for rule in waiting if _number(rule, listed.name, numbers)]
+        if not placed:
+            raise RuleConflictError(
+                f"{waiting[0].name} comes after {waiting[0].after[listed.name]}, "
+                f"which is no rule of {listed.name}"
+            )
+        for rule in placed:
+            add(_number(rule, listed.name, numbers), rule)
+            waiting.remove(rule)
+    in_order = [rule for _, rule in sorted(rules.items(), key=lambda item: item[0])]
     return replace(
-        bare,
-        rules=tuple(each for each in own if isinstance(each, Rule)),
-        benchmark_rules=tuple(each for each in own if isinstance(each, BenchmarkRule)),
+        listed,
+        rules=tuple(rule for rule in in_order if isinstance(rule, Rule)),
+        benchmark_rules=tuple(
+            rule for rule in in_order if isinstance(rule, BenchmarkRule)
+        ),
+        numbers=MappingProxyType(numbers),
     )
+
+
+def _number(rule: AnyRule, rule_set_name: str, numbers: Mapping[str, int]) -> int:
+    """Return the number of another package's rule; 0 if none precedes it yet."""
+    if rule_set_name not in rule.after:
+        return rule.positions[rule_set_name]
+    before = numbers.get(rule.after[rule_set_name])
+    return 0 if before is None else before + 1
 
 
 @cache
@@ -133,10 +212,14 @@ def rule_set(name: str) -> RuleSet:
 
     Raises:
         LookupError: no set has this name; the message offers the nearest.
-        RuleConflictError: a name or a position of the set is taken twice.
+        RuleConflictError: a rule has no place of its own in the set.
+
+    Example:
+        >>> [rule.name for rule in rule_set("clean").rules][:2]
+        ['array-root', 'template']
     """
-    bare = _BARE.get(name)
-    if bare is None:
-        near = difflib.get_close_matches(name, NAMES, n=1) or list(NAMES)
+    listed = _BY_NAME.get(name)
+    if listed is None:
+        near = closest_names(name, NAMES, most=1) or list(NAMES)
         raise LookupError(f"no rule set {name!r}; did you mean {' or '.join(near)}?")
-    return assembled(bare, discover())
+    return assembled(listed, third_party())

@@ -88,7 +88,7 @@ def test_the_tables_of_rules_are_those_of_the_code(
     for name in ("clean", "paper"):
         rules = rule_set(name)
         rows = "".join(
-            f"| {each.positions[name]} | `{each.name}` | {each.summary} |\n"
+            f"| {rules.numbers[each.name]} | `{each.name}` | {each.summary} |\n"
             for each in rules.all_rules
         )
         head = "|  | rule | what it does |\n|--:|---|---|\n"

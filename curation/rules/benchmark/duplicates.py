@@ -37,7 +37,6 @@ RULE = BenchmarkRule(
     name="duplicates",
     summary="Remove exact copies, whatever their key order, across the benchmark.",
     source="JSONSchemaBench, appendix A.1, 'Deduplicate'",
-    positions={"clean": 110},
     judge=judge,
     reasons=(Reason.DUPLICATE,),
 )

@@ -41,7 +41,6 @@ RULE = BenchmarkRule(
     name="quota",
     summary="Take at most a source's quota of distinct records of enough fields.",
     source="JSONSchemaBench, section 3.1 (GlaiveAI-2K: 2,000 schemas extracted)",
-    positions={"paper": 100, "clean": 100},
     judge=judge,
     reasons=(Reason.TOO_FEW_FIELDS, Reason.OVER_QUOTA, Reason.DUPLICATE),
 )

@@ -50,7 +50,6 @@ RULE = Rule(
     summary="Unwrap an array of one object; drop other roots that are no object.",
     source="JSON Schema draft-04 core, section 3.2: a schema is an object; ten files "
     "of the GitHub corpus hold an array",
-    positions={"clean": 5},
     apply=apply,
     reasons=(Reason.NOT_A_SCHEMA,),
 )

@@ -77,6 +77,5 @@ RULE = Rule(
     "where they stand as keywords of an edited copy; drop them elsewhere.",
     source="Comparison of the edited copies of JSONSchemaWitnessGeneration with their "
     "upstream files: 7,833 places of `_format` alone",
-    positions={"clean": 15},
     apply=apply,
 )

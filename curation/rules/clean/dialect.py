@@ -187,7 +187,6 @@ RULE = Rule(
     "draft-03 to draft-04, and let `$schema` say it.",
     source="JSON Schema core: draft-04 section 6, 2020-12 section 8.1.1; of 1,386 "
     "published GitHub records without a usable draft 14 had none upstream",
-    positions={"clean": 50},
     apply=apply,
     reasons=(Reason.UNSUPPORTED_DIALECT, Reason.INVALID_SCHEMA),
     lints={_MIXED: "no draft gives effect to every keyword that the schema uses"},

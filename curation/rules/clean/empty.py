@@ -42,7 +42,6 @@ RULE = Rule(
     "with `properties` or an `additionalProperties` schema, even an empty one, or "
     "with a type other than object is not empty.",
     source="JSONSchemaBench paper, Appendix A (empty schemas)",
-    positions={"clean": 45},
     apply=_apply,
     reasons=(Reason.EMPTY,),
 )

@@ -61,7 +61,6 @@ RULE = Rule(
     summary="Characters that no URI may hold are percent-encoded in `$id` (draft-04: "
     "`id`); an identifier that still is no URI reference ends the record.",
     source="RFC 3986, appendix A; jsonschema-rs refuses such identifiers",
-    positions={"clean": 65},
     apply=apply,
     reasons=(Reason.BAD_IDENTIFIER,),
 )

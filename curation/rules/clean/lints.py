@@ -26,7 +26,6 @@ RULE = Rule(
     name=_NAME,
     summary="Defects that no rule may mend without changing the meaning are flagged.",
     source="The defects of the published set; each code says what it means",
-    positions={"clean": 95},
     apply=apply,
     lints=CODES,
 )

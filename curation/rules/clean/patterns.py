@@ -122,7 +122,6 @@ RULE = Rule(
     "ends.",
     source="ECMA-262, section 22.2.1 and annex B.1.2; JSON Schema 2020-12 core, "
     "section 6.4 (`u`)",
-    positions={"clean": 80},
     apply=apply,
     reasons=(Reason.BAD_PATTERN,),
 )

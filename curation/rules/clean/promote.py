@@ -40,6 +40,5 @@ RULE = Rule(
     "`$schema` of its own, gives way to the first such member.",
     source="JSONSchemaBench paper, Appendix A (extraneous field removal), kept to "
     "depth 1 and to roots that restrict nothing in any draft",
-    positions={"clean": 30},
     apply=_apply,
 )

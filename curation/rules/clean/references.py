@@ -141,7 +141,6 @@ RULE = Rule(
     "what leads nowhere, out of the source or round in a circle ends the record.",
     source="JSON Schema core, sections on `$ref` and `$id` of each draft; RFC 3986, "
     "RFC 6901",
-    positions={"clean": 70},
     apply=apply,
     reasons=(
         Reason.UNRESOLVED_REFERENCE,

@@ -28,7 +28,6 @@ RULE = Rule(
     summary="A document with text in a known credential format is dropped; the "
     "value is never written down.",
     source="The formats as their issuers document them (curation/lint/credentials.py)",
-    positions={"clean": 20},
     apply=_apply,
     reasons=(Reason.SECRET,),
 )

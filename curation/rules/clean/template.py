@@ -101,7 +101,6 @@ RULE = Rule(
     "type, enum, const or pattern, or where a schema is expected.",
     source="JSONSchemaBench, appendix A.1, which drops every file that holds `${`; "
     "most of those only mention it in a description",
-    positions={"clean": 10},
     apply=apply,
     reasons=(Reason.TEMPLATE,),
 )

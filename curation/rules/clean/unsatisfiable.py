@@ -32,7 +32,6 @@ RULE = Rule(
     "endless recursion.",
     source="Meaning of the keywords in the validation specification; only what the "
     "root itself demands is followed",
-    positions={"clean": 85},
     apply=apply,
     reasons=(Reason.UNSATISFIABLE,),
 )

@@ -48,7 +48,6 @@ RULE = Rule(
     "find all its references offline.",
     source="Defects of the published set: 12 records do not build in jsonschema-rs "
     "as 2020-12, 8 not under their own draft",
-    positions={"clean": 90},
     apply=apply,
     reasons=(
         Reason.VALIDATORS_DISAGREE,

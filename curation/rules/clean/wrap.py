@@ -46,6 +46,5 @@ RULE = Rule(
     "object` with an optional property for each definition.",
     source="JSONSchemaBench paper, Appendix A (wrapping of definitions), without its "
     "`required`, which no instance of a recursive definition can meet, and with a type",
-    positions={"clean": 40},
     apply=_apply,
 )

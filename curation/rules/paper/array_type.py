@@ -36,6 +36,5 @@ RULE = Rule(
     summary="A root of type `object` with an object as `items` and no applying "
     "keyword becomes of type `array`; nested ones stay.",
     source="JSONSchemaBench paper, section 3.1; 13 GitHub records",
-    positions={"paper": 60},
     apply=_apply,
 )

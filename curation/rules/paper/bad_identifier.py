@@ -46,7 +46,6 @@ RULE = Rule(
     summary="Up to draft-07, an absolute `id` or `$id` whose fragment holds a slash, "
     "or that has any fragment at the root, drops the document.",
     source="JSONSchemaBench paper, section 3.1; 9 GitHub files, none of them published",
-    positions={"paper": 95},
     apply=_apply,
     reasons=(Reason.BAD_IDENTIFIER,),
 )

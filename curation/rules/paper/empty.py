@@ -31,7 +31,6 @@ RULE = Rule(
     "is dropped.",
     source="JSONSchemaBench paper, section 3.1; 132 GitHub, 23 Kubernetes and 11 "
     "Snowplow files, none of them published",
-    positions={"paper": 45},
     apply=_apply,
     reasons=(Reason.EMPTY,),
 )

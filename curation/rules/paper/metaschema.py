@@ -26,7 +26,6 @@ RULE = Rule(
     "refuses is dropped, whatever draft it declares; formats count.",
     source="JSONSchemaBench paper, section 3.1 (invalid schemas are filtered out); "
     "370 GitHub, 24 SchemaStore and 6 Snowplow files, none of them published",
-    positions={"paper": 20},
     apply=_apply,
     reasons=(Reason.INVALID_SCHEMA,),
 )

@@ -123,6 +123,5 @@ RULE = Rule(
     "quantifier are escaped, `{,n}` becomes `{0,n}` and `\\0` the character U+0000.",
     source="JSONSchemaBench paper, section 3.1 (schemas are standardized); 11 GitHub "
     "records",
-    positions={"paper": 70},
     apply=_apply,
 )

@@ -59,7 +59,6 @@ RULE = Rule(
     "member with a `$schema` of its own; that one must pass `check_schema` too.",
     source="JSONSchemaBench paper, Appendix A (extraneous field removal); 273 GitHub "
     "files, 5 of which then fail `check_schema`",
-    positions={"paper": 30},
     apply=_apply,
     reasons=(Reason.INVALID_SCHEMA,),
 )

@@ -107,7 +107,6 @@ RULE = Rule(
     source="JSONSchemaBench paper, section 3.1 (schemas conform to the version they "
     "declare); 39 records declared 2020-12, 9 draft-07; 16 files dropped, of which the "
     "authors mended 4 by hand",
-    positions={"paper": 80},
     apply=_apply,
     reasons=(Reason.UNRESOLVED_REFERENCE, Reason.INVALID_SCHEMA),
 )

@@ -38,7 +38,6 @@ RULE = Rule(
     "bundled.",
     source="JSONSchemaBench paper, section 3.1; 41 SchemaStore files, of which the "
     "authors published 2",
-    positions={"paper": 90},
     apply=_apply,
     reasons=(Reason.REMOTE_REFERENCE,),
 )

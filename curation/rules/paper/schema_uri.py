@@ -90,6 +90,5 @@ RULE = Rule(
     "draft at any depth; a nested foreign one goes; WashingtonPost roots get draft-04.",
     source="JSONSchemaBench paper, section 3.1 (schemas are standardized); 47 GitHub, "
     "1 Snowplow and 125 WashingtonPost records",
-    positions={"paper": 50},
     apply=_apply,
 )

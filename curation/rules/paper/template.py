@@ -33,7 +33,6 @@ RULE = Rule(
     summary="A document with `${` anywhere in its JSON text is dropped.",
     source="JSONSchemaBench paper, section 3.1 (invalid schemas are filtered out); "
     "45 GitHub and 16 SchemaStore files, none of them published",
-    positions={"paper": 10},
     apply=_apply,
     reasons=(Reason.TEMPLATE,),
 )

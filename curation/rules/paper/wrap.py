@@ -54,6 +54,5 @@ RULE = Rule(
     "each of the outermost as a required property that refers to it.",
     source="JSONSchemaBench paper, Appendix A; 166 GitHub records, 2 SchemaStore, 1 "
     "Kubernetes and 1 WashingtonPost record",
-    positions={"paper": 40},
     apply=_apply,
 )

@@ -1,28 +1,30 @@
-"""Rule sets: found, ordered, and open to rules from elsewhere."""
+"""Rule sets: listed in their order, and open to rules from elsewhere."""
 
 from __future__ import annotations
 
+import pkgutil
 import sys
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from textwrap import dedent
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
 
-from curation import rules as stages
+from curation import rules as rules_package
 from curation.core.documents import Reason
 from curation.core.rule import BenchmarkRule, Rule
-from curation.rules import sets
 from curation.rules.sets import (
     CLEAN,
     NAMES,
+    PAPER,
     RuleConflictError,
     assembled,
-    discover,
+    built_in,
     rule_set,
+    third_party,
 )
+from curation.system import registry
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,15 +37,20 @@ def _keep(document: Document, _context: Context) -> Document:
     return document
 
 
-def rule(name: str, position: int, **others: int) -> Rule:
+def rule(name: str, after: str = "references") -> Rule:
     """Return a rule of `clean` that keeps everything."""
     return Rule(
         name=name,
         summary="Keep everything.",
         source="Made for this test.",
-        positions={"clean": position, **others},
+        after={"clean": after},
         apply=_keep,
     )
+
+
+def numbered(name: str, position: int) -> Rule:
+    """Return a rule that says its place as rules did before `after`."""
+    return replace(rule(name), after={}, positions={"clean": position})
 
 
 #: A rule as somebody else would write it, in a file of its own.
@@ -63,7 +70,7 @@ FOREIGN = dedent(
         name="foreign",
         summary="Keep everything.",
         source="Made for this test.",
-        positions={"clean": 33},
+        after={"clean": "references"},
         apply=apply,
     )
     '''
@@ -71,14 +78,28 @@ FOREIGN = dedent(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_set_is_assembled_in_rising_positions(name: str) -> None:
-    """Rules stand in the order of their positions, each name once."""
+def test_each_list_reads_from_top_to_bottom(name: str) -> None:
+    """Numbers rise down the list, and rules apply in its order, each name once."""
     found = rule_set(name)
-    positions = [each.positions[name] for each in found.rules]
-    assert positions == sorted(set(positions))
+    numbers = [number for number, _ in found.order]
+    assert numbers == sorted(set(numbers))
     names = [each.name for each in found.all_rules]
+    assert names == [built_in(module).name for _, module in found.order]
+    assert [found.numbers[each] for each in names] == numbers
     assert len(names) == len(set(names))
     assert found is rule_set(name)
+
+
+def test_every_file_with_a_rule_is_listed() -> None:
+    """No file of `curation.rules` holds a rule that no set applies."""
+    listed = {module for rules in (CLEAN, PAPER) for _, module in rules.order}
+    prefix = f"{rules_package.__name__}."
+    there = {
+        each.name.removeprefix(prefix)
+        for each in pkgutil.walk_packages(rules_package.__path__, prefix)
+        if not each.ispkg and each.name.count(".") > prefix.count(".")
+    }
+    assert there == listed
 
 
 def test_the_sets_differ_where_they_should() -> None:
@@ -107,22 +128,50 @@ def test_an_unknown_set_gets_the_nearest_name() -> None:
 
 
 def test_a_name_stands_once_in_a_set() -> None:
-    """Two rules of one name are refused."""
+    """Two rules of one name are refused, be the first ours or not."""
     with pytest.raises(RuleConflictError, match="named same"):
-        assembled(CLEAN, (rule("same", 1), rule("same", 2)))
+        assembled(CLEAN, (rule("same"), rule("same", "lints")))
+    with pytest.raises(RuleConflictError, match="named dialect"):
+        assembled(CLEAN, (rule("dialect"),))
 
 
 def test_a_position_is_taken_once_in_a_set() -> None:
-    """Two rules at one position are refused, and both are named."""
-    with pytest.raises(RuleConflictError, match="one and two"):
-        assembled(CLEAN, (rule("two", 7), rule("one", 7)))
+    """Two rules after the same one are refused, and both are named."""
+    with pytest.raises(RuleConflictError, match="one and two both stand at"):
+        assembled(CLEAN, (rule("one"), rule("two")))
+    with pytest.raises(RuleConflictError, match="dialect and one both stand at"):
+        assembled(CLEAN, (numbered("one", 50),))
+
+
+def test_a_rule_comes_after_one_that_is_there() -> None:
+    """Another one is named in the refusal."""
+    with pytest.raises(RuleConflictError, match="lost comes after nowhere, which is"):
+        assembled(CLEAN, (rule("lost", "nowhere"),))
+
+
+def test_rules_from_elsewhere_follow_each_other() -> None:
+    """In whichever order they are found, each stands where it says."""
+    found = assembled(CLEAN, (rule("third", "second"), rule("second")))
+    names = [each.name for each in found.rules]
+    start = names.index("references")
+    assert names[start : start + 4] == ["references", "second", "third", "patterns"]
+    assert (found.numbers["second"], found.numbers["third"]) == (71, 72)
+
+
+def test_a_number_is_still_a_place() -> None:
+    """A rule that was written before `after` keeps its place for one release."""
+    found = assembled(CLEAN, (numbered("former", 33),))
+    names = [each.name for each in found.rules]
+    assert names[names.index("former") - 1] == "promote-embedded"
+    assert found.numbers["former"] == 33
 
 
 def test_rules_of_other_sets_are_left_out() -> None:
     """A rule stands only in the sets that it names."""
-    elsewhere = replace(rule("other", 1), positions={"paper": 1})
-    made = assembled(CLEAN, (elsewhere, rule("own", 9)))
-    assert [each.name for each in made.all_rules] == ["own"]
+    elsewhere = replace(rule("other"), after={"paper": "paper-template"})
+    names = {each.name for each in assembled(CLEAN, (elsewhere, rule("own"))).all_rules}
+    assert "own" in names
+    assert "other" not in names
 
 
 def test_document_rules_and_benchmark_rules_are_told_apart() -> None:
@@ -131,43 +180,36 @@ def test_document_rules_and_benchmark_rules_are_told_apart() -> None:
         name="all",
         summary="Keep everything.",
         source="Made for this test.",
-        positions={"clean": 2},
+        after={"clean": "references"},
         judge=lambda _candidates: {},
     )
-    made = assembled(CLEAN, (last, rule("one", 1)))
-    assert [each.name for each in made.rules] == ["one"]
-    assert [each.name for each in made.benchmark_rules] == ["all"]
-
-
-def test_a_file_in_another_folder_adds_a_rule(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A rule is added by one file, in a folder of the user's, and nothing edited."""
-    (tmp_path / "foreign_rule.py").write_text(FOREIGN, encoding="utf-8")
-    monkeypatch.setattr(stages, "__path__", [*stages.__path__, str(tmp_path)])
-    monkeypatch.delitem(sys.modules, "curation.rules.foreign_rule", raising=False)
-    made = assembled(CLEAN, discover())
-    names = [each.name for each in made.rules]
-    assert "foreign" in names
-    assert [each for each in names if each != "foreign"] == [
-        each.name for each in rule_set("clean").rules
+    found = assembled(CLEAN, (last, rule("one", "lints")))
+    assert found.rules[-1].name == "one"
+    assert [each.name for each in found.benchmark_rules] == [
+        "all",
+        "quota",
+        "duplicates",
     ]
-    sys.modules.pop("curation.rules.foreign_rule", None)
 
 
+@pytest.mark.parametrize("group", ["csbdata.rules", "csbdata.stages"])
 def test_an_installed_package_adds_a_rule(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    group: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An entry point of the group leads to a rule, or to a module that holds one."""
+    """By an entry point of the group, or of its former name, and nothing edited."""
     (tmp_path / "elsewhere_rules.py").write_text(FOREIGN, encoding="utf-8")
     record = tmp_path / "elsewhere-1.0.dist-info"
     record.mkdir()
     (record / "METADATA").write_text("Name: elsewhere\nVersion: 1.0\n", "utf-8")
     (record / "entry_points.txt").write_text(
-        "[csbdata.stages]\nforeign = elsewhere_rules\n", "utf-8"
+        f"[{group}]\nforeign = elsewhere_rules\n", "utf-8"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert "foreign" in [each.name for each in discover()]
+    names = [each.name for each in assembled(CLEAN, third_party()).rules]
+    assert names[names.index("foreign") - 1] == "references"
+    assert [each for each in names if each != "foreign"] == [
+        each.name for each in assembled(CLEAN).rules
+    ]
     sys.modules.pop("elsewhere_rules", None)
 
 
@@ -175,17 +217,15 @@ def test_an_entry_point_that_holds_no_rule_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What is no rule is named, not silently left out."""
-    point = EntryPoint(name="bad", value="json:dumps", group="csbdata.stages")
-    monkeypatch.setattr(sets, "entry_points", lambda **_given: [point])
+    point = EntryPoint(name="bad", value="json:dumps", group="csbdata.rules")
+    monkeypatch.setattr(
+        registry, "entry_points", lambda group: [point] if group == point.group else []
+    )
     with pytest.raises(TypeError, match="json:dumps holds no rule"):
-        discover()
+        third_party()
 
 
-def test_a_module_without_a_rule_is_passed_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A package may hold modules that several rules share."""
-    package = ModuleType("empty_package")
-    package.__path__ = []
-    monkeypatch.setattr(sets, "entry_points", lambda **_given: [])
-    assert discover(package) == ()
+def test_a_listed_module_must_hold_a_rule() -> None:
+    """A line of a list that leads to none is named."""
+    with pytest.raises(TypeError, match=r"curation\.rules\.sets holds"):
+        assembled(replace(CLEAN, order=((1, "sets"),)))
