@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.core.benchmark import in_benchmark_order
 from curation.core.documents import Rejected
 from curation.json.text import canonical, parse
-from curation.schema.dialects import ANNOTATIONS, BY_NAME, Shape
+from curation.schema.dialects import BY_NAME
+from curation.schema.keywords import ANNOTATIONS, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.references.recursion import is_recursive
-from curation.schema.dialects import (
+from curation.schema.keywords import (
     ANNOTATIONS,
     CONTAINERS,
-    KNOWN_WORDS,
+    KNOWN_KEYWORDS,
     REFERENCE_KEYWORDS,
 )
 from curation.schema.subschemas import subschemas
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
-_GROUPS = {
+#: Keywords that the paper counts as one.
+MIN_MAX_FEATURES = {
     "minLength": "@minmaxLength",
     "maxLength": "@minmaxLength",
     "minItems": "@minmaxItems",
@@ -42,18 +43,18 @@ _ADDITIONAL = frozenset({"additionalProperties", "additionalItems"})
 _IDENTIFYING = frozenset({"$schema", "$id", "id", "$vocabulary"})
 #: Words that are features under their own name.
 _PLAIN = (
-    KNOWN_WORDS
+    KNOWN_KEYWORDS
     - {"type", "properties"}
     - (ANNOTATIONS - {"format"})
     - CONTAINERS
     - _IDENTIFYING
     - _BOUNDS
-    - frozenset(_GROUPS)
+    - frozenset(MIN_MAX_FEATURES)
     - _COMBINING
 )
 #: Words that ask nothing beside a `$ref`.
 _SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
-_OTHERS = _BOUNDS | frozenset(_GROUPS) | _COMBINING
+_OTHERS = _BOUNDS | frozenset(MIN_MAX_FEATURES) | _COMBINING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ def used(schema: UntypedJson, dialect: Dialect) -> Used:
     found: set[str] = set()
     stated: set[str] = set()
     for each in subschemas(schema, dialect):
-        words = KNOWN_WORDS.intersection(each)
+        words = KNOWN_KEYWORDS.intersection(each)
         found.update(_of(each, words))
         if "format" in words and isinstance(each["format"], str):
             stated.add(each["format"])
@@ -110,8 +111,8 @@ def _of_word(word: str, schema: dict[str, UntypedJson]) -> Iterable[str]:
             isinstance(stated, list) and "integer" in stated
         )
         yield "@minmaxInteger" if whole else "@minmaxNumber"
-    elif word in _GROUPS:
-        yield _GROUPS[word]
+    elif word in MIN_MAX_FEATURES:
+        yield MIN_MAX_FEATURES[word]
     elif not isinstance(value, list) or len(value) > 1:
         # A combination of one is that one.
         yield word

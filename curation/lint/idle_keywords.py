@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.lint.check import Check
-from curation.schema.dialects import (
-    ANNOTATIONS,
-    ANY_DIALECT,
-    BY_NAME,
-    CONTAINERS,
-    KNOWN_WORDS,
-    Dialect,
-    Shape,
-)
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,7 +20,7 @@ _ASSERTING = (
     - CONTAINERS
     - {"contentSchema"}
 )
-_JUDGED = KNOWN_WORDS - ANNOTATIONS - CONTAINERS - {"$vocabulary"}
+_JUDGED = KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS - {"$vocabulary"}
 #: These are keywords only as strings.
 _STRINGS = frozenset({"id", "$id", "$ref", "$anchor"})
 _DEAD = frozenset({"_format", "_uniqueItems", "_id", "_$id"})
@@ -93,7 +86,7 @@ def _lonely(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tok
 
 
 def _misspelt(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
-    for word in schema.keys() - KNOWN_WORDS - _DEAD:
+    for word in schema.keys() - KNOWN_KEYWORDS - _DEAD:
         meant = nearest(word)
         if (
             meant is not None
@@ -110,7 +103,7 @@ def nearest(word: str) -> str | None:
     A slip is a letter too many, too few, wrong or in the wrong order, or letters
     in the wrong case.
     """
-    if word in KNOWN_WORDS:
+    if word in KNOWN_KEYWORDS:
         return None
     return _SLIPS.get(word) or _SLIPS.get(word.lower())
 
@@ -135,7 +128,7 @@ def _neighbourhood() -> Mapping[str, str]:
         if len(keyword) < _SHORTEST:
             continue
         for slip in _slips(keyword):
-            if slip not in KNOWN_WORDS:
+            if slip not in KNOWN_KEYWORDS:
                 found.setdefault(slip, keyword)
     return found
 

@@ -10,7 +10,7 @@ from curation.json.pointer import pointer
 from curation.lint import contradictions, idle_keywords
 from curation.lint.non_object_roots import accepts_every_non_object
 from curation.references.reachable import leaves_the_subschemas, taking_part
-from curation.schema.dialects import KNOWN_WORDS
+from curation.schema.keywords import KNOWN_KEYWORDS
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def _strikes(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterator[Li
     """Yield the defects of one schema itself, pointers starting from it."""
     words = _WORDS.intersection(schema)
     checks = _checks(words) if words else ()
-    if not schema.keys() <= KNOWN_WORDS:
+    if not schema.keys() <= KNOWN_KEYWORDS:
         checks += _ALWAYS
     for check in checks:
         for tokens in check.strikes(schema, dialect):

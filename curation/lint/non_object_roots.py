@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from curation.json.pointer import at, tokens_of
 from curation.lint.contradictions import named_types
+from curation.schema.keywords import keywords_about
 from curation.schema.roots import TYPES
 
 if TYPE_CHECKING:
@@ -16,21 +17,7 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 #: Keywords that only objects can fail.
-_OF_OBJECTS = frozenset(
-    {
-        "properties",
-        "patternProperties",
-        "additionalProperties",
-        "propertyNames",
-        "required",
-        "minProperties",
-        "maxProperties",
-        "dependencies",
-        "dependentRequired",
-        "dependentSchemas",
-        "unevaluatedProperties",
-    }
-)
+_OF_OBJECTS = keywords_about("object")
 _OTHERS = TYPES - {"object", "integer"}
 #: Keywords that are dealt with apart, or that accept everything by themselves.
 _APART = frozenset(

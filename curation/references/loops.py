@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.schema.dialects import CONTAINERS
+from curation.schema.keywords import CONTAINERS
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:

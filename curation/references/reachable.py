@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from curation.references.closure import Closure, NotResolvedError
 from curation.references.library import NoLibrary
-from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import subschema_locations, subschemas
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from curation.json.pointer import Tokens, tokens_of
-from curation.schema.dialects import Dialect, Shape
+from curation.schema.keywords import Shape
 from curation.schema.locations import SchemaLocation
 from curation.schema.subschemas import children
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from curation.core.json_types import UntypedJson
+    from curation.schema.dialects import Dialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

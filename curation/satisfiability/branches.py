@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.satisfiability.schema_view import key
-from curation.schema.dialects import Shape
+from curation.schema.keywords import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator

@@ -18,7 +18,8 @@ from curation.satisfiability.branches import Choice, choices, lone
 from curation.satisfiability.state import ALL, NOTHING, NUMBERS, Proof, State
 from curation.satisfiability.structures import Structures
 from curation.satisfiability.values import Judge
-from curation.schema.dialects import ANNOTATIONS, DRAFT_04
+from curation.schema.dialects import DRAFT_04
+from curation.schema.keywords import ANNOTATIONS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

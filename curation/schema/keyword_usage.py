@@ -5,14 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from curation.schema.dialects import (
-    ANNOTATIONS,
-    ANY_DIALECT,
-    CONTAINERS,
-    DRAFT_03,
-    KNOWN_WORDS,
-    Dialect,
-)
+from curation.schema.dialects import ANY_DIALECT, DRAFT_03, Dialect
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
@@ -30,7 +24,7 @@ _APPLIED = replace(
 )
 
 
-_EFFECTIVE = KNOWN_WORDS - ANNOTATIONS - CONTAINERS
+_EFFECTIVE = KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS
 
 
 #: Keywords that are one only as a string; with another value a word like any.

@@ -13,13 +13,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from curation.json.pointer import Tokens, pointer
-from curation.schema.dialects import (
-    ANNOTATIONS,
-    ANY_DIALECT,
-    CONTAINERS,
-    REFERENCE_KEYWORDS,
-    Shape,
-)
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, REFERENCE_KEYWORDS, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from curation.schema.dialects import Dialect, Shape
+from curation.schema.keywords import Shape
 from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
+    from curation.schema.dialects import Dialect
 
 #: The JSON types of a schema; a boolean only where the dialect allows one.
 _SCHEMA = (dict, bool)

@@ -10,15 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.schema.dialects import (
-    ANNOTATIONS,
-    CONTAINERS,
-    DRAFT_04,
-    DRAFT_2019_09,
-    DRAFT_2020_12,
-    KNOWN_WORDS,
-    Dialect,
-)
+from curation.schema.dialects import DRAFT_04, DRAFT_2019_09, DRAFT_2020_12, Dialect
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
@@ -60,7 +53,7 @@ def _ported(place: UntypedJson, source: Dialect, target: Dialect) -> UntypedJson
         if word == source.id_keyword and isinstance(value, str):
             if not hidden:
                 result[target.id_keyword] = value
-        elif word not in KNOWN_WORDS or word in ANNOTATIONS | CONTAINERS:
+        elif word not in KNOWN_KEYWORDS or word in ANNOTATIONS | CONTAINERS:
             result[word] = value
         elif word in source.effective and (word == "$ref" or not hidden):
             result.update(_said(word, place, source, target))

@@ -21,7 +21,7 @@ from referencing.jsonschema import specification_with
 
 from curation.json.pointer import pointer
 from curation.json.text import plain
-from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import children, subschemas
 from curation.validation.metaschema_2020_12 import refuse
 from curation.validation.metaschemas import MASK, VALIDATORS, cause, recheck

@@ -23,7 +23,8 @@ from curation.references.resolution import (
     follow_reference,
     member,
 )
-from curation.schema.dialects import BY_NAME, REFERENCE_KEYWORDS, Dialect
+from curation.schema.dialects import BY_NAME, Dialect
+from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.locations import SchemaLocation
 from curation.validation.metaschema_2020_12 import refuse
 

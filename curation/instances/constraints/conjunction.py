@@ -23,7 +23,8 @@ from curation.instances.constraints.likely_types import likely_types
 from curation.instances.constraints.merging import ALL_TYPES, merge
 from curation.instances.scalars.numbers import NumberShape
 from curation.instances.scalars.strings import StringShape, matches
-from curation.schema.dialects import DRAFT_2020_12, REFERENCE_KEYWORDS
+from curation.schema.dialects import DRAFT_2020_12
+from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.model import NearMiss
 from curation.json.pointer import pointer, tokens_of
-from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from curation.dataset.features import used
-from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, KNOWN_WORDS
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
 from curation.schema.subschemas import subschemas
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadData, NoInput
@@ -132,7 +133,7 @@ def _stripped(schema: UntypedJson) -> UntypedJson:
         return schema
     kept: dict[str, UntypedJson] = {}
     for word, value in schema.items():
-        if word not in KNOWN_WORDS or word in ANNOTATIONS - {"format", "$schema"}:
+        if word not in KNOWN_KEYWORDS or word in ANNOTATIONS - {"format", "$schema"}:
             continue
         shape = ANY_DIALECT.applicators.get(word)
         if shape is None:

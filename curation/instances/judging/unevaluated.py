@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from referencing.jsonschema import lookup_recursive_ref
 
-from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.validation.fast_import import jsonschema
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.constraints.admission import type_of
 from curation.instances.constraints.assertions import KNOWN_FORMATS
 from curation.instances.constraints.merging import is_number
-from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.keywords import REFERENCE_KEYWORDS, TYPE_OF_KEYWORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,40 +25,12 @@ if TYPE_CHECKING:
 #: Schemas entered one from another.
 _DEEPEST: Final = 8
 _NUMBERS: Final = ("integer", "number")
+#: Keyword to the types of values that it can refuse. jsonschema-rs asserts
+#: `contentEncoding` and `contentMediaType` in some dialects, `contentSchema` in none.
 _SPOKEN_OF: Final[dict[str, tuple[str, ...]]] = {
-    "minimum": _NUMBERS,
-    "maximum": _NUMBERS,
-    "exclusiveMinimum": _NUMBERS,
-    "exclusiveMaximum": _NUMBERS,
-    "multipleOf": _NUMBERS,
-    "minLength": ("string",),
-    "maxLength": ("string",),
-    "pattern": ("string",),
-    "format": ("string",),
-    "minItems": ("array",),
-    "maxItems": ("array",),
-    "uniqueItems": ("array",),
-    "contains": ("array",),
-    "minContains": ("array",),
-    "maxContains": ("array",),
-    "items": ("array",),
-    "prefixItems": ("array",),
-    "additionalItems": ("array",),
-    "unevaluatedItems": ("array",),
-    "required": ("object",),
-    "minProperties": ("object",),
-    "maxProperties": ("object",),
-    "properties": ("object",),
-    "patternProperties": ("object",),
-    "additionalProperties": ("object",),
-    "unevaluatedProperties": ("object",),
-    "propertyNames": ("object",),
-    "dependencies": ("object",),
-    "dependentRequired": ("object",),
-    "dependentSchemas": ("object",),
-    # Asserted by jsonschema-rs in some dialects.
-    "contentEncoding": ("string",),
-    "contentMediaType": ("string",),
+    keyword: _NUMBERS if value_type == "number" else (value_type,)
+    for keyword, value_type in TYPE_OF_KEYWORD.items()
+    if keyword not in ("contentSchema", "divisibleBy")
 }
 #: Patterns that match the beginning of every text, if need be by nothing.
 _MATCHES_ALL: Final = re.compile(

@@ -12,7 +12,7 @@ from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.merging import is_number
 from curation.json.text import canonical
-from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson

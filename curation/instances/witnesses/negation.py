@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from curation.instances.constraints.conjunction import is_trivial, item_keywords
 from curation.instances.constraints.goals import Atom, Goals, Negation
 from curation.instances.constraints.merging import ALL_TYPES, is_number
-from curation.schema.dialects import REFERENCE_KEYWORDS
+from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

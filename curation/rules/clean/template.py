@@ -14,7 +14,8 @@ import orjson
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.pointer import Tokens, pointer
-from curation.schema.dialects import ANNOTATIONS, ANY_DIALECT, Shape
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.keywords import ANNOTATIONS, Shape
 from curation.schema.subschemas import subschema_locations
 
 if TYPE_CHECKING:

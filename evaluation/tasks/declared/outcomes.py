@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from curation.dataset.features import MIN_MAX_FEATURES
 from evaluation.core.cases import Result
 from evaluation.results.labels import engine_names, features_of
 from evaluation.tasks.declared.refusal_messages import explain
@@ -20,18 +21,7 @@ if TYPE_CHECKING:
 _NAME: Final = "declared"
 UNMAPPED: Final = "unmapped"
 #: Keywords that an engine has together or not at all, by the paper's names.
-_TOGETHER: Final = {
-    "then": "if",
-    "else": "if",
-    "minLength": "@minmaxLength",
-    "maxLength": "@minmaxLength",
-    "minItems": "@minmaxItems",
-    "maxItems": "@minmaxItems",
-    "minProperties": "@minmaxProperties",
-    "maxProperties": "@minmaxProperties",
-    "minContains": "@minmaxContains",
-    "maxContains": "@minmaxContains",
-}
+_TOGETHER: Final = {"then": "if", "else": "if", **MIN_MAX_FEATURES}
 
 
 @dataclass(slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from curation.schema.dialects import ANNOTATIONS, CONTAINERS, KNOWN_WORDS
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,7 +90,7 @@ def _of_node(text: str) -> set[str]:
         return {TUPLE}
     if start.lower().startswith(("true", "false")):
         return {BOOLEAN}
-    words = {each for each in _names(text) if each in KNOWN_WORDS} - _SILENT
+    words = {each for each in _names(text) if each in KNOWN_KEYWORDS} - _SILENT
     # A type is what these engines do read; what stands beside it is the trouble.
     return words - {"type"} or words or {UNTYPED}
 

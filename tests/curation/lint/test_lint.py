@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from curation.lint.idle_keywords import nearest
 from curation.lint.lint import CODES, lints
 from curation.rules.clean.lints import RULE
-from curation.schema.dialects import BY_NAME, KNOWN_WORDS
+from curation.schema.dialects import BY_NAME
+from curation.schema.keywords import KNOWN_KEYWORDS
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def test_what_only_a_reference_reaches_is_linted_too() -> None:
 
 def test_a_keyword_is_nobodys_misspelling() -> None:
     """No word that a draft knows is taken for a slip of another."""
-    assert all(nearest(word) is None for word in KNOWN_WORDS)
+    assert all(nearest(word) is None for word in KNOWN_KEYWORDS)
 
 
 def test_the_rule_leaves_only_documented_codes() -> None:
@@ -219,7 +220,7 @@ def test_the_rule_leaves_only_documented_codes() -> None:
     assert all(meaning for meaning in CODES.values())
 
 
-_WORDS = st.sampled_from([*sorted(KNOWN_WORDS), "propertes", "x", "_format"])
+_WORDS = st.sampled_from([*sorted(KNOWN_KEYWORDS), "propertes", "x", "_format"])
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (

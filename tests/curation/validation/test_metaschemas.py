@@ -16,14 +16,8 @@ from curation.download.acquire import FetchSettings, UnavailableArchive, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.json.text import parse
-from curation.schema.dialects import (
-    ANY_DIALECT,
-    BY_NAME,
-    DIALECTS,
-    KNOWN_WORDS,
-    Dialect,
-    Shape,
-)
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS, Dialect
+from curation.schema.keywords import KNOWN_KEYWORDS, Shape
 from curation.validation.metaschemas import (
     complaint,
     doubtful,
@@ -178,7 +172,7 @@ def schemas(draw: st.DrawFn, depth: int = 3) -> UntypedJson:
     """Draw what may or may not be a schema, at most so deep."""
     if not depth:
         return draw(st.one_of(st.booleans(), st.just({})))
-    words = draw(st.lists(st.sampled_from(sorted(KNOWN_WORDS)), max_size=3))
+    words = draw(st.lists(st.sampled_from(sorted(KNOWN_KEYWORDS)), max_size=3))
     inner: st.SearchStrategy[UntypedJson] = schemas(depth - 1)
     return {word: draw(_fitting(word, inner)) for word in words}
 

@@ -11,7 +11,8 @@ import jsonschema
 import jsonschema_rs
 import pytest
 
-from curation.schema.dialects import ANNOTATIONS, BY_NAME, DIALECTS
+from curation.schema.dialects import BY_NAME, DIALECTS
+from curation.schema.keywords import ANNOTATIONS
 from evaluation.tasks.probe.probes.base import CONTEXTS, NOTHING, ROOT, placed
 from evaluation.tasks.probe.probes.registry import PROBES, all_placed
 
