@@ -8,11 +8,9 @@ Nothing else of the schema is touched.
 from __future__ import annotations
 
 from curation.core.documents import Document, Origin, Provenance, Rejected
-from curation.core.rule import Context
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.json.text import parse
-from curation.references.library import NoLibrary
-from curation.rules.clean import dialect as clean_dialect
+from curation.validation.dialect_decision import with_dialect
 
 _NOWHERE = Provenance(
     source="local", path="", commit="", licence="NOASSERTION", origin=Origin.LOCAL
@@ -30,7 +28,7 @@ def read_schema(text: str, dialect: str = "") -> CompiledSchema | Rejected:
     document = Document(
         config="local", unique_id="local", provenance=_NOWHERE, schema=schema
     )
-    decided = clean_dialect.apply(document, Context(library=NoLibrary()))
+    decided = with_dialect(document)
     if isinstance(decided, Rejected):
         return decided
     return CompiledSchema.from_json(decided.schema, decided.dialect or _NEWEST)

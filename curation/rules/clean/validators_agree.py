@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.text import canonical
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
-from curation.validation.metaschemas import doubtful
-from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs, refers
+from curation.validation.both_validators import both_verdicts
 
 if TYPE_CHECKING:
     from curation.core.rule import Context
-
-#: jsonschema's slow check of the metaschema runs on one document in so many,
-#: chosen by digest, and on every one that is known to make the two differ.
-ONE_IN = 256
-
-
-def chosen(text: bytes) -> bool:
-    """Tell whether the digest of a canonical text puts it among the re-checked."""
-    return int.from_bytes(sha256(text).digest()[:4]) % ONE_IN == 0
 
 
 def apply(document: Document, _context: Context) -> Document | Rejected:
     """Reject a schema that one validator refuses, with what both say."""
     schema = document.schema
     dialect = BY_NAME[document.dialect or DRAFT_2020_12.name]
-    text = canonical(schema)
-    thorough = chosen(text) or doubtful(schema, dialect)
-    one = of_jsonschema(schema, dialect, thorough=thorough, follow=refers(text))
-    other = of_jsonschema_rs(schema, dialect)
+    one, other = both_verdicts(schema, dialect, canonical(schema))
     if one.accepts and other.accepts:
         return document
     reason = Reason.VALIDATORS_DISAGREE

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
-from curation.rules.clean.validators_agree import chosen
 from curation.schema.dialects import BY_NAME
 from curation.schema.skeleton import skeleton_digest
-from curation.validation.metaschemas import complaint, doubtful
-from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs, refers
+from curation.validation.both_validators import both_verdicts
+from curation.validation.metaschemas import complaint
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.rows import columns, row_batches
@@ -64,12 +63,9 @@ def _invalid(schema: UntypedJson, dialect: Dialect, text: bytes) -> Iterator[str
     if found is not None:
         yield f"invalid under {dialect.name}: {found}"
         return
-    thorough = chosen(text) or doubtful(schema, dialect)
-    verdicts = (
-        of_jsonschema(schema, dialect, thorough=thorough, follow=refers(text)),
-        of_jsonschema_rs(schema, dialect),
-    )
-    yield from (f"{dialect.name}: {each}" for each in verdicts if not each.accepts)
+    for verdict in both_verdicts(schema, dialect, text):
+        if not verdict.accepts:
+            yield f"{dialect.name}: {verdict}"
 
 
 def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:

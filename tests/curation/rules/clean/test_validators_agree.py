@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.json.text import canonical
-from curation.rules.clean import validators_agree
-from curation.rules.clean.validators_agree import ONE_IN, RULE, chosen
+from curation.rules.clean.validators_agree import RULE
+from curation.validation import both_validators
+from curation.validation.both_validators import ONE_IN, is_in_share
 from tests.curation.rules.documents_made import CONTEXT, document
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def test_what_both_refuse_otherwise_is_invalid(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The re-check finds what an earlier rule should have, under its own name."""
-    monkeypatch.setattr(validators_agree, "ONE_IN", 1)
+    monkeypatch.setattr(both_validators, "ONE_IN", 1)
     result = applied({"type": "text"})
     assert isinstance(result, Rejected)
     assert result.reason is Reason.INVALID_SCHEMA
@@ -56,7 +57,7 @@ def test_what_both_refuse_otherwise_is_invalid(
 def test_the_slow_check_sees_a_fair_share() -> None:
     """The digest of the canonical form chooses about one schema in `ONE_IN`."""
     texts = [canonical({"const": number}) for number in range(64 * ONE_IN)]
-    assert 32 <= sum(map(chosen, texts)) <= 128
+    assert 32 <= sum(map(is_in_share, texts)) <= 128
 
 
 def test_a_doubtful_schema_is_always_checked_twice() -> None:

@@ -1,0 +1,189 @@
+"""Which dialect has a document: as declared, or the newest draft that fits.
+
+`dialect_found` says how it was decided:
+
+- `declared`: `$schema` names it, and both validators know that spelling;
+- `repaired`: `$schema` means it, but was misspelt, a hyper-schema, a vendor's
+  metaschema or draft-03 in a schema that only later drafts can read;
+- `upgraded`: the schema was draft-03, and was rewritten as draft-04;
+- `inferred`: nothing is declared; the newest draft under which the schema is valid
+  and in which every keyword that it uses has effect;
+- `mixed`: nothing is declared and no draft gives effect to every keyword; the
+  newest under which it is valid (lint `mixed-drafts`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
+from curation.json.pointer import pointer
+from curation.json.text import write
+from curation.schema.dialect_uris import Kind, read, statement, works
+from curation.schema.dialects import (
+    ANY_DIALECT,
+    DIALECTS,
+    DRAFT_03,
+    DRAFT_04,
+    DRAFT_2020_12,
+)
+from curation.schema.from_draft_03 import CannotUpgradeError, upgraded
+from curation.schema.keyword_usage import usage
+from curation.schema.subschemas import edited, subschemas
+from curation.validation.dialect_inference import inferred
+from curation.validation.metaschemas import complaint, is_valid
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+    from curation.json.pointer import Tokens
+    from curation.schema.dialects import Dialect
+    from curation.schema.keyword_usage import Usage
+
+#: The rule of which the changes are.
+RULE_NAME = "dialect"
+#: The lint code of a schema that no draft gives effect to as a whole.
+MIXED_DRAFTS = "mixed-drafts"
+_NESTED = "a nested `$schema` makes validators change the dialect"
+_NOTES = {
+    Kind.HYPER: "the hyper-schema adds links to this draft",
+    Kind.MISSPELT: "no validator knows this spelling",
+    Kind.VENDOR: "a vendor's metaschema, built on this draft",
+    Kind.SILENT: "no draft was declared",
+}
+
+
+def with_dialect(document: Document) -> Document | Rejected:
+    """Return a document with its dialect, which every `$schema` in it says.
+
+    Where a draft-03 schema or a misspelt `$schema` is rewritten, the result says so
+    by its changes; it is rejected if no dialect fits.
+    """
+    said = statement(document.schema)
+    if said.kind is Kind.UNKNOWN:
+        uri = write(document.schema["$schema"])[:200]
+        detail = f"`$schema` is {uri}"
+        return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
+    if said.dialect is DRAFT_03:
+        decided = _from_draft_03(document)
+    elif said.dialect is not None:
+        found = "declared" if said.kind is Kind.EXACT else "repaired"
+        decided = _stated(document, said.dialect, found, _NOTES.get(said.kind, ""))
+    else:
+        decided = _undeclared(document)
+    return decided if isinstance(decided, Rejected) else _unswitched(decided)
+
+
+def _stated(document: Document, dialect: Dialect, found: str, note: str) -> Document:
+    """Return the document with its dialect, and a `$schema` that says it."""
+    schema = document.schema
+    changes: list[Change] = []
+    uri = schema.get("$schema")
+    known = isinstance(uri, str) and works(uri, dialect)
+    if not known and not (uri is None and dialect is DRAFT_2020_12):
+        schema = (
+            {"$schema": dialect.uri, **schema}
+            if uri is None
+            else {**schema, "$schema": dialect.uri}
+        )
+        before = ABSENT if uri is None else write(uri)
+        after = write(dialect.uri)
+        changes.append(
+            Change(
+                rule=RULE_NAME,
+                pointer="/$schema",
+                before=before,
+                after=after,
+                note=note,
+            )
+        )
+    document = document.changed(schema, changes)
+    return replace(document, dialect=dialect.name, dialect_found=found)
+
+
+def _undeclared(document: Document) -> Document | Rejected:
+    used = usage(document.schema)
+    fitting = inferred(document.schema, used)
+    if fitting is not None and not fitting.mixed:
+        return _stated(document, fitting.dialect, "inferred", _NOTES[Kind.SILENT])
+    if used.old and not used.later:
+        old = _upgraded(document)
+        if isinstance(old, Document) and is_valid(old.schema, DRAFT_04):
+            return old
+    if fitting is None:
+        why = complaint(document.schema, DRAFT_2020_12)
+        detail = f"valid under no draft; under 2020-12, {why}"
+        return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
+    stated = _stated(document, fitting.dialect, "mixed", _NOTES[Kind.SILENT])
+    return stated.flagged([Lint(code=MIXED_DRAFTS, pointer="")])
+
+
+def _from_draft_03(document: Document) -> Document | Rejected:
+    used = usage(document.schema)
+    if not used.later:
+        return _upgraded(document)
+    if used.old:
+        detail = (
+            f"declares draft-03 and uses its {_listed(used.old)}, "
+            f"but also {_listed(used.later)} of later drafts"
+        )
+        return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
+    note = f"draft-03 has no such {_listed(used.later)}"
+    return _stated(document, _oldest(document.schema, used), "repaired", note)
+
+
+def _oldest(schema: UntypedJson, used: Usage) -> Dialect:
+    """Return the draft nearest to draft-03 that fits, else draft-04."""
+    for each in DIALECTS:
+        if used.all_effective(each) and is_valid(schema, each):
+            return each
+    return DRAFT_04
+
+
+def _upgraded(document: Document) -> Document | Rejected:
+    try:
+        schema, changes = upgraded(document.schema, RULE_NAME)
+    except CannotUpgradeError as error:
+        detail = f"draft-03: {error}"
+        return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
+    note = "draft-03, brought to draft-04"
+    return _stated(document.changed(schema, changes), DRAFT_04, "upgraded", note)
+
+
+def _listed(words: frozenset[str]) -> str:
+    return ", ".join(sorted(words))
+
+
+def _unswitched(document: Document) -> Document:
+    """Return the document without a nested `$schema` that says something else.
+
+    Both validators change the dialect where they meet one, at any depth, though
+    drafts up to 07 forbid `$schema` in subschemas.
+    """
+    name = document.dialect
+    own = next(each for each in DIALECTS if each.name == name)
+    others = sum("$schema" in each for each in subschemas(document.schema, ANY_DIALECT))
+    if others <= ("$schema" in document.schema):
+        return document
+    changes: list[Change] = []
+
+    def unsaid(tokens: Tokens, schema: UntypedJson) -> UntypedJson:
+        if not tokens or not isinstance(schema, dict) or "$schema" not in schema:
+            return schema
+        uri = schema["$schema"]
+        if isinstance(uri, str) and works(uri, own):
+            return schema
+        said = read(uri)
+        note = _NOTES[said.kind] if said.dialect is own else _NESTED
+        changes.append(
+            Change(
+                rule=RULE_NAME,
+                pointer=pointer((*tokens, "$schema")),
+                before=write(uri),
+                after=ABSENT,
+                note=note,
+            )
+        )
+        return {word: each for word, each in schema.items() if word != "$schema"}
+
+    return document.changed(edited(document.schema, ANY_DIALECT, unsaid), changes)
