@@ -31,7 +31,7 @@ _UNIT = Case(
 @pytest.fixture(autouse=True)
 def _suite(monkeypatch: pytest.MonkeyPatch) -> None:
     """A suite of one case, so that none has to be fetched."""
-    monkeypatch.setattr(bowtie, "_units", lambda _run: {("2020-12", "not/0"): _UNIT})
+    monkeypatch.setattr(bowtie, "_cases", lambda _run: {("2020-12", "not/0"): _UNIT})
 
 
 def _run(tmp_path: Path, rows: list[Row]) -> RecordedRun:
@@ -82,6 +82,6 @@ def test_a_run_without_the_suite_has_no_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The fault names the task; the suite, which may have to be fetched, is not had."""
-    monkeypatch.delattr(bowtie, "_units")
+    monkeypatch.delattr(bowtie, "_cases")
     with pytest.raises(NoInput, match="test-suite"):
         bowtie.write_bowtie(_run(tmp_path, [row()]), tmp_path / "out")
