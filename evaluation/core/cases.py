@@ -1,20 +1,34 @@
 """The nouns of a measurement: what is asked of an engine, and what came of it.
 
-A `Sample` is a schema with instances. A task turns samples into `Case`s, each one
-schema to compile and texts to walk through its masks; the driver turns every unit
-into exactly one `Row`, whatever the engine does.
+A `Sample` is a schema with instances. A task turns samples into `Case`s: each is one
+schema to compile, and texts to walk through the engine's masks. Running a case yields
+exactly one `Row`, whatever the engine does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+
+import msgspec
+
+from curation.core.json_types import UntypedJson
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from curation.core.json_types import Json
 
-    from curation.core.json_types import UntypedJson
+    #: What a task says of a case or of a walk, by names of its own.
+    Label: TypeAlias = Mapping[str, Json]
+else:
+    # msgspec decodes no type that names itself, as that of JSON does.
+    Label = Mapping[str, UntypedJson]
+
+#: The largest integer that a table can hold.
+_LARGEST: Final = (1 << 63) - 1
+#: An integer from 0 to 2^63 - 1: a count, a position, or nanoseconds.
+Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,26 +69,26 @@ class InstanceWalk:
 
     text: str
     valid: bool
-    #: Whatever the task wants back in the row: kind, keyword, pointer, order, ...
-    label: Mapping[str, UntypedJson] = field(default_factory=dict)
+    #: What the task wants back in the row: kind, keyword, pointer, order, ...
+    label: Label = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One schema x task: compile, then walk every text. One engine's worth of work."""
+    """One schema of one task: an engine compiles it, then walks every text."""
 
     task: str
     id: str
     config: str
     schema: str
     walks: tuple[InstanceWalk, ...] = ()
-    #: Whatever the task wants back in the row: dialect, features, size, ... Of a unit
+    #: What the task wants back in the row: dialect, features, size, ... Of a case
     #: without walks `outcome` means what a model wrote (`evaluation.results.outcomes`).
-    label: Mapping[str, UntypedJson] = field(default_factory=dict)
+    label: Label = field(default_factory=dict)
 
 
 class Result(StrEnum):
-    """What came of one unit."""
+    """How one case ended."""
 
     OK = "ok"
     """Compiled, and every walk was walked, to its end or to where it was refused."""
@@ -110,29 +124,29 @@ class WalkVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceResult:
-    """One walk's outcome; times in nanoseconds."""
+    """What came of one walk; times are in nanoseconds."""
 
     verdict: WalkVerdict
     valid: bool
     #: Tokens of the text (the end not counted).
-    tokens: int
+    tokens: Whole
     #: Index of the token at which it was blocked or lied about; None otherwise.
-    at: int | None = None
+    at: Whole | None = None
     #: Time of each mask's computation, in order; the first is part of time to first
     #: mask where a fresh matcher is made.
-    mask_ns: tuple[int, ...] = ()
+    mask_ns: tuple[Whole, ...] = ()
     #: Time of each commit, in order.
-    commit_ns: tuple[int, ...] = ()
+    commit_ns: tuple[Whole, ...] = ()
     #: Tokens that the engine offered as forced (the only way on); None if it offers
     #: none of this.
-    forced: int | None = None
+    forced: Whole | None = None
     detail: str = ""
-    label: Mapping[str, UntypedJson] = field(default_factory=dict)
+    label: Label = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a run's results: an engine x schema x task."""
+    """One line of a run's results: what one engine made of one case."""
 
     #: The engine with its version and preset, as the header names it.
     engine: str
@@ -148,14 +162,14 @@ class Row:
     #: What the engine printed or warned of, line by line.
     warnings: tuple[str, ...] = ()
     #: Nanoseconds of the compile call alone; None where it did not end.
-    compile_ns: int | None = None
+    compile_ns: Whole | None = None
     #: Nanoseconds of making the first matcher and computing its first mask.
-    first_mask_ns: int | None = None
-    #: Resident bytes of the worker when the unit was done.
-    rss_bytes: int | None = None
+    first_mask_ns: Whole | None = None
+    #: Resident bytes of the worker when the case was done.
+    rss_bytes: Whole | None = None
     #: Whether the worker had its core to itself (no involuntary context switch).
     quiet: bool | None = None
     walks: tuple[InstanceResult, ...] = ()
-    label: Mapping[str, UntypedJson] = field(default_factory=dict)
+    label: Label = field(default_factory=dict)
     #: Fingerprint of what decides this row: schema, walks, engine, options, limits.
     fingerprint: str = ""

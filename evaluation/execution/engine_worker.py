@@ -18,7 +18,7 @@ from curation.workers.limits import Limits
 from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
-from evaluation.execution.row_builder import row_of_answers
+from evaluation.execution.row_builder import build_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -196,7 +196,7 @@ class EngineWorker:
     ) -> tuple[Case, Row]:
         self._pending.popleft()
         self._served += end is None
-        row = row_of_answers(
+        row = build_row(
             self._participant.label,
             pending.case,
             pending.tokens,

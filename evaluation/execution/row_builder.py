@@ -1,22 +1,27 @@
-"""From a worker's answers to one row, whatever came of the unit."""
+"""From a worker's answers to one row, whatever came of the case.
+
+What arrives from a worker is checked against the types here: an engine shares the
+worker's process, so an answer may be anything.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from curation.workers.outcomes import Ending
-from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
+import msgspec
+
+from curation.workers.outcomes import Ending, ProcessResult
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict, Whole
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
-    from curation.workers.outcomes import ProcessResult
+    from curation.core.json_types import Json
     from evaluation.core.cases import Case, InstanceWalk
 
-#: What an ending of the engine's process is to a unit.
-RESULTS = {
+#: What an ending of the engine's process is to a case.
+RESULTS: Final = {
     Ending.TIMEOUT: Result.TIMEOUT,
     Ending.CRASH: Result.CRASH,
     Ending.OUT_OF_MEMORY: Result.OUT_OF_MEMORY,
@@ -24,112 +29,161 @@ RESULTS = {
     Ending.PROTOCOL: Result.PROTOCOL_ERROR,
 }
 _COMPILE, _WALK = "compile", "walk"
-_MOST_WARNINGS = 50
+_MOST_WARNINGS: Final = 50
 #: As the logs of native code begin; rows are the same whenever they are made.
-_CLOCK = re.compile(r"^\[\d\d:\d\d:\d\d\] ")
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
+_CLOCK: Final = re.compile(r"^\[\d\d:\d\d:\d\d\] ")
+_ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 
 
-def row_of_answers(  # noqa: PLR0913, PLR0917 (what a row is made of)
+class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What every answer of `walk_session.py` says beside what was asked."""
+
+    #: Whether nothing else was given the worker's core.
+    quiet: bool | None = None
+    #: What the engine printed meanwhile.
+    printed: str = ""
+    rss_bytes: Whole | None = None
+
+
+class CompileAnswer(WorkerAnswer, frozen=True, kw_only=True):
+    """The answer to `compile`: how long it took, or why the schema is refused."""
+
+    compile_ns: Whole | None = None
+    refusal: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class WalkedText(msgspec.Struct, frozen=True, array_like=True):
+    """One walk in the answer to `walks`; a list on the wire."""
+
+    verdict: WalkVerdict
+    at: Whole | None
+    mask_ns: tuple[Whole, ...]
+    commit_ns: tuple[Whole, ...]
+    forced: Whole | None
+    detail: str
+
+
+class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
+    """The answer to `walks`."""
+
+    #: Of the walks that were begun, in order.
+    walks: tuple[WalkedText, ...] = ()
+    first_mask_ns: Whole | None = None
+    #: What the engine raised, if it did.
+    raised: str = ""
+    #: Says so where the deadline ended the walks.
+    late: str = ""
+
+
+A = TypeVar("A", bound=WorkerAnswer)
+
+
+def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
     engine: str,
     case: Case,
     tokens: Sequence[Sequence[int] | None],
-    answers: Sequence[UntypedJson],
+    answers: Sequence[Json],
     end: ProcessResult | None,
     fingerprint: str,
 ) -> Row:
-    """Return the row of one unit.
+    """Return the row of one case.
 
-    `answers` are those to compile and walk, as far as they came; `end` is the
-    outcome of the question that had no answer.
+    Args:
+        engine: what rows call the engine.
+        case: what was asked.
+        tokens: the tokens of each walk's text; None where none spell it.
+        answers: the worker's answers to compile and walk, as far as they came; None
+            for a question that has no answer.
+        end: how the process ended at the question that has no answer.
+        fingerprint: of everything that decides the row.
     """
-    given: list[dict[str, Any]] = [each or {} for each in answers]
-    compiled, walked = (*given, {}, {})[:2]
-    phase = _WALK if len(given) > 1 else _COMPILE
+    try:
+        compiled = _read(answers[:1], CompileAnswer)
+        walked = _read(answers[1:], WalkAnswer)
+    except msgspec.ValidationError as error:
+        compiled, walked = CompileAnswer(), WalkAnswer()
+        end = ProcessResult(ending=Ending.PROTOCOL, detail=f"no answer: {error}")
     result, detail = _ending(compiled, walked, end)
-    told = [] if end is None else _lines(end.stderr)
-    for each in given:
-        told += [*each.get("warnings", ()), *_lines(each.get("printed", ""))]
-    last = walked or compiled
-    quiets = [each["quiet"] for each in given if each.get("quiet") is not None]
+    asked = (compiled, walked)[: len(answers)]
+    last = walked if answers[1:] and answers[1] else compiled
+    quiets = [answer.quiet for answer in asked if answer.quiet is not None]
+    printed = [] if end is None else _lines(end.stderr)
+    printed += [*compiled.warnings, *_lines(compiled.printed), *_lines(walked.printed)]
     return Row(
         engine=engine,
         task=case.task,
         id=case.id,
         config=case.config,
         result=result,
-        phase="" if result is Result.OK else _phase(result, phase),
-        detail=_steady(detail),
-        warnings=tuple(dict.fromkeys(told))[:_MOST_WARNINGS],
-        compile_ns=compiled.get("compile_ns"),
-        first_mask_ns=walked.get("first_mask_ns"),
-        rss_bytes=last.get("rss_bytes"),
+        phase=_phase(result, len(answers)),
+        detail=_without_addresses(detail),
+        warnings=tuple(dict.fromkeys(printed))[:_MOST_WARNINGS],
+        compile_ns=compiled.compile_ns,
+        first_mask_ns=walked.first_mask_ns,
+        rss_bytes=last.rss_bytes,
         quiet=all(quiets) if quiets else None,
-        walks=_walked(case.walks, tokens, walked.get("walks", ())),
+        walks=tuple(_results(case.walks, tokens, walked.walks)),
         label=case.label,
         fingerprint=fingerprint,
     )
 
 
-def _phase(result: Result, phase: str) -> str:
-    return _COMPILE if result is Result.COMPILE_ERROR else phase
+def _read(answers: Sequence[Json], kind: type[A]) -> A:
+    """Return the first answer, or an empty one where there is none."""
+    return msgspec.convert((answers and answers[0]) or {}, kind)
+
+
+def _phase(result: Result, answers: int) -> str:
+    if result is Result.OK:
+        return ""
+    if result is Result.COMPILE_ERROR or answers < 2:  # noqa: PLR2004 (the walks' answer)
+        return _COMPILE
+    return _WALK
 
 
 def _ending(
-    compiled: dict[str, Any], walked: dict[str, Any], end: ProcessResult | None
+    compiled: CompileAnswer, walked: WalkAnswer, end: ProcessResult | None
 ) -> tuple[Result, str]:
     if end is not None:
         return RESULTS[end.ending], end.detail
-    if "refusal" in compiled:
-        return Result.COMPILE_ERROR, compiled["refusal"]
-    if walked.get("raised"):
-        return Result.ERROR, walked["raised"]
-    if walked.get("late"):
-        return Result.TIMEOUT, walked["late"]
+    if compiled.refusal is not None:
+        return Result.COMPILE_ERROR, compiled.refusal
+    if walked.raised:
+        return Result.ERROR, walked.raised
+    if walked.late:
+        return Result.TIMEOUT, walked.late
     return Result.OK, ""
 
 
 def _lines(text: str) -> list[str]:
     """Return what was printed, line by line, without the time of day before it."""
-    lines = (_CLOCK.sub("", each.strip()) for each in text.splitlines())
-    return [_steady(each[:1000]) for each in lines if each]
+    lines = (_CLOCK.sub("", line.strip()) for line in text.splitlines())
+    return [_without_addresses(line[:1000]) for line in lines if line]
 
 
-def _steady(text: str) -> str:
-    """Return a text without addresses, which the next run has elsewhere."""
+def _without_addresses(text: str) -> str:
+    """Return a text without addresses in memory, which the next run has elsewhere."""
     return _ADDRESS.sub("0x...", text)
 
 
-def _walked(
+def _results(
     walks: Sequence[InstanceWalk],
     tokens: Sequence[Sequence[int] | None],
-    told: Sequence[Any],
-) -> tuple[InstanceResult, ...]:
-    """Return one outcome a walk; those without an answer were not run."""
-    found = []
+    walked: Sequence[WalkedText],
+) -> Iterator[InstanceResult]:
+    """Yield what came of each walk; those without an answer were not run."""
+    never_begun = WalkedText(WalkVerdict.NOT_RUN, None, (), (), None, "")
     for index, (walk, ids) in enumerate(zip(walks, tokens, strict=True)):
-        if index >= len(told):
-            found.append(
-                InstanceResult(
-                    verdict=WalkVerdict.NOT_RUN,
-                    valid=walk.valid,
-                    tokens=len(ids or ()),
-                    label=walk.label,
-                )
-            )
-            continue
-        verdict, at, mask_ns, commit_ns, forced, detail = told[index]
-        found.append(
-            InstanceResult(
-                verdict=WalkVerdict(verdict),
-                valid=walk.valid,
-                tokens=len(ids or ()),
-                at=at,
-                mask_ns=tuple(mask_ns),
-                commit_ns=tuple(commit_ns),
-                forced=forced,
-                detail=detail,
-                label=walk.label,
-            )
+        text = walked[index] if index < len(walked) else never_begun
+        yield InstanceResult(
+            verdict=text.verdict,
+            valid=walk.valid,
+            tokens=len(ids or ()),
+            at=text.at,
+            mask_ns=text.mask_ns,
+            commit_ns=text.commit_ns,
+            forced=text.forced,
+            detail=text.detail,
+            label=walk.label,
         )
-    return tuple(found)
