@@ -17,6 +17,9 @@ from evaluation.generation.text_generation import DecodingStep, Generation, Text
 from evaluation.results.outcomes import WRITTEN
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import UntypedJson
     from evaluation.generation.requests import GenerationRequest
 
 #: Members of a generation that stand in columns of its row.
@@ -125,7 +128,7 @@ def text_from_row(row: Row) -> GeneratedText:
     Raises:
         KeyError, TypeError, ValueError: The row is not such a one.
     """
-    label = row.label
+    label: Mapping[str, UntypedJson] = row.label
     figures = dict(label["generation"])
     columns = msgspec.convert(figures.pop("steps"), _StepColumns)
     figures |= {name: getattr(row, name) for name in _ROW_COLUMNS}
