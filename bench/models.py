@@ -295,7 +295,7 @@ def _sameness(
 
 
 def _difference(model: TransformersModel, a: Generation, b: Generation) -> str:
-    """Say whether the tokens part where the texts go on alike."""
+    """Return whether the tokens part where the texts go on alike."""
     at = shared_length([a.tokens, b.tokens])
     spelled = len(model.text(a.tokens[:at]).encode())
     alike = shared_length([[*a.text.encode()], [*b.text.encode()]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from curation.instances.constraints.admission import identity
 from curation.instances.constraints.goals import (
@@ -120,8 +120,8 @@ def _flagged(schema: UntypedJson) -> dict[str, UntypedJson]:
     return found
 
 
-def is_number(value: UntypedJson) -> bool:
-    """Tell whether a JSON value is a number."""
+def is_number(value: UntypedJson) -> TypeGuard[int | float]:
+    """Return whether a JSON value is a number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

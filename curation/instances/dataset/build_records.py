@@ -66,7 +66,7 @@ class Records:
             then = f"did you mean {', '.join(near)}?" if near else ""
             raise NoInput(f"no record is named {wanted!r}", str(self.folder), then)
         if len(found) > 1:
-            names = ", ".join(f"{each}/{wanted}" for each in found["config"])
+            names = ", ".join(f"{config}/{wanted}" for config in found["config"])
             raise NoInput(f"several records are named {wanted!r}", "", names)
         columns = ("config", "unique_id", "split", "json_schema", "dialect")
         return _task(found.select(columns).row(0))
@@ -113,7 +113,7 @@ def maskbench_files(
                 unique_id=unique_id,
                 description=f"{config}/{unique_id}",
                 schema=json.loads(text),
-                tests=tuple(_test(each) for each in made.get(unique_id, ())),
+                tests=tuple(_test(row) for row in made.get(unique_id, ())),
             )
 
 

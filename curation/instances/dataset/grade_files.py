@@ -80,12 +80,12 @@ def read_schemas_to_grade(path: Path, records: Records) -> list[SchemaToGrade]:
         BadData: it is neither of the formats.
     """
     if path.is_dir() or _is_maskbench(path):
-        return [_of_maskbench(each) for each in paths_of(path)]
+        return [_of_maskbench(file) for file in paths_of(path)]
     return list(_of_lines(path, records))
 
 
 def _is_maskbench(path: Path) -> bool:
-    """Tell whether a file is one JSON object with tests."""
+    """Return whether a file is one JSON object with tests."""
     try:
         found = json.loads(path.read_bytes())
     except OSError as error:
@@ -103,9 +103,9 @@ def _of_maskbench(path: Path) -> SchemaToGrade:
         schema=json.dumps(file.schema),
         given=[
             GivenInstance(
-                text=text_of(each.data), valid=each.valid, description=each.description
+                text=text_of(test.data), valid=test.valid, description=test.description
             )
-            for each in file.tests
+            for test in file.tests
         ],
     )
 
@@ -181,7 +181,7 @@ def graded(
     batches = [questions[start : start + _BATCH] for start in starts]
     answers: dict[int, list[GradedSchema]] = {}
     with Pool(program(), jobs=jobs, limits=limits()) as pool:
-        for result in pool.run_batches([_unit(q) for q in each] for each in batches):
+        for result in pool.run_batches([_unit(q) for q in batch] for batch in batches):
             answers[result.index] = [
                 GradedSchema(asked=asked, graded=_graded(outcome))
                 for asked, outcome in zip(
@@ -189,7 +189,7 @@ def graded(
                 )
             ]
             progress(len(result.results))
-    return [each for index in sorted(answers) for each in answers[index]]
+    return [schema for index in sorted(answers) for schema in answers[index]]
 
 
 def _unit(asked: SchemaToGrade) -> Json:
@@ -236,13 +236,13 @@ class GradingFigures:
 def tally(answers: Sequence[GradedSchema]) -> GradingFigures:
     """Count what was graded."""
     count: Counter[str] = Counter()
-    for each in answers:
-        count["unusable"] += bool(each.graded.error)
-        grades = each.graded.grades
+    for schema in answers:
+        count["unusable"] += bool(schema.graded.error)
+        grades = schema.graded.grades
         count["with_valid"] += any(
             grade.jsonschema_rs and grade.jsonschema is not False for grade in grades
         )
-        for given, grade in zip(each.asked.given, grades, strict=False):
+        for given, grade in zip(schema.asked.given, grades, strict=False):
             known = grade.jsonschema_rs
             count["labelled"] += None not in (given.valid, known)
             count["agreeing"] += known is not None and given.valid == known
@@ -253,7 +253,7 @@ def tally(answers: Sequence[GradedSchema]) -> GradingFigures:
     return GradingFigures(
         schemas=len(answers),
         unusable=count["unusable"],
-        instances=sum(len(each.asked.given) for each in answers),
+        instances=sum(len(schema.asked.given) for schema in answers),
         labelled=count["labelled"],
         agreeing=count["agreeing"],
         judged_by_both=count["both"],

@@ -79,10 +79,10 @@ def measures(schema: UntypedJson) -> dict[str, UntypedJson]:
     features = set(asked.features) - _NOT_FEATURES
     features.update(f"format:{name}" for name in asked.formats)
     raw: set[str] = set()
-    for each in subschemas(schema, ANY_DIALECT):
-        raw.update(_raw(each))
-        if "multipleOf" in each:
-            features.add(f"multipleOf:{json.dumps(each['multipleOf'])}")
+    for subschema in subschemas(schema, ANY_DIALECT):
+        raw.update(_raw(subschema))
+        if "multipleOf" in subschema:
+            features.add(f"multipleOf:{json.dumps(subschema['multipleOf'])}")
     return {
         "full_size": _size(schema),
         "stripped_size": _size(_stripped(schema)),
@@ -96,15 +96,15 @@ def _raw(schema: dict[str, UntypedJson]) -> Iterator[str]:
     stated = schema.get("type")
     if isinstance(stated, list):
         yield "type:[]"
-    for each in stated if isinstance(stated, list) else [stated]:
-        if isinstance(each, str):
-            yield f"type:{each}"
+    for name in stated if isinstance(stated, list) else [stated]:
+        if isinstance(name, str):
+            yield f"type:{name}"
     if schema.get("required") == []:
         yield "_requiredEmpty"
     for word in _COMBINING:
         if isinstance(schema.get(word), list) and len(schema[word]) == 1:
             yield f"{word}:trivial"
-    if any(isinstance(each, bool) for each in _members(schema)):
+    if any(isinstance(member, bool) for member in _members(schema)):
         yield "_boolSchema"
 
 
@@ -139,9 +139,9 @@ def _stripped(schema: UntypedJson) -> UntypedJson:
         if shape is None:
             kept[word] = value
         elif isinstance(value, list):
-            kept[word] = [_stripped(each) for each in value]
+            kept[word] = [_stripped(member) for member in value]
         elif isinstance(value, dict) and "object" in shape.value:
-            kept[word] = {name: _stripped(each) for name, each in value.items()}
+            kept[word] = {name: _stripped(member) for name, member in value.items()}
         else:
             kept[word] = _stripped(value)
     return kept
@@ -156,11 +156,11 @@ def text_of(file: MaskFile) -> str:
             "schema": file.schema,
             "tests": [
                 {
-                    "description": each.description,
-                    "valid": each.valid,
-                    "data": each.data,
+                    "description": test.description,
+                    "valid": test.valid,
+                    "data": test.data,
                 }
-                for each in file.tests
+                for test in file.tests
             ],
         },
         indent=2,
@@ -179,10 +179,10 @@ def write_files(
         CannotCreate: a file cannot be written.
     """
     count = 0
-    for each in files:
-        path = folder / each.name
+    for file in files:
+        path = folder / file.name
         try:
-            path.write_text(text_of(each) + "\n", encoding="ascii", newline="\n")
+            path.write_text(text_of(file) + "\n", encoding="ascii", newline="\n")
         except OSError as error:
             raise cannot_write(path, error) from error
         count += 1

@@ -103,10 +103,8 @@ class Disagreement:
 def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
     """Return the row of a record."""
     task, result = record.task, record.result
-    witnesses = [
-        each for each in result.instances if each.kind != InstanceKind.NEAR_MISS
-    ]
-    judged = [each for each in result.instances if _other(each) is not None]
+    witnesses = [row for row in result.instances if row.kind != InstanceKind.NEAR_MISS]
+    judged = [row for row in result.instances if _other(row) is not None]
     covered = result.coverage
     return InstanceLedgerRow(
         config=task.config,
@@ -116,10 +114,10 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
         reason=result.reason,
         detail=result.detail,
         witnesses=len(witnesses),
-        agreed=sum(each.valid and _other(each) is True for each in witnesses),
+        agreed=sum(row.valid and _other(row) is True for row in witnesses),
         near_misses=len(result.instances) - len(witnesses),
         judged_by_both=len(judged),
-        disputed=sum(_other(each) != each.valid for each in judged),
+        disputed=sum(_other(row) != row.valid for row in judged),
         pairs=None if covered is None else covered.pairs,
         pairs_covered=None if covered is None else covered.covered,
         pairs_implied=None if covered is None else covered.implied,
@@ -140,19 +138,19 @@ def _other(instance: InstanceRow) -> bool | None:
 def disagreements(record: RecordInstances) -> Iterator[Disagreement]:
     """Yield the record's instances on which the two validators differ."""
     task = record.task
-    for each in record.result.instances:
-        other = _other(each)
-        if other not in (None, each.valid):
+    for row in record.result.instances:
+        other = _other(row)
+        if other not in (None, row.valid):
             yield Disagreement(
                 config=task.config,
                 unique_id=task.unique_id,
-                number=each.number,
+                number=row.number,
                 dialect=task.dialect,
-                kind=each.kind,
-                text=each.text,
-                jsonschema_rs=each.valid,
+                kind=row.kind,
+                text=row.text,
+                jsonschema_rs=row.valid,
                 jsonschema=bool(other),
-                verdicts=each.verdicts,
+                verdicts=row.verdicts,
             )
 
 
@@ -180,7 +178,7 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     ledger: list[InstanceLedgerRow] = []
     differing: list[Disagreement] = []
     missing: list[MissingPair] = []
-    for config, members in groupby(records, key=lambda each: each.task.config):
+    for config, members in groupby(records, key=lambda record: record.task.config):
         with _Files(folder, instances_config(config)) as files:
             for record in members:
                 ledger.append(ledger_row(record))
@@ -203,7 +201,7 @@ class _Files:
     """The files of one config, filled record by record."""
 
     def __init__(self, folder: Path, config: str) -> None:
-        self._paths = {each: folder / file_name(config, each) for each in SPLITS}
+        self._paths = {split: folder / file_name(config, split) for split in SPLITS}
 
     def __enter__(self) -> Self:
         next(iter(self._paths.values())).parent.mkdir(parents=True, exist_ok=True)
@@ -211,13 +209,13 @@ class _Files:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in self._files.values():
-            each.close()
+        for file in self._files.values():
+            file.close()
 
     def add(self, record: RecordInstances) -> None:
         self._files[record.task.split].add(
-            replace(each, unique_id=record.task.unique_id)
-            for each in record.result.instances
+            replace(row, unique_id=record.task.unique_id)
+            for row in record.result.instances
         )
 
 
@@ -231,12 +229,12 @@ class _File:
         self._length = 0
 
     def add(self, rows: Iterable[InstanceRow]) -> None:
-        for each in rows:
-            full = self._length + len(each.text) > ROW_GROUP_LENGTH
+        for row in rows:
+            full = self._length + len(row.text) > ROW_GROUP_LENGTH
             if full or len(self._rows) >= ROW_GROUP_ROWS:
                 self._flush()
-            self._rows.append(each)
-            self._length += len(each.text)
+            self._rows.append(row)
+            self._length += len(row.text)
 
     def _flush(self) -> None:
         if self._rows:

@@ -83,7 +83,7 @@ class SchemaGrammar:
 
     def _leaves(self) -> Any:  # noqa: ANN401 - a strategy
         st = self._st
-        plain = st.sampled_from([{"type": each} for each in _TYPES])
+        plain = st.sampled_from([{"type": name} for name in _TYPES])
         several = st.lists(
             st.sampled_from(_TYPES), min_size=1, max_size=3, unique=True
         ).map(lambda types: {"type": types})
@@ -93,7 +93,7 @@ class SchemaGrammar:
         reference = st.just({"$ref": f"#/{self._holder}/shared"})
         own = [plain, self._numbers(), self._strings(), values, several, reference]
         if self._since(DRAFT_06):
-            own.append(st.sampled_from(_ENUMERATED).map(lambda each: {"const": each}))
+            own.append(st.sampled_from(_ENUMERATED).map(lambda value: {"const": value}))
             own.append(st.booleans())
         return st.one_of(own)
 
@@ -133,10 +133,10 @@ class SchemaGrammar:
             }
         )
         patterns = st.sampled_from(_PATTERNS).map(
-            lambda each: {"type": "string", "pattern": each}
+            lambda pattern: {"type": "string", "pattern": pattern}
         )
         formats = st.sampled_from(_FORMATS).map(
-            lambda each: {"type": "string", "format": each}
+            lambda name: {"type": "string", "format": name}
         )
         return lengths | patterns | formats
 
@@ -144,7 +144,7 @@ class SchemaGrammar:
         st = self._st
         several = st.lists(inner, min_size=1, max_size=3)
         own = [self._objects(inner), self._arrays(inner)]
-        own += [_keyed(several, each) for each in ("anyOf", "oneOf", "allOf")]
+        own += [_keyed(several, keyword) for keyword in ("anyOf", "oneOf", "allOf")]
         own.append(_keyed(inner, "not"))
         if self._since(DRAFT_07):
             own.append(
@@ -183,7 +183,7 @@ class SchemaGrammar:
         names = st.sampled_from(_NAMES)
         listed = st.lists(names, min_size=1, max_size=2, unique=True)
         if not self._since(DRAFT_2019_09):
-            schema = inner.filter(lambda each: isinstance(each, dict))
+            schema = inner.filter(lambda schema: isinstance(schema, dict))
             return {"dependencies": st.dictionaries(names, listed | schema, max_size=2)}
         return {
             "dependentRequired": st.dictionaries(names, listed, max_size=2),
@@ -231,7 +231,7 @@ def _keyed(strategy: Any, keyword: str) -> Any:  # noqa: ANN401 - strategies
 
 
 def _refers(schema: UntypedJson) -> bool:
-    """Tell whether a reference stands anywhere in a schema drawn here."""
+    """Return whether a reference stands anywhere in a schema drawn here."""
     stack = [schema]
     while stack:
         each = stack.pop()

@@ -103,9 +103,9 @@ def violations(
 
     def missed(witness: Witness, seed: int) -> list[NearMiss]:
         found = near_misses(subject, [witness], seed)
-        return [each for each in found if keyword in (None, each.keyword)]
+        return [miss for miss in found if keyword in (None, miss.keyword)]
 
-    if not any(missed(each, 0) for each in _found(subject, 0, _MOST_VALUES)):
+    if not any(missed(witness, 0) for witness in _found(subject, 0, _MOST_VALUES)):
         what = "nothing is refused" if keyword is None else f"{keyword} refuses nothing"
         raise UnusableSchemaError(what)
     choices = st.builds(missed, _witnesses(schema, dialect), st.integers(0, 255))

@@ -119,7 +119,7 @@ def item_count(question: ImplicationQuestion) -> bool:
 
 
 def _least_contained(question: ImplicationQuestion) -> float:
-    least = [1 for _ in question.values("contains")]
+    least: list[float] = [1 for _ in question.values("contains")]
     least += [each for each in question.values("minContains") if is_number(each)]
     return max([*least, 0])
 

@@ -67,10 +67,12 @@ class Automaton:
         single = len(self._patterns) + len(self._refused) == 1
         self._terms = terms = TermFactory(groups if single else {})
         self._states: dict[tuple[int, TextBefore, tuple[int, ...]], AutomatonState] = {}
-        wanted = [terms.search(each.root) for each in self._patterns]
-        unwanted = [terms.negation(terms.search(each.root)) for each in self._refused]
+        wanted = [terms.search(pattern.root) for pattern in self._patterns]
+        unwanted = [
+            terms.negation(terms.search(pattern.root)) for pattern in self._refused
+        ]
         self.exact = terms.exact
-        monitors = tuple(terms.behind(each) for each in terms.behinds)
+        monitors = tuple(terms.behind(look) for look in terms.behinds)
         self._start = self._state(terms.both([*wanted, *unwanted]), 0, monitors)
 
     def _state(
@@ -80,10 +82,10 @@ class Automaton:
         if not terms.minds_previous and previous:
             previous = 1
         truths: tuple[bool, ...] = ()
-        for each in monitors:
-            truths = (*truths, terms.at_end(each, TextBefore(previous, truths)))
+        for monitor in monitors:
+            truths = (*truths, terms.at_end(monitor, TextBefore(previous, truths)))
         place = TextBefore(previous, truths)
-        key = (term.number, place, tuple(each.number for each in monitors))
+        key = (term.number, place, tuple(monitor.number for monitor in monitors))
         found = self._states.get(key)
         if found is None:
             accepting = terms.at_end(term, place)
@@ -97,9 +99,9 @@ class Automaton:
         terms = self._terms
         monitors = tuple(
             terms.after(
-                each, code, TextBefore(state.place.previous, state.place.truths[:i])
+                monitor, code, TextBefore(state.place.previous, state.place.truths[:i])
             )
-            for i, each in enumerate(state.monitors)
+            for i, monitor in enumerate(state.monitors)
         )
         previous = 2 if code in character_sets.WORDS else 1
         return self._state(
@@ -109,10 +111,10 @@ class Automaton:
     def _classes(self, state: AutomatonState) -> list[CharSet]:
         if state.classes is None:
             heads = self._terms.heads(state.term, state.place)
-            for index, each in enumerate(state.monitors):
+            for index, monitor in enumerate(state.monitors):
                 truths = state.place.truths[:index]
                 heads |= self._terms.heads(
-                    each, TextBefore(state.place.previous, truths)
+                    monitor, TextBefore(state.place.previous, truths)
                 )
             if self._terms.minds_previous:
                 heads[character_sets.WORDS] = None
@@ -138,7 +140,7 @@ class Automaton:
             self._reset()
 
     def accepts(self, text: str) -> bool:
-        """Tell whether a text is one of them."""
+        """Return whether a text is one of them."""
         self._tidy()
         state = self._start
         for character in text:
@@ -234,7 +236,7 @@ class _Walk:
             )
             if length + 1 + successor.term.low <= self._most
         ]
-        found.sort(key=lambda each: each[:2])
+        found.sort(key=lambda entry: entry[:2])
         return [(chars, successor) for _, _, chars, successor in found]
 
     def _rank(
@@ -260,13 +262,13 @@ def automaton(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton 
 
 
 def _made(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
-    read = [parser.parse(each) for each in patterns]
-    unwanted = [parser.parse(each) for each in refused]
-    known = tuple(each for each in read if each is not None)
-    refusing = tuple(each for each in unwanted if each is not None)
+    read = [parser.parse(text) for text in patterns]
+    unwanted = [parser.parse(text) for text in refused]
+    known = tuple(pattern for pattern in read if pattern is not None)
+    refusing = tuple(pattern for pattern in unwanted if pattern is not None)
     if len(known) < len(read) or len(refusing) < len(unwanted):
         return None
-    if sum(each.repetitions for each in (*known, *refusing)) > _MOST_REPETITIONS:
+    if sum(pattern.repetitions for pattern in (*known, *refusing)) > _MOST_REPETITIONS:
         return None
     try:
         return Automaton(known, refusing)

@@ -46,7 +46,7 @@ class CharSet:
         return hash((self.ranges, self.open))
 
     def __contains__(self, code: int) -> bool:
-        """Tell whether a code point is in the set."""
+        """Return whether a code point is in the set."""
         low, high = 0, len(self.ranges)
         while low < high:
             middle = (low + high) // 2
@@ -67,11 +67,13 @@ class CharSet:
     @cached_property
     def palette(self) -> str:
         """Characters to draw from, the natural ones more than once."""
-        letters = "".join(each for each in _LETTERS if ord(each) in self)
+        letters = "".join(letter for letter in _LETTERS if ord(letter) in self)
         if self.open and letters:
             return letters + (" " * (len(letters) // 12) if 32 in self else "")  # noqa: PLR2004 - the space
         marks = "".join(
-            each for each in map(chr, range(32, 127)) if self._is_mark(each)
+            character
+            for character in map(chr, range(32, 127))
+            if self._is_mark(character)
         )
         if letters:
             # Some marks, but so that letters prevail.
@@ -88,7 +90,7 @@ class CharSet:
                 start = max(first, low)
                 stop = min(last, start + _FEW)
                 found += map(chr, range(start, stop + 1))
-            shown = [each for each in found if each not in _UNNATURAL]
+            shown = [character for character in found if character not in _UNNATURAL]
             if shown:
                 return "".join(shown[: 4 * _FEW])
         return "".join(found[:_FEW])
@@ -145,7 +147,7 @@ def _inverse(ranges: Ranges) -> Ranges:
 
 def of(characters: str) -> CharSet:
     """Return the set of some characters."""
-    return CharSet(normal((ord(each), ord(each)) for each in characters))
+    return CharSet(normal((ord(character), ord(character)) for character in characters))
 
 
 def minterms(sets: Sequence[CharSet]) -> list[CharSet]:
@@ -154,18 +156,18 @@ def minterms(sets: Sequence[CharSet]) -> list[CharSet]:
     In the order of their first characters.
     """
     borders = {0}
-    for each in sets:
-        for first, last in each.ranges:
+    for chars in sets:
+        for first, last in chars.ranges:
             borders.update((first, last + 1))
     groups: dict[tuple[bool, ...], list[tuple[int, int]]] = {}
     edges = [*sorted(border for border in borders if border <= LAST), LAST + 1]
     for start, stop in pairwise(edges):
-        key = tuple(start in each for each in sets)
+        key = tuple(start in chars for chars in sets)
         groups.setdefault(key, []).append((start, stop - 1))
     found = [
         CharSet(normal(ranges), open=not any(key)) for key, ranges in groups.items()
     ]
-    return [each for each in found if each.ranges]
+    return [chars for chars in found if chars.ranges]
 
 
 DIGITS: Final = CharSet(((48, 57),))

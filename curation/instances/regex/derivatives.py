@@ -93,7 +93,7 @@ class TermFactory:
 
     def _searched(self, node: trees.PatternNode) -> Term:
         if isinstance(node, trees.Alternatives):
-            return self.either([self._searched(each) for each in node.options])
+            return self.either([self._searched(option) for option in node.options])
         cell = self._cell(node, self._all)
         if not trees.anchored(node, "^"):
             cell = self._cell(self._anything, cell)
@@ -116,7 +116,7 @@ class TermFactory:
             self._survey(node.body, behind=behind or not node.ahead)
             # What looks ahead from behind asks for text that was not read yet.
             self.exact &= not (behind and node.ahead)
-            if not node.ahead and all(node is not each for each in self.behinds):
+            if not node.ahead and all(node is not look for look in self.behinds):
                 self.behinds.append(node)
         elif isinstance(node, trees.Anchor):
             self.minds_previous |= node.kind in "bB"
@@ -140,7 +140,7 @@ class TermFactory:
     def _made(
         self, kind: str, low: int, parts: tuple[Term, ...], cell: Cell | None
     ) -> Term:
-        key = (kind, cell and cell.number, *(each.number for each in parts))
+        key = (kind, cell and cell.number, *(part.number for part in parts))
         found = self._terms.get(key)
         if found is None:
             number = len(self._terms) + 2
@@ -148,7 +148,7 @@ class TermFactory:
                 kind=kind,
                 number=number,
                 low=low,
-                size=sum(each.size for each in parts) or 1,
+                size=sum(part.size for part in parts) or 1,
                 parts=parts,
                 cell=cell,
             )
@@ -182,26 +182,26 @@ class TermFactory:
     def _joined(self, kind: str, terms: list[Term], unit: Term, zero: Term) -> Term:
         parts: dict[int, Term] = {}
         for term in terms:
-            for each in term.parts if term.kind == kind else (term,):
-                if each is zero:
+            for part in term.parts if term.kind == kind else (term,):
+                if part is zero:
                     return zero
-                if each is not unit:
-                    parts[each.number] = each
-        for each in parts.values():
-            if each.kind == "not" and each.parts[0].number in parts:
+                if part is not unit:
+                    parts[part.number] = part
+        for part in parts.values():
+            if part.kind == "not" and part.parts[0].number in parts:
                 return zero
         if not parts:
             return unit
         if len(parts) == 1:
             return next(iter(parts.values()))
         ordered = tuple(parts[number] for number in sorted(parts))
-        lows = [each.low for each in ordered]
+        lows = [part.low for part in ordered]
         return self._made(
             kind, max(lows) if kind == "and" else min(lows), ordered, None
         )
 
     def at_end(self, term: Term, place: TextBefore) -> bool:
-        """Tell whether the text may end here."""
+        """Return whether the text may end here."""
         return self._evaluated(term, None, place) is self.true
 
     def after(self, term: Term, code: int, place: TextBefore) -> Term:
@@ -213,7 +213,7 @@ class TermFactory:
             return term
         if term.cell is not None:
             return self._applied(self._head(term.cell, place), code)
-        parts = [self._evaluated(each, code, place) for each in term.parts]
+        parts = [self._evaluated(part, code, place) for part in term.parts]
         if term.kind == "not":
             return self.negation(parts[0])
         return self.both(parts) if term.kind == "and" else self.either(parts)
@@ -273,8 +273,8 @@ class TermFactory:
         if isinstance(node, trees.Alternatives):
             return _or(
                 [
-                    self._head(self._cell(each, rest), place, visiting)
-                    for each in node.options
+                    self._head(self._cell(option, rest), place, visiting)
+                    for option in node.options
                 ]
             )
         if isinstance(node, trees.Group):
@@ -324,9 +324,9 @@ class TermFactory:
         follows = self._head(rest, place, visiting)
         if isinstance(node, trees.BackReference):
             again = [
-                self._head(self._cell(self._groups[each], rest), place, visiting)
-                for each in node.numbers
-                if each in self._groups
+                self._head(self._cell(self._groups[number], rest), place, visiting)
+                for number in node.numbers
+                if number in self._groups
             ]
             return _or([follows, *again])
         if isinstance(node, trees.Look) and node.ahead:
@@ -337,7 +337,7 @@ class TermFactory:
     def _here(self, node: trees.PatternNode, place: TextBefore) -> Head:
         """Return what an assertion wants, given what came before."""
         if isinstance(node, trees.Look):
-            index = next(i for i, each in enumerate(self.behinds) if each is node)
+            index = next(i for i, look in enumerate(self.behinds) if look is node)
             return _TRUE if place.truths[index] != node.negative else _FALSE
         kind = node.kind if isinstance(node, trees.Anchor) else ""
         if kind == "^":
@@ -360,7 +360,7 @@ def _is_head(part: object) -> bool:
 def _and(heads: list[Head]) -> Head:
     if _FALSE in heads:
         return _FALSE
-    kept = [each for each in heads if each is not _TRUE]
+    kept = [head for head in heads if head is not _TRUE]
     return kept[0] if len(kept) == 1 else ("and", *kept) if kept else _TRUE
 
 

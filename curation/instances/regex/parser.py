@@ -68,7 +68,7 @@ def parse(pattern: str) -> Pattern | None:
     except (_UnreadableError, RecursionError):
         return None
     root = _without_behind(root)
-    groups = tuple(reading.groups[each] for each in sorted(reading.groups))
+    groups = tuple(reading.groups[number] for number in sorted(reading.groups))
     starts, ends = anchored(root, "^"), anchored(root, "$")
     return Pattern(
         root=root,

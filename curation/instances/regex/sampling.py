@@ -69,7 +69,9 @@ class _Writing:
             self.write(node.body, want)
             self.groups[node.number] = "".join(self.out[start:])
         elif isinstance(node, trees.BackReference):
-            known = [self.groups[each] for each in node.numbers if each in self.groups]
+            known = [
+                self.groups[number] for number in node.numbers if number in self.groups
+            ]
             self.out.append(known[-1] if known else "")
 
     def _run(self, chars: CharSet, count: int) -> None:

@@ -130,7 +130,7 @@ def alternatives(options: list[PatternNode]) -> PatternNode:
     return Alternatives(
         options=tuple(options),
         low=min(option.low for option in options),
-        high=None if None in highs else max(each or 0 for each in highs),
+        high=None if None in highs else max(high or 0 for high in highs),
         plain=all(option.plain for option in options),
     )
 
@@ -151,11 +151,11 @@ def repeat(body: PatternNode, least: int, most: int | None) -> PatternNode:
 
 
 def _sum(highs: list[int | None]) -> int | None:
-    return None if None in highs else min(MOST, sum(each or 0 for each in highs))
+    return None if None in highs else min(MOST, sum(high or 0 for high in highs))
 
 
 def is_sure(root: PatternNode) -> bool:
-    """Tell whether what is made of a tree part by part surely matches."""
+    """Return whether what is made of a tree part by part surely matches."""
     if not isinstance(root, Sequence) or not root.parts:
         return root.plain
     parts = list(root.parts)
@@ -167,13 +167,13 @@ def is_sure(root: PatternNode) -> bool:
 
 
 def anchored(node: PatternNode, kind: str) -> bool:
-    """Tell whether every way through a node begins with `^`, or ends with `$`."""
+    """Return whether every way through a node begins with `^`, or ends with `$`."""
     if isinstance(node, Anchor):
         return node.kind == kind
     if isinstance(node, Group):
         return anchored(node.body, kind)
     if isinstance(node, Alternatives):
-        return all(anchored(each, kind) for each in node.options)
+        return all(anchored(option, kind) for option in node.options)
     if isinstance(node, Sequence) and node.parts:
         return anchored(node.parts[0 if kind == "^" else -1], kind)
     return False

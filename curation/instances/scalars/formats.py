@@ -146,7 +146,7 @@ PATTERNS: Final[dict[str, str]] = {
 
 
 def is_asserted(name: str) -> bool:
-    """Tell whether some draft defines a format of that name for strings."""
+    """Return whether some draft defines a format of that name for strings."""
     return name in PATTERNS
 
 
@@ -173,7 +173,7 @@ _VALIDATORS: Final = {
 
 
 def accepts(name: str, text: str, dialect: str = "") -> bool:
-    """Tell whether jsonschema-rs takes a string for one of that format.
+    """Return whether jsonschema-rs takes a string for one of that format.
 
     Without the name of a dialect the newest is asked, which knows all formats.
     """
@@ -188,5 +188,5 @@ def _checker() -> Any:  # noqa: ANN401 - jsonschema ships no types of its own
 
 
 def accepts_twice(name: str, text: str) -> bool:
-    """Tell whether jsonschema takes it for one as well."""
+    """Return whether jsonschema takes it for one as well."""
     return accepts(name, text) and bool(_checker().conforms(text, name))

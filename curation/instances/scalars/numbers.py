@@ -88,11 +88,11 @@ def _plan(shape: NumberShape) -> tuple[_Grid, ...]:
         low, high = _bounds(shape)
         step = _common(shape.multiples, integer=shape.integer)
         grids = [
-            _grid(each, low, high, shape) for each in _steps(step, low, high, shape)
+            _grid(size, low, high, shape) for size in _steps(step, low, high, shape)
         ]
     except (ValueError, OverflowError, ZeroDivisionError):
         return ()
-    return tuple(each for each in grids if each is not None)
+    return tuple(grid for grid in grids if grid is not None)
 
 
 def _bound(number: Number) -> tuple[Fraction, ...]:
@@ -103,14 +103,14 @@ def _bound(number: Number) -> tuple[Fraction, ...]:
 
 def _bounds(shape: NumberShape) -> tuple[Fraction | None, Fraction | None]:
     lows = [
-        max(_bound(each))
-        for each in (shape.minimum, shape.exclusive_minimum)
-        if each is not None and each != -math.inf
+        max(_bound(bound))
+        for bound in (shape.minimum, shape.exclusive_minimum)
+        if bound is not None and bound != -math.inf
     ]
     highs = [
-        min(_bound(each))
-        for each in (shape.maximum, shape.exclusive_maximum)
-        if each is not None and each != math.inf
+        min(_bound(bound))
+        for bound in (shape.maximum, shape.exclusive_maximum)
+        if bound is not None and bound != math.inf
     ]
     return max(lows, default=None), min(highs, default=None)
 
@@ -118,16 +118,16 @@ def _bounds(shape: NumberShape) -> tuple[Fraction | None, Fraction | None]:
 @lru_cache(maxsize=1024)
 def _common(multiples: tuple[Number, ...], *, integer: bool) -> Fraction | None:
     """Return the least common multiple of all steps, None if any number will do."""
-    steps = [_exact(each) for each in multiples]
+    steps = [_exact(factor) for factor in multiples]
     if integer:
         steps.append(Fraction(1))
     if not steps:
         return None
     result = steps[0]
-    for each in steps[1:]:
+    for step in steps[1:]:
         result = Fraction(
-            math.lcm(result.numerator, each.numerator),
-            math.gcd(result.denominator, each.denominator),
+            math.lcm(result.numerator, step.numerator),
+            math.gcd(result.denominator, step.denominator),
         )
     return result
 
@@ -148,8 +148,8 @@ def _steps(
             steps.append(steps[-1] / 10)
         steps += [(high - low) / 4, (high - low) / 2]
     # The only number left may be a bound itself, or one right beside it.
-    bounds = [abs(each) for each in (low, high) if each]
-    return steps + bounds + [each / (1 << 50) for each in bounds]
+    bounds = [abs(bound) for bound in (low, high) if bound]
+    return steps + bounds + [bound / (1 << 50) for bound in bounds]
 
 
 def _grid(
@@ -233,19 +233,19 @@ def _number(value: Fraction) -> Number | None:
 
 
 def fits(shape: NumberShape, value: Number) -> bool:
-    """Tell whether a number is of that shape, whichever validator judges."""
+    """Return whether a number is of that shape, whichever validator judges."""
     return (
         (not shape.integer or isinstance(value, int))
         and (shape.minimum is None or value >= shape.minimum)
         and (shape.maximum is None or value <= shape.maximum)
         and (shape.exclusive_minimum is None or value > shape.exclusive_minimum)
         and (shape.exclusive_maximum is None or value < shape.exclusive_maximum)
-        and all(_is_multiple(value, each) for each in shape.multiples)
+        and all(_is_multiple(value, factor) for factor in shape.multiples)
     )
 
 
 def _is_multiple(value: Number, step: Number) -> bool:
-    """Tell whether it is a multiple as a decimal, and as floats divide."""
+    """Return whether it is a multiple as a decimal, and as floats divide."""
     if not step:
         return False
     if isinstance(value, int) and isinstance(step, int):

@@ -114,7 +114,7 @@ def day(rng: random.Random) -> str:
 
 def clock(rng: random.Random) -> str:
     """Return a time of day."""
-    hour, minute, second = (int(rng.random() * each) for each in (24, 60, 60))
+    hour, minute, second = (int(rng.random() * count) for count in (24, 60, 60))
     return f"{hour:02}:{minute:02}:{second:02}"
 
 
@@ -146,7 +146,7 @@ def _file(rng: random.Random) -> str:
 
 def version(rng: random.Random) -> str:
     """Return a version of three numbers."""
-    return ".".join(str(int(rng.random() * each)) for each in (5, 20, 10))
+    return ".".join(str(int(rng.random() * count)) for count in (5, 20, 10))
 
 
 def _phone(rng: random.Random) -> str:
@@ -172,7 +172,7 @@ def _street(rng: random.Random) -> str:
 
 
 def _title(rng: random.Random) -> str:
-    return " ".join(each.capitalize() for each in _phrase(rng).split())
+    return " ".join(word.capitalize() for word in _phrase(rng).split())
 
 
 def _amount(rng: random.Random) -> str:
@@ -214,8 +214,8 @@ _TEXTS: Final[dict[str, Callable[[random.Random], str]]] = {
         ("description summary comment comments text message note notes", _sentence),
         ("body content abstract bio about details help tooltip reason", _sentence),
         ("city town place location", _one_of(_CITIES)),
-        ("country nation", _one_of(tuple(each[0] for each in _COUNTRIES))),
-        ("countrycode", _one_of(tuple(each[1] for each in _COUNTRIES))),
+        ("country nation", _one_of(tuple(country[0] for country in _COUNTRIES))),
+        ("countrycode", _one_of(tuple(country[1] for country in _COUNTRIES))),
         ("language lang locale languagecode", _one_of(_LANGUAGES)),
         ("currency currencycode", _one_of(_CURRENCIES)),
         ("timezone tz zone", _one_of(_ZONES)),
@@ -277,7 +277,7 @@ _NUMBERS: Final[dict[str, tuple[float, float, int]]] = {
 @lru_cache(maxsize=16_384)
 def _parts(name: str) -> tuple[str, ...]:
     """Return the words of a name, last first, with pairs before what they end in."""
-    words = [each.lower() for each in _SPLIT.findall(name[:200])]
+    words = [part.lower() for part in _SPLIT.findall(name[:200])]
     found: list[str] = []
     for index in range(len(words) - 1, -1, -1):
         if index:

@@ -69,7 +69,7 @@ def _regex(pattern: str) -> Any:  # noqa: ANN401 - regress.Regex is no public ty
 
 
 def holds(pattern: str, text: str) -> bool:
-    """Tell whether an ECMA-262 pattern matches somewhere in a text.
+    """Return whether an ECMA-262 pattern matches somewhere in a text.
 
     What no engine reads matches nothing. A backtracking engine is asked only where
     it surely answers soon.
@@ -95,22 +95,22 @@ def _fits_length(shape: StringShape, text: str) -> bool:
 
 
 def matches(shape: StringShape, text: str) -> bool:
-    """Tell whether a string is of that shape, formats as jsonschema-rs judges."""
+    """Return whether a string is of that shape, formats as jsonschema-rs judges."""
     return (
         _fits_length(shape, text)
-        and all(holds(each, text) for each in shape.patterns)
-        and not any(holds(each, text) for each in shape.not_patterns)
-        and all(formats.accepts(each, text, shape.dialect) for each in shape.formats)
+        and all(holds(pattern, text) for pattern in shape.patterns)
+        and not any(holds(pattern, text) for pattern in shape.not_patterns)
+        and all(formats.accepts(name, text, shape.dialect) for name in shape.formats)
     )
 
 
 def _is_right(shape: StringShape, text: str) -> bool:
-    """Tell whether it is of that shape whichever validator judges."""
+    """Return whether it is of that shape whichever validator judges."""
     return (
         _fits_length(shape, text)
-        and all(holds(each, text) for each in shape.patterns)
-        and not any(holds(each, text) for each in shape.not_patterns)
-        and all(formats.accepts_twice(each, text) for each in shape.formats)
+        and all(holds(pattern, text) for pattern in shape.patterns)
+        and not any(holds(pattern, text) for pattern in shape.not_patterns)
+        and all(formats.accepts_twice(name, text) for name in shape.formats)
     )
 
 
@@ -119,7 +119,7 @@ def choose(shape: StringShape, rng: Random) -> str | None:
     least, most = shape.min_length, shape.max_length
     if least > LONGEST or (most is not None and most < least):
         return None
-    asserted = tuple(each for each in shape.formats if formats.is_asserted(each))
+    asserted = tuple(name for name in shape.formats if formats.is_asserted(name))
     if not (shape.patterns or shape.not_patterns or asserted):
         hint = shape.formats[0] if shape.formats else ""
         return _free(shape, hint, rng)
@@ -148,7 +148,7 @@ def _free(shape: StringShape, hint: str, rng: Random) -> str:
 
 @lru_cache(maxsize=1024)
 def _words_within(least: int, most: int) -> tuple[str, ...]:
-    return tuple(each for each in WORDS if least <= len(each) <= most)
+    return tuple(word for word in WORDS if least <= len(word) <= most)
 
 
 def _padding(count: int, rng: Random, between: str) -> str:
@@ -160,7 +160,7 @@ def _padding(count: int, rng: Random, between: str) -> str:
 
 
 def _made_sure(shape: StringShape) -> bool:
-    """Tell whether what is made for the pattern needs no verification."""
+    """Return whether what is made for the pattern needs no verification."""
     if len(shape.patterns) != 1 or shape.formats or shape.not_patterns:
         return False
     tree = parser.parse(shape.patterns[0])
@@ -255,7 +255,7 @@ def _searched(shape: StringShape, rng: Random) -> str | None:
     """Return a string that an automaton of all constraints finds, or None."""
     if shape.min_length > _SEARCHED:
         return None
-    wanted = (*shape.patterns, *(formats.PATTERNS[each] for each in shape.formats))
+    wanted = (*shape.patterns, *(formats.PATTERNS[name] for name in shape.formats))
     bounds = (shape.min_length, shape.max_length)
     first = _first(wanted, shape.not_patterns, *bounds)
     if first is None:

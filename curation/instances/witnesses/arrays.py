@@ -10,7 +10,7 @@ from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.witnesses.context import NOTHING
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
@@ -23,7 +23,7 @@ _MADE = 40
 
 def build(
     builder: ValueBuilder, shape: Conjunction, context: BuildContext
-) -> UntypedJson | Nothing:
+) -> Json | Nothing:
     """Return an array of a shape, or NOTHING."""
     if shape.min_items > MOST_ITEMS:
         return builder.note(Obstacle.TOO_LARGE, f"{shape.min_items} items are required")
@@ -35,16 +35,16 @@ class _Building:
         self, builder: ValueBuilder, shape: Conjunction, context: BuildContext
     ) -> None:
         self.builder, self.shape, self.context = builder, shape, context
-        self.items: list[UntypedJson] = []
+        self.items: list[Json] = []
         self.seen: set[bytes] = set()
         self.needed = [
-            each.location
-            for each in shape.contains
-            for _ in range(min(each.least, _MADE))
+            rule.location
+            for rule in shape.contains
+            for _ in range(min(rule.least, _MADE))
         ]
-        self.capped = [each for each in shape.contains if each.most is not None]
+        self.capped = [rule for rule in shape.contains if rule.most is not None]
 
-    def run(self) -> UntypedJson | Nothing:
+    def run(self) -> Json | Nothing:
         shape = self.shape
         least = max(int(shape.min_items), len(self.needed), 2 * shape.duplicate)
         count = self._count(least)
@@ -90,7 +90,7 @@ class _Building:
             self.items.append(self.items[0])
             return True
         context = self.context.element(index, allowance, self.seen)
-        found: UntypedJson | Nothing = NOTHING
+        found: Json | Nothing = NOTHING
         for extra in self._extras():
             found = self.builder.value((*goals, *extra), context)
             if found is not NOTHING:
@@ -106,15 +106,15 @@ class _Building:
     def _extras(self) -> list[Goals]:
         """Return what the next element is tried with besides its own schema."""
         refused = tuple(
-            Negation(each.location)
-            for each in self.capped
-            if each.location not in self.needed
+            Negation(rule.location)
+            for rule in self.capped
+            if rule.location not in self.needed
         )
         if not self.needed:
             return [refused]
         return [(self.needed[0],), refused]
 
-    def _count_needs(self, value: UntypedJson) -> None:
+    def _count_needs(self, value: Json) -> None:
         accepts = self.builder.compiled.accepts
         for location in dict.fromkeys(self.needed):
             if accepts(location, value):

@@ -22,7 +22,7 @@ from curation.schema.locations import SchemaLocation
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
 
@@ -40,7 +40,7 @@ class WitnessBuilder(ValueBuilder):
 
     def value(
         self, goals: Goals, context: BuildContext | None = None
-    ) -> UntypedJson | Nothing:
+    ) -> Json | Nothing:
         """Return a value that meets the goals, or NOTHING.
 
         Raises:
@@ -63,16 +63,16 @@ class WitnessBuilder(ValueBuilder):
         return self.note(Obstacle.CONTRADICTION, "no element unlike the others")
 
     def _too_deep(self, goals: Goals, context: BuildContext) -> Nothing:
-        places = [each for each in goals if isinstance(each, SchemaLocation)]
-        endless = any(math.isinf(minimal_depth(self.compiled, each)) for each in places)
+        places = [goal for goal in goals if isinstance(goal, SchemaLocation)]
+        endless = any(
+            math.isinf(minimal_depth(self.compiled, location)) for location in places
+        )
         obstacle = Obstacle.ENDLESS if endless else Obstacle.TOO_LARGE
         return self.note(
             obstacle, f"deeper than {DEEPEST}: {'/'.join(context.path[:8])}"
         )
 
-    def candidates(
-        self, shape: Conjunction, context: BuildContext
-    ) -> Iterator[UntypedJson]:
+    def candidates(self, shape: Conjunction, context: BuildContext) -> Iterator[Json]:
         """Yield values of a shape whose choices are made, as long as asked."""
         if shape.values is not None:
             yield from self._listed(shape, context)
@@ -86,46 +86,42 @@ class WitnessBuilder(ValueBuilder):
             if found is not NOTHING:
                 yield found
 
-    def _listed(
-        self, shape: Conjunction, context: BuildContext
-    ) -> Iterator[UntypedJson]:
+    def _listed(self, shape: Conjunction, context: BuildContext) -> Iterator[Json]:
         values = list(shape.values or ())
         if self.varies(context):
             self.rng.shuffle(values)
-        for each in values:
-            new = not context.avoid or identity(each) not in context.avoid
-            if new and self._passes(shape, each):
-                yield each
+        for value in values:
+            is_new = not context.avoid or identity(value) not in context.avoid
+            if is_new and self._passes(shape, value):
+                yield value
         self.note(Obstacle.CONTRADICTION, "no value of an enum is left")
 
-    def _passes(self, shape: Conjunction, value: UntypedJson) -> bool:
+    def _passes(self, shape: Conjunction, value: Json) -> bool:
         """Ask the validator about values that `admits` sees from outside only."""
         if not isinstance(value, dict | list):
             return True
         accepts = self.compiled.accepts
-        return all(accepts(each, value) for each in shape.locations())
+        return all(accepts(location, value) for location in shape.locations())
 
-    def _given(
-        self, shape: Conjunction, context: BuildContext
-    ) -> UntypedJson | Nothing:
+    def _given(self, shape: Conjunction, context: BuildContext) -> Json | Nothing:
         """Return a value that the schema itself gives as default or example.
 
         Objects and arrays only where anything may stand: `full` wants them whole.
         """
-        given = shape.given
+        given: list[Json] = shape.given
         if not given or context.path in self.trouble:
             return NOTHING
         if self.varies(context):
             if self.rng.random() > _GIVEN:
                 return NOTHING
             given = [self.rng.choice(given)]
-        for each in given:
+        for value in given:
             if (
-                (self.kind is InstanceKind.RANDOM or not isinstance(each, dict | list))
-                and identity(each) not in context.avoid
-                and self._passes(shape, each)
+                (self.kind is InstanceKind.RANDOM or not isinstance(value, dict | list))
+                and identity(value) not in context.avoid
+                and self._passes(shape, value)
             ):
-                return each
+                return value
         return NOTHING
 
     def _types(self, shape: Conjunction, context: BuildContext) -> Sequence[str]:
@@ -138,7 +134,7 @@ class WitnessBuilder(ValueBuilder):
 
     def _of_type(
         self, shape: Conjunction, kind: str, context: BuildContext
-    ) -> UntypedJson | Nothing:
+    ) -> Json | Nothing:
         if kind == "object":
             return objects.build(self, shape, context)
         if kind == "array":

@@ -33,7 +33,7 @@ from curation.schema.locations import SchemaLocation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: Values made for one place before it is given up, by depth.
@@ -55,9 +55,7 @@ class _Attempts:
         return self.left <= self.least
 
 
-def solve(
-    builder: ValueBuilder, goals: Goals, context: BuildContext
-) -> UntypedJson | Nothing:
+def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
     shape = conjoin(builder.compiled, goals)
     if shape.is_settled and not contradiction(shape):
@@ -73,36 +71,36 @@ class _Search:
     context: BuildContext
     attempts: _Attempts
 
-    def pick(
-        self, goals: Goals, picked: frozenset[BranchChoice]
-    ) -> UntypedJson | Nothing:
+    def pick(self, goals: Goals, picked: frozenset[BranchChoice]) -> Json | Nothing:
         """Pick a branch of the first open choice, or finish."""
         shape = conjoin(self.builder.compiled, goals)
         self.builder.spend(len(shape.parts) * (1 + len(shape.required)) // 64)
         why = contradiction(shape)
         if why:
             return self.builder.note(Obstacle.CONTRADICTION, why)
-        choice = next((each for each in shape.choices if each not in picked), None)
+        choice = next(
+            (choice for choice in shape.choices if choice not in picked), None
+        )
         if choice is None:
             return self._finish(shape, goals, picked)
         self.builder.spend()
-        ways = [(each,) for each in self._ordered(choice)]
+        ways = [(branch,) for branch in self._ordered(choice)]
         return self._first(ways, goals, picked | {choice})
 
     def _first(
         self, ways: Sequence[Goals], goals: Goals, picked: frozenset[BranchChoice]
-    ) -> UntypedJson | Nothing:
+    ) -> Json | Nothing:
         """Return what the first way that works leads to; half the rest each."""
         attempts = self.attempts
         least = attempts.least
-        for each in ways:
+        for way in ways:
             room = attempts.left - least
             if room <= 0:
                 break
-            if set(each) <= set(goals):
+            if set(way) <= set(goals):
                 continue
             attempts.least = attempts.left - max(_FEWEST, room // 2)
-            found = self.pick((*goals, *each), picked)
+            found = self.pick((*goals, *way), picked)
             attempts.least = least
             if found is not NOTHING:
                 return found
@@ -111,18 +109,18 @@ class _Search:
     def _ordered(self, choice: BranchChoice) -> list[SchemaLocation]:
         branches = list(choice.branches)
         if choice.keyword == "oneOf":
-            trivial = [each for each in branches if is_trivial(each.schema)]
+            trivial = [branch for branch in branches if is_trivial(branch.schema)]
             branches = trivial or branches
         builder, context = self.builder, self.context
         if builder.varies(context):
             builder.rng.shuffle(branches)
         if context.allowance < 1:
-            branches.sort(key=lambda each: minimal_depth(builder.compiled, each))
+            branches.sort(key=lambda branch: minimal_depth(builder.compiled, branch))
         return branches
 
     def _finish(
         self, shape: Conjunction, goals: Goals, picked: frozenset[BranchChoice]
-    ) -> UntypedJson | Nothing:
+    ) -> Json | Nothing:
         context = self.context
         for _ in range(_REBUILDS):
             for value in self.builder.candidates(shape, context):
@@ -139,22 +137,24 @@ class _Search:
             context = context._replace(vary=True)
         return self.builder.note(Obstacle.CONTRADICTION, _where(shape))
 
-    def _amendments(self, shape: Conjunction, value: UntypedJson) -> list[Goals] | None:
+    def _amendments(self, shape: Conjunction, value: Json) -> list[Goals] | None:
         """Return goals of which one may mend the value; None if nothing is wrong."""
         compiled = self.builder.compiled
         if shape.excluded and not admits(shape, value):
             return []
         met = [
-            each for each in shape.negations if compiled.accepts(each.location, value)
+            negation
+            for negation in shape.negations
+            if compiled.accepts(negation.location, value)
         ]
-        for each in met:
+        for negation in met:
             # What is negated by its parts already is a matter of these parts.
-            ways = ways_to_fail(compiled, each.location)
+            ways = ways_to_fail(compiled, negation.location)
             if not any({*way} <= {*shape.goals} for way in ways):
                 return ways
         if met:
             return ways_to_fail(compiled, met[0].location)
-        if all(compiled.accepts(each, value) for each in shape.risky):
+        if all(compiled.accepts(location, value) for location in shape.risky):
             return None
         together = self._unmet(shape, value)
         found = [together] if together else []
@@ -162,7 +162,7 @@ class _Search:
         found += self._ways_out(shape, value)
         return found
 
-    def _unmet(self, shape: Conjunction, value: UntypedJson) -> Goals:
+    def _unmet(self, shape: Conjunction, value: Json) -> Goals:
         """Return what the conditions that hold ask for, all at once."""
         compiled, goals = self.builder.compiled, list[Goal]()
         for holder in shape.conditionals:
@@ -173,36 +173,36 @@ class _Search:
                 place = compiled.child(holder, (keyword,))
                 if not compiled.accepts(place, value):
                     goals += [test if holds else Negation(test), place]
-        for each in shape.dependencies:
-            if isinstance(value, dict) and each.name in value:
-                if isinstance(each.needs, SchemaLocation):
-                    if not compiled.accepts(each.needs, value):
-                        goals.append(each.needs)
-                elif not all(name in value for name in each.needs):
-                    goals.append(Atom(schema={"required": list(each.needs)}))
+        for dependency in shape.dependencies:
+            if isinstance(value, dict) and dependency.name in value:
+                if isinstance(dependency.needs, SchemaLocation):
+                    if not compiled.accepts(dependency.needs, value):
+                        goals.append(dependency.needs)
+                elif not all(name in value for name in dependency.needs):
+                    goals.append(Atom(schema={"required": list(dependency.needs)}))
         return tuple(goals)
 
-    def _overlaps(self, shape: Conjunction, value: UntypedJson) -> list[Goals]:
+    def _overlaps(self, shape: Conjunction, value: Json) -> list[Goals]:
         """Return how to leave the branches of a oneOf that hold besides."""
         compiled = self.builder.compiled
         for choice in shape.choices:
             if choice.keyword != "oneOf":
                 continue
             accepted = [
-                each for each in choice.branches if compiled.accepts(each, value)
+                branch for branch in choice.branches if compiled.accepts(branch, value)
             ]
-            others = [each for each in accepted if each not in shape.goals]
+            others = [branch for branch in accepted if branch not in shape.goals]
             if len(accepted) > 1 and others:
                 return ways_to_fail(compiled, others[0])
         return []
 
-    def _ways_out(self, shape: Conjunction, value: UntypedJson) -> list[Goals]:
+    def _ways_out(self, shape: Conjunction, value: Json) -> list[Goals]:
         """Return how to escape conditions instead of meeting them."""
         compiled = self.builder.compiled
         found: list[Goals] = [
-            (Atom(forbidden=(each.name,)),)
-            for each in shape.dependencies
-            if isinstance(value, dict) and each.name in value
+            (Atom(forbidden=(dependency.name,)),)
+            for dependency in shape.dependencies
+            if isinstance(value, dict) and dependency.name in value
         ]
         for holder in shape.conditionals:
             test = compiled.child(holder, ("if",))
@@ -219,6 +219,6 @@ class _Search:
 
 def _where(shape: Conjunction) -> str:
     places = [
-        each.pointer or "/" for each in shape.goals if isinstance(each, SchemaLocation)
+        goal.pointer or "/" for goal in shape.goals if isinstance(goal, SchemaLocation)
     ]
     return "no value for " + " and ".join(places[:3])

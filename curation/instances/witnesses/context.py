@@ -110,7 +110,7 @@ class ValueBuilder(ABC):
     )
 
     def varies(self, context: BuildContext) -> bool:
-        """Tell whether what is made there is drawn, not taken in order."""
+        """Return whether what is made there is drawn, not taken in order."""
         return (
             self.kind is InstanceKind.RANDOM
             or context.vary

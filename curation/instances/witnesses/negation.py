@@ -13,7 +13,7 @@ from curation.schema.keywords import REFERENCE_KEYWORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.locations import SchemaLocation
 
@@ -29,14 +29,14 @@ _OPPOSITES = {
     "minProperties": ("maxProperties", -1, ("object",)),
     "maxProperties": ("minProperties", 1, ("object",)),
 }
-#: The second is short, where names must be.
 #: Pairs of branches of a oneOf that are tried together.
 _MOST_PAIRS = 6
+#: Names for one more property; the second is short, where names must be.
 _EXTRA_NAMES = ("extra", "x")
 
 
 def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goals]:
-    """Return the ways to fail the schema of a place, the most natural first.
+    """Return the ways to fail the schema of a location, the most natural first.
 
     They need not be all: what no way is known for is left to chance.
     """
@@ -58,74 +58,80 @@ def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]
             yield (Negation(target),)
     if "$ref" in schema and compiled.dialect.ref_hides_siblings:
         return
-    for each in _of_objects(compiled, location):
-        yield (each,)
-    yield from _of_dependencies(compiled, location)
-    for each in _of_scalars(schema):
-        yield (each,)
-    for each in _of_arrays(compiled, location):
-        yield (each,)
-    yield from _of_choices(compiled, location)
+    for atom in _of_objects(compiled, location, schema):
+        yield (atom,)
+    yield from _of_dependencies(compiled, location, schema)
+    for atom in _of_scalars(schema):
+        yield (atom,)
+    for atom in _of_arrays(compiled, location, schema):
+        yield (atom,)
+    yield from _of_choices(compiled, location, schema)
     if "type" in schema:
-        names = schema["type"]
-        names = [names] if isinstance(names, str) else list(names)
-        if "number" in names:
-            names.append("integer")
-        yield (Atom(types=tuple(each for each in ALL_TYPES if each not in names)),)
+        yield (Atom(types=_other_types(schema["type"])),)
 
 
-def _of_objects(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Atom]:
-    schema = location.schema
+def _other_types(stated: Json) -> tuple[str, ...]:
+    """Return the types that the value of `type` does not allow."""
+    allowed = stated if isinstance(stated, list) else [stated]
+    if "number" in allowed:
+        allowed = [*allowed, "integer"]
+    return tuple(name for name in ALL_TYPES if name not in allowed)
+
+
+def _of_objects(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[Atom]:
     for name in _names(schema.get("required")):
         yield Atom(types=("object",), forbidden=(name,))
-    members = schema.get("properties")
-    for name in members if isinstance(members, dict) else ():
-        if is_trivial(members[name]):
-            continue
-        yield _with_member(name, compiled.child(location, ("properties", name)))
+    stated = schema.get("properties")
+    members = stated if isinstance(stated, dict) else {}
+    for name, member in members.items():
+        if not is_trivial(member):
+            yield _with_member(name, compiled.child(location, ("properties", name)))
     if not is_trivial(schema.get("additionalProperties", True)):
-        place = compiled.child(location, ("additionalProperties",))
+        additional = compiled.child(location, ("additionalProperties",))
         for name in _EXTRA_NAMES:
-            if name not in (members or ()):
-                yield _with_member(name, place)
-
+            if name not in members:
+                yield _with_member(name, additional)
     if "unevaluatedProperties" in schema:
-        place = compiled.child(location, ("unevaluatedProperties",))
-        yield _with_member("unevaluated", place)
+        unevaluated = compiled.child(location, ("unevaluatedProperties",))
+        yield _with_member("unevaluated", unevaluated)
     if "propertyNames" in schema:
-        place = compiled.child(location, ("propertyNames",))
-        yield Atom(types=("object",), extra_name=(Negation(place),))
+        names = compiled.child(location, ("propertyNames",))
+        yield Atom(types=("object",), extra_name=(Negation(names),))
 
 
-def _with_member(name: str, place: SchemaLocation) -> Atom:
-    """Return the demand for a property that a place refuses."""
+def _with_member(name: str, subschema: SchemaLocation) -> Atom:
+    """Return the demand for a property that a subschema refuses."""
     return Atom(
         types=("object",),
         schema={"required": [name]},
-        members={name: (Negation(place),)},
+        members={name: (Negation(subschema),)},
     )
 
 
 def _of_dependencies(
-    compiled: CompiledSchema, location: SchemaLocation
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[Goals]:
     for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
-        entries = location.schema.get(keyword)
+        entries = schema.get(keyword)
         for name, needs in entries.items() if isinstance(entries, dict) else ():
             there = Atom(types=("object",), schema={"required": [name]})
             if isinstance(needs, list):
-                for each in needs:
-                    yield there, Atom(forbidden=(each,))
+                for needed in _names(needs):
+                    yield there, Atom(forbidden=(needed,))
             else:
                 yield there, Negation(compiled.child(location, (keyword, name)))
 
 
-def _names(value: UntypedJson) -> list[str]:
-    return value if isinstance(value, list) else []
+def _names(value: Json) -> list[str]:
+    listed = value if isinstance(value, list) else []
+    return [name for name in listed if isinstance(name, str)]
 
 
-def _of_scalars(schema: UntypedJson) -> Iterator[Atom]:
-    values = list(schema["enum"]) if isinstance(schema.get("enum"), list) else []
+def _of_scalars(schema: dict[str, Json]) -> Iterator[Atom]:
+    listed = schema.get("enum")
+    values = list(listed) if isinstance(listed, list) else []
     if "const" in schema:
         values.append(schema["const"])
     if {} in values or [] in values:
@@ -134,49 +140,56 @@ def _of_scalars(schema: UntypedJson) -> Iterator[Atom]:
     if values:
         yield Atom(excluded=tuple(values))
     for keyword, (opposite, step, types) in _OPPOSITES.items():
-        value = schema.get(keyword)
-        if is_number(value) and (step == 0 or value + step >= 0):
-            yield Atom(types=types, schema={opposite: value + step})
+        bound = schema.get(keyword)
+        if is_number(bound) and (step == 0 or bound + step >= 0):
+            yield Atom(types=types, schema={opposite: bound + step})
     for keyword, opposite in (
         ("exclusiveMinimum", "maximum"),
         ("exclusiveMaximum", "minimum"),
     ):
-        if is_number(schema.get(keyword)):
-            yield Atom(types=_NUMBERS, schema={opposite: schema[keyword]})
-    if is_number(schema.get("multipleOf")):
-        yield Atom(types=_NUMBERS, not_multiples=(schema["multipleOf"],))
-    if isinstance(schema.get("pattern"), str):
-        yield Atom(types=("string",), not_patterns=(schema["pattern"],))
+        bound = schema.get(keyword)
+        if is_number(bound):
+            yield Atom(types=_NUMBERS, schema={opposite: bound})
+    factor = schema.get("multipleOf")
+    if is_number(factor):
+        yield Atom(types=_NUMBERS, not_multiples=(factor,))
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str):
+        yield Atom(types=("string",), not_patterns=(pattern,))
 
 
-def _of_arrays(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Atom]:
-    prefix, rest = item_keywords(location.schema, compiled)
-    places: list[tuple[int, tuple[str, ...]]] = []
-    if prefix:
-        count = len(location.schema[prefix])
-        places += [(index, (prefix, str(index))) for index in range(count)]
+def _of_arrays(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[Atom]:
+    prefix, rest = item_keywords(schema, compiled)
+    elements: list[tuple[int, tuple[str, ...]]] = []
+    listed = schema.get(prefix)
+    if isinstance(listed, list):
+        elements += [(index, (prefix, str(index))) for index in range(len(listed))]
     if rest:
-        places.append((len(places), (rest,)))
-    for index, tokens in places:
-        place = compiled.child(location, tokens)
-        if not is_trivial(place.schema):
+        elements.append((len(elements), (rest,)))
+    for index, tokens in elements:
+        element = compiled.child(location, tokens)
+        if not is_trivial(element.schema):
             yield Atom(
                 types=("array",),
                 schema={"minItems": index + 1},
-                elements={index: (Negation(place),)},
+                elements={index: (Negation(element),)},
             )
-    if location.schema.get("uniqueItems") is True:
+    if schema.get("uniqueItems") is True:
         yield Atom(types=("array",), duplicate=True)
-    if "contains" in location.schema:
-        place = compiled.child(location, ("contains",))
-        yield Atom(types=("array",), every=(Negation(place),))
-        most = location.schema.get("maxContains")
+    if "contains" in schema:
+        wanted = compiled.child(location, ("contains",))
+        yield Atom(types=("array",), every=(Negation(wanted),))
+        most = schema.get("maxContains")
         if is_number(most):
-            yield Atom(types=("array",), schema={"minItems": most + 1}, every=(place,))
+            yield Atom(types=("array",), schema={"minItems": most + 1}, every=(wanted,))
 
 
-def _of_choices(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]:
-    schema, child = location.schema, compiled.child
+def _of_choices(
+    compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
+) -> Iterator[Goals]:
+    child = compiled.child
     for keyword in ("anyOf", "oneOf"):
         branches = schema.get(keyword)
         if isinstance(branches, list):

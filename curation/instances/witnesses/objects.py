@@ -11,7 +11,7 @@ from curation.instances.scalars import strings
 from curation.instances.witnesses.context import NOTHING
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
@@ -26,7 +26,7 @@ _A_STRING = Atom(types=("string",))
 
 def build(
     builder: ValueBuilder, shape: Conjunction, context: BuildContext
-) -> UntypedJson | Nothing:
+) -> Json | Nothing:
     """Return an object of a shape, or NOTHING."""
     if shape.min_properties > MOST_PROPERTIES:
         detail = f"{shape.min_properties} properties are required"
@@ -39,11 +39,11 @@ class _Building:
         self, builder: ValueBuilder, shape: Conjunction, context: BuildContext
     ) -> None:
         self.builder, self.shape, self.context = builder, shape, context
-        self.members: dict[str, UntypedJson] = {}
+        self.members: dict[str, Json] = {}
         self.failed: set[str] = set()
         self.declared = _declared(shape)
 
-    def run(self) -> UntypedJson | Nothing:
+    def run(self) -> Json | Nothing:
         start = self.builder.made
         required = list(self.shape.required)
         optional = self._optional()
@@ -67,10 +67,10 @@ class _Building:
         shape, builder, context = self.shape, self.builder, self.context
         if context.allowance < 1:
             return []
-        names = [each for each in self.declared if each not in shape.required]
+        names = [name for name in self.declared if name not in shape.required]
         if builder.varies(context):
-            names = [each for each in names if builder.coin()]
-        names = [each for each in names if (*context.path, each) not in builder.trouble]
+            names = [name for name in names if builder.coin()]
+        names = [name for name in names if (*context.path, name) not in builder.trouble]
         if context.path:
             names = names[: int(context.allowance)]
         return names[: self._room(len(shape.required))]
@@ -97,7 +97,7 @@ class _Building:
         if goals is None:
             return None
         accepts = self.builder.compiled.accepts
-        if not all(accepts(each, name) for each in self.shape.name_locations):
+        if not all(accepts(location, name) for location in self.shape.name_locations):
             return None
         return goals
 
@@ -160,9 +160,9 @@ class _Building:
             names = conjoin(self.builder.compiled, (*goals, _A_STRING))
             if names.values is not None:
                 left = [
-                    each
-                    for each in names.values
-                    if isinstance(each, str) and each not in self.members
+                    value
+                    for value in names.values
+                    if isinstance(value, str) and value not in self.members
                 ]
                 return left[draw] if draw < len(left) else None
             text = names.string(name="")
@@ -181,10 +181,10 @@ class _Building:
             self.builder.note(Obstacle.PATTERN, f"property name {shape}")
         return found
 
-    def _ordered(self) -> dict[str, UntypedJson]:
+    def _ordered(self) -> dict[str, Json]:
         """Return the members in the order of `properties`, others after."""
-        order = [each for each in self.declared if each in self.members]
-        rest = [each for each in self.members if each not in self.declared]
+        order = [name for name in self.declared if name in self.members]
+        rest = [name for name in self.members if name not in self.declared]
         return {name: self.members[name] for name in (*order, *rest)}
 
 

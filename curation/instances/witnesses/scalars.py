@@ -12,7 +12,7 @@ from curation.instances.scalars import numbers, strings
 from curation.instances.witnesses.context import NOTHING, REDRAWS
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
@@ -24,7 +24,7 @@ LONGEST = 1_000_000
 
 def build(
     builder: ValueBuilder, shape: Conjunction, kind: str, context: BuildContext
-) -> UntypedJson | Nothing:
+) -> Json | Nothing:
     """Return a scalar of one type, or NOTHING."""
     watched = shape.excluded or shape.not_multiples or "integer" not in shape.types
     for redraw in range(REDRAWS):
@@ -43,7 +43,7 @@ def build(
 
 def _draw(
     builder: ValueBuilder, shape: Conjunction, kind: str, name: str, redraw: int
-) -> UntypedJson | Nothing:
+) -> Json | Nothing:
     if kind == "string":
         return _string(builder, shape.string(name=name))
     if kind == "boolean":
@@ -59,13 +59,13 @@ def _draw(
         return builder.note(Obstacle.CONTRADICTION, str(number))
     if isinstance(found, int) and "integer" not in shape.types:
         return found + 0.5
-    for each in shape.not_multiples:
-        if kind == "number" and is_multiple(found, each):
-            return found + each / 2
+    for factor in shape.not_multiples:
+        if kind == "number" and is_multiple(found, factor):
+            return found + factor / 2
     return found
 
 
-def _string(builder: ValueBuilder, shape: strings.StringShape) -> UntypedJson | Nothing:
+def _string(builder: ValueBuilder, shape: strings.StringShape) -> Json | Nothing:
     if shape.min_length > LONGEST:
         detail = f"{shape.min_length} characters are required"
         return builder.note(Obstacle.TOO_LARGE, detail)

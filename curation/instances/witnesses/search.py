@@ -23,7 +23,7 @@ from curation.json.text import canonical
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 __all__ = ["NOTHING", "Budget", "WitnessBuilder", "find_witnesses", "stream"]
@@ -86,13 +86,15 @@ def find_witnesses(
         obstacles = {**search.obstacles, **obstacles}
     if found:
         return Witnesses(found=tuple(found.values()))
-    obstacle = next((each for each in _ORDER if each in obstacles), Obstacle.EXHAUSTED)
+    obstacle = next(
+        (known for known in _ORDER if known in obstacles), Obstacle.EXHAUSTED
+    )
     return Witnesses(found=(), obstacle=obstacle, detail=obstacles.get(obstacle, ""))
 
 
 def stream(
     compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
-) -> Iterator[UntypedJson]:
+) -> Iterator[Json]:
     """Yield values without end: first small, then full, then drawn.
 
     What a search makes is not judged; each is followed by variants of it, which are.
@@ -122,14 +124,14 @@ def stream(
 
 
 def _variants(
-    value: UntypedJson, builder: WitnessBuilder, compiled: CompiledSchema
-) -> Iterator[UntypedJson]:
+    value: Json, builder: WitnessBuilder, compiled: CompiledSchema
+) -> Iterator[Json]:
     """Yield the value with one scalar drawn anew, a few times, where it still holds.
 
     Much cheaper than a new search, and what is wrong elsewhere (a scalar that an
     `if` or a `oneOf` looks at) the validator says.
     """
-    leaves = [each for each in builder.leaves.items() if _stands(value, each[0])]
+    leaves = [leaf for leaf in builder.leaves.items() if _stands(value, leaf[0])]
     if not leaves:
         return
     for _ in range(_VARIANTS):
@@ -141,8 +143,8 @@ def _variants(
                 yield variant
 
 
-def _stands(value: UntypedJson, path: tuple[str, ...]) -> bool:
-    """Tell whether a scalar is where the search once put one."""
+def _stands(value: Json, path: tuple[str, ...]) -> bool:
+    """Return whether a scalar is where the search once put one."""
     try:
         found = at(value, path)
     except (LookupError, ValueError):
@@ -174,7 +176,7 @@ class _Search:
         self.trouble: dict[tuple[str, ...], int] = {}
         self.obstacles: dict[Obstacle, str] = {}
 
-    def run(self, steps: int) -> UntypedJson | Nothing:
+    def run(self, steps: int) -> Json | Nothing:
         """Return a value that the validator accepts, or NOTHING."""
         left = steps
         for _ in range(self.repairs):
@@ -193,17 +195,17 @@ class _Search:
             left = builder.steps
         return NOTHING
 
-    def _make(self, builder: WitnessBuilder, steps: int) -> UntypedJson | Nothing:
+    def _make(self, builder: WitnessBuilder, steps: int) -> Json | Nothing:
         try:
             return builder.value((self.compiled.root,), self.context)
         except (ExhaustedError, RecursionError):
             return builder.note(Obstacle.EXHAUSTED, f"{steps} steps")
 
-    def _complain(self, value: UntypedJson) -> None:
+    def _complain(self, value: Json) -> None:
         """Remember where the validator found fault."""
         errors = self.compiled.errors(value)
-        for each in errors:
-            path = tokens_of(each.instance_pointer)
+        for error in errors:
+            path = tokens_of(error.instance_pointer)
             self.trouble[path] = self.trouble.get(path, 0) + 1
         first = errors[0]
         self.obstacles[Obstacle.REFUSED] = (
