@@ -1,7 +1,7 @@
 """Credentials never leave: what is printed or logged goes through here first.
 
 A token may come along in an exception's text, in the address of a signed upload, in
-a line that a library logs. The formats are those that their issuers document; a value
+a line that a library logs. The formats are those of `credential_formats`; a value
 that stands behind `Bearer` or in the credential parameters of a signed address is
 taken out whatever it looks like.
 """
@@ -15,41 +15,61 @@ import threading
 import traceback
 from typing import TYPE_CHECKING, ParamSpec
 
+from curation.system.credential_formats import FORMATS
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
 _P = ParamSpec("_P")
 #: What stands where a credential was.
 REDACTED = "<redacted>"
-_VALUES = re.compile(
-    r"hf_[A-Za-z0-9]{20,}"
-    r"|hf_(?:oauth|jwt)_[\w.-]+"
-    r"|gh[pousr]_[A-Za-z0-9]{20,}"
-    r"|github_pat_\w{20,}"
-    r"|A[KS]IA[A-Z0-9]{12,}"
-)
-#: A signed token, or no more than its first part: what was read once as a first part
-#: is not read again from each `eyJ` inside it, however long a text a server sends.
-_SIGNED = re.compile(r"eyJ[\w-]{8,}(\.[\w-]{8,}\.[\w-]*)?")
-_SCHEMES = re.compile(r"(?i)\b(bearer|basic)(\s+)(?!<)[^\s'\",;<>]{6,}")
+#: The marks of each format, and what to take out of a text.
+_FORMATS = tuple((known.marks, re.compile(known.leak)) for known in FORMATS)
+_SCHEMES = re.compile(r"(?i)\b(?:bearer|basic)\s+(?!<)(?P<value>[^\s'\",;<>]{6,})")
 #: Query parameters that open a signed address: AWS, CloudFront, Azure, Google.
 _PARAMETERS = re.compile(
-    r"(?i)([?&;](?:amp;)?(?:X-Amz-(?:Credential|Signature|Security-Token)"
+    r"(?i)[?&;](?:amp;)?(?:X-Amz-(?:Credential|Signature|Security-Token)"
     r"|X-Goog-(?:Credential|Signature)|AWSAccessKeyId|Signature|Policy|Key-Pair-Id"
-    r"|sig|token|access_token|X-Xet-Access-Token)=)[^&\s'\"<>]+"
+    r"|sig|token|access_token|X-Xet-Access-Token)=(?P<value>[^&\s'\"<>]+)"
 )
 #: Of an address: it need not be known where its scheme begins.
-_USERS = re.compile(r"(?i)(?<=[a-z0-9+.-]://)[^/\s@'\"]+@")
+_USERS = re.compile(r"(?i)(?<=[a-z0-9+.-]://)(?P<value>[^/\s@'\"]+)@")
 
 
 def redacted(text: str) -> str:
     """Return a text without the credentials in it."""
-    text = _SIGNED.sub(lambda found: REDACTED if found[1] else found[0], text)
-    text = _VALUES.sub(REDACTED, text)
-    text = _SCHEMES.sub(rf"\1\2{REDACTED}", text)
-    text = _PARAMETERS.sub(rf"\1{REDACTED}", text)
-    return _USERS.sub(f"{REDACTED}@", text)
+    kept, end = [], 0
+    for start, stop in _merged(_spans(text)):
+        kept.append(text[end:start])
+        end = stop
+    return REDACTED.join((*kept, text[end:]))
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where credentials begin and end; they may overlap."""
+    for marks, pattern in _FORMATS:
+        if any(mark in text for mark in marks):
+            for found in pattern.finditer(text):
+                if found.groupdict("").get("rest", found[0]):
+                    yield found.span()
+    for context in (_SCHEMES, _PARAMETERS, _USERS):
+        for found in context.finditer(text):
+            yield found.span("value")
+
+
+def _merged(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the spans in order, those that overlap as one."""
+    first: tuple[int, int] | None = None
+    for start, stop in sorted(spans):
+        if first is not None and start < first[1]:
+            first = (first[0], max(first[1], stop))
+            continue
+        if first is not None:
+            yield first
+        first = (start, stop)
+    if first is not None:
+        yield first
 
 
 def redacted_traceback(error: BaseException) -> str:

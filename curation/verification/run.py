@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from curation.lint.credentials import covered
+from curation.lint.credentials import cover_credentials
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
 from curation.system.redaction import redacted
@@ -72,6 +72,6 @@ def _judged(
 def _told(finding: Finding) -> Finding:
     """Return a finding without the credentials that a name or an error may repeat."""
     where, detail = (
-        redacted(covered(each)) for each in (finding.where, finding.detail)
+        redacted(cover_credentials(each)) for each in (finding.where, finding.detail)
     )
     return replace(finding, where=where, detail=detail)

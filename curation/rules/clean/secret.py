@@ -16,7 +16,7 @@ NAME = "reject-secret"
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
-    found = credentials.find(document.schema)
+    found = credentials.find_credential(document.schema)
     if found is None:
         return document
     detail = f"{found.pointer or '(root)'} holds text in the format of: {found.format}"

@@ -45,7 +45,7 @@ def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
     for row, _, name, text in texts(
         folder / unit["where"], unit["group"], credentials.SUSPECT
     ):
-        credential = credentials.find(_value(text))
+        credential = credentials.find_credential(_value(text))
         if credential is not None:
             found.append([name, row, credential.pointer, credential.format])
     return found
@@ -59,7 +59,7 @@ def _of_files(contents: FolderContents) -> Iterator[Finding]:
             text = read_text(path)
         except (ValueError, OSError):
             continue
-        found = credentials.find(text)
+        found = credentials.find_credential(text)
         if found is not None:
             yield Finding(check=_NAME, where=name, detail=found.format)
 

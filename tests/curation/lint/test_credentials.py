@@ -2,75 +2,48 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Reason, Rejected
-from curation.lint.credentials import FORMATS, find
+from curation.lint.credentials import find_credential
 from curation.rules.clean.secret import RULE
+from curation.system.credential_formats import FORMATS
 from tests.curation.rules.documents_made import CONTEXT, document
+from tests.curation.system.credential_examples import LETTERS, MIXED, examples
 
-#: Letters and digits in no order that anyone would write down.
-_MIXED = "q7Rw2Zt9Kx4Lm8Vb3Nc6Hd1Jf5Gs0Pp7Yy2Uu9Ii4Oo8Ee3Aa6Tt1Ww5Qq0Zz7Xx2Cc9Bb4"
-_LETTERS = "QWERTZUIOPASDFGHJKLYXCVBNM"
-_HEX = "9f8e7d6c5b4a39281706f5e4d3c2b1a0" * 2
-
-
-def _made() -> dict[str, str]:
-    """Return one text in each format, put together here and nowhere else."""
-    jot = "eyJ" + _MIXED[:20]
-    return {
-        "AWS access key id": "AK" + "IA" + _LETTERS[:16],
-        "GitHub token": "gh" + "p_" + _MIXED[:36],
-        "GitHub fine-grained token": "_".join(
-            ("github", "pat", _MIXED[:22], _MIXED[:59])
-        ),
-        "GitLab token": "gl" + "pat-" + _MIXED[:20],
-        "Hugging Face token": "h" + "f_" + _MIXED[:34],
-        "Slack token": "xo" + "xb-" + "9081726354" + "-" + _MIXED[:24],
-        "Slack webhook": "https://hooks.slack"
-        ".com/services/T9081726A/B9081726B/" + _MIXED[:24],
-        "Google API key": "AI" + "za" + _MIXED[:35],
-        "Google OAuth client secret": "GOC" + "SPX-" + _MIXED[:28],
-        "Stripe live key": "sk_" + "live_" + _MIXED[:24],
-        "npm token": "np" + "m_" + _MIXED[:36],
-        "PyPI token": "py" + "pi-AgE" + _MIXED[:60],
-        "OpenAI key": "s" + "k-" + _MIXED[:20] + "T3Blbk" + "FJ" + _MIXED[:20],
-        "Anthropic key": "sk-" + "ant-api03-" + _MIXED + _MIXED[:30],
-        "SendGrid key": "S" + "G." + _MIXED[:22] + "." + _MIXED[:43],
-        "DigitalOcean token": "dop" + "_v1_" + _HEX[:64],
-        "Shopify token": "shp" + "at_" + _HEX[:32],
-        "Azure storage key": "Account" + "Key=" + (_MIXED + _MIXED)[:86] + "==",
-        "private key": "-----BEGIN RSA " + "PRIVATE KEY-----\n" + _MIXED[:64],
-        "JSON web token": jot + "." + jot + "." + _MIXED[:30],
-    }
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
 
 
 def test_every_format_has_an_example_here() -> None:
     """A format that is added is tested too."""
-    assert set(_made()) == {each.name for each in FORMATS}
+    assert set(examples()) == {each.name for each in FORMATS}
 
 
-@pytest.mark.parametrize("name", sorted(_made()))
+@pytest.mark.parametrize("name", sorted(examples()))
 def test_each_format_is_found_anywhere(name: str) -> None:
     """In a description, deep in data, as a name, between other words."""
-    secret = _made()[name]
-    for schema, pointer in [
+    secret = examples()[name]
+    cases: list[tuple[Json, str]] = [
         ({"description": f"use {secret} here"}, "/description"),
         ({"examples": [{"a": ["x", secret]}]}, "/examples/0/a/1"),
         ({"properties": {secret: {}}}, "/properties"),
         ({"a/b": {"~": f"key='{secret}'", "big": 2**70}}, "/a~1b/~0"),
-    ]:
-        found = find(schema)
+    ]
+    for schema, pointer in cases:
+        found = find_credential(schema)
         assert found is not None
         assert (found.format, found.pointer) == (name, pointer)
 
 
-@pytest.mark.parametrize("name", sorted(_made()))
+@pytest.mark.parametrize("name", sorted(examples()))
 def test_the_value_is_never_repeated(name: str) -> None:
     """The rejection names the format and the place only."""
-    secret = _made()[name]
+    secret = examples()[name]
     made = document({"properties": {secret: {"default": secret}}})
     result = RULE.apply(made, CONTEXT)
     assert isinstance(result, Rejected)
@@ -90,15 +63,15 @@ def test_the_value_is_never_repeated(name: str) -> None:
         "-----BEGIN RSA " + "PRIVATE KEY-----",
         "a PRIVATE KEY in PEM format",
         "^gh[pousr]_[A-Za-z0-9]{36}$",
-        "prefix" + "AK" + "IA" + _LETTERS[:16],
-        "AK" + "IA" + _LETTERS[:20],
+        "prefix" + "AK" + "IA" + LETTERS[:16],
+        "AK" + "IA" + LETTERS[:20],
         "eyJ.eyJ.x",
-        "sk_test_" + _MIXED[:24],
+        "sk_test_" + MIXED[:24],
     ],
 )
 def test_placeholders_and_near_misses_are_no_credentials(text: str) -> None:
     """Documented examples, repeated characters, patterns, longer words."""
-    assert find({"description": text}) is None
+    assert find_credential({"description": text}) is None
 
 
 @given(
@@ -106,6 +79,6 @@ def test_placeholders_and_near_misses_are_no_credentials(text: str) -> None:
         st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
     )
 )
-def test_ordinary_text_is_no_credential(value: object) -> None:
+def test_ordinary_text_is_no_credential(value: Json) -> None:
     """Nothing crashes on any text, and chance makes no credential."""
-    assert find(value) is None
+    assert find_credential(value) is None

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curation.system.credential_formats import FORMATS
 from curation.system.redaction import REDACTED, guard, redacted, redacted_traceback
+from tests.curation.system.credential_examples import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +63,24 @@ def test_known_forms_are_taken_out(held: str) -> None:
     assert text.endswith(" after")
 
 
+@pytest.mark.parametrize("name", sorted(examples()))
+@pytest.mark.parametrize("around", ["{}", "key='{}'", "/{} b", "use {}\nhere"])
+def test_every_format_that_the_rule_knows_is_taken_out(name: str, around: str) -> None:
+    """All of it, wherever it stands."""
+    secret = examples()[name]
+    text = redacted(around.format(secret))
+    assert REDACTED in text
+    assert not any(secret[start:][:12] in text for start in range(4, len(secret) - 12))
+
+
+def test_a_private_key_is_taken_out_whole() -> None:
+    """Its headers and every line, be they written as one with escapes."""
+    body = "\\n".join(["Proc-Type: 4,ENCRYPTED", "", SECRET * 2, SECRET[:20], ""])
+    kind = "RSA PRIVATE " + "KEY-----"
+    text = redacted(f"before -----BEGIN {kind}\\n{body}-----END {kind} after")
+    assert text == f"before {REDACTED} {kind} after"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -93,7 +113,11 @@ def test_signed_tokens_are_found_wherever_they_begin(parts: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["eyJ", "eyJaaaaaaaa.", "a.", "a://", "hf_", "bearer ", "?sig= "]
+    "part",
+    [
+        *("eyJ", "eyJaaaaaaaa.", "a.", "a://", "bearer ", "?sig= ", "-----BEGIN "),
+        *(mark for known in FORMATS for mark in known.marks),
+    ],
 )
 def test_a_text_of_nothing_but_beginnings_is_read_to_its_end(part: str) -> None:
     """A server may send a text of any length: read twice from each, it takes hours."""

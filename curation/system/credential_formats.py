@@ -1,0 +1,176 @@
+"""The formats of credentials: one list for the rule, the lint, and what is printed.
+
+Only formats that their issuers document and that a random text does not meet by
+chance. Two things are asked of them. A rule that rejects a schema must be sure: it
+takes whole credentials only, where a word begins. What is printed or logged must not
+hold even a part of one: `leak` matches more, so that a shortened or newer token is
+taken out as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_WORD = "A-Za-z0-9"
+_WORD_STARTS = rf"(?<![{_WORD}_])"
+_WORD_ENDS = rf"(?![{_WORD}])"
+_LINE_END = r"(?:\\r|\\n|\s)"
+_PRIVATE_KEY = (
+    r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----"
+    rf"{_LINE_END}*(?:[A-Za-z-]+: [^\n]*{_LINE_END}+)*[{_WORD}+/=]{{40}}"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CredentialFormat:
+    """One documented credential format."""
+
+    name: str
+    #: Every text in the format holds one of these: the cheap test.
+    marks: tuple[str, ...]
+    body: str
+    #: Look-arounds that a whole credential needs.
+    before: str = _WORD_STARTS
+    after: str = ""
+    #: What is taken out of a text that leaves this process, wherever it stands; empty
+    #: for the body. A match without its group `rest`, if there is one, is no more
+    #: than the beginning of a credential, and stays. None may take more than linear
+    #: time: a server can send a text of any length.
+    loose: str = ""
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression of a whole credential and nothing else."""
+        return f"{self.before}{self.body}{self.after}"
+
+    @property
+    def leak(self) -> str:
+        """The regular expression of what must not leave this process."""
+        return self.loose or self.body
+
+
+#: The formats, each as its issuer documents it.
+FORMATS = (
+    CredentialFormat(
+        name="AWS access key id",
+        marks=("AKIA", "ASIA"),
+        body=r"A[KS]IA[A-Z2-7]{16}",
+        after=_WORD_ENDS,
+        loose=r"A[KS]IA[A-Z0-9]{12,}",
+    ),
+    CredentialFormat(
+        name="GitHub token",
+        marks=("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+        body=rf"gh[pousr]_[{_WORD}]{{36,251}}",
+        after=_WORD_ENDS,
+        loose=rf"gh[pousr]_[{_WORD}]{{20,}}",
+    ),
+    CredentialFormat(
+        name="GitHub fine-grained token",
+        marks=("github_pat_",),
+        body=rf"github_pat_[{_WORD}]{{22}}_[{_WORD}]{{59}}",
+        after=_WORD_ENDS,
+        loose=r"github_pat_\w{20,}",
+    ),
+    CredentialFormat(
+        name="GitLab token",
+        marks=("glpat-",),
+        body=rf"glpat-[{_WORD}_-]{{20,}}",
+    ),
+    CredentialFormat(
+        name="Hugging Face token",
+        marks=("hf_",),
+        body=rf"hf_[{_WORD}]{{34}}",
+        after=_WORD_ENDS,
+        loose=r"hf_[A-Za-z0-9]{20,}|hf_(?:oauth|jwt)_[\w.-]+",
+    ),
+    CredentialFormat(
+        name="Slack token",
+        marks=("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe-"),
+        body=rf"xox[abpres]-[0-9]{{8,14}}-[{_WORD}-]{{20,}}",
+    ),
+    CredentialFormat(
+        name="Slack webhook",
+        marks=("hooks.slack.com/services/",),
+        before="",
+        body=r"hooks\.slack\.com/services/T[A-Z0-9]{8,}/B[A-Z0-9]{8,}/"
+        rf"[{_WORD}]{{24}}",
+    ),
+    CredentialFormat(
+        name="Google API key",
+        marks=("AIza",),
+        body=rf"AIza[{_WORD}_-]{{35}}",
+        after=rf"(?![{_WORD}_-])",
+    ),
+    CredentialFormat(
+        name="Google OAuth client secret",
+        marks=("GOCSPX-",),
+        body=rf"GOCSPX-[{_WORD}_-]{{28}}",
+    ),
+    CredentialFormat(
+        name="Stripe live key",
+        marks=("sk_live_", "rk_live_"),
+        body=rf"[sr]k_live_[{_WORD}]{{24,}}",
+    ),
+    CredentialFormat(
+        name="npm token",
+        marks=("npm_",),
+        body=rf"npm_[{_WORD}]{{36}}",
+        after=_WORD_ENDS,
+    ),
+    CredentialFormat(
+        name="PyPI token",
+        marks=("pypi-AgE",),
+        body=rf"pypi-AgE[{_WORD}_-]{{50,}}",
+    ),
+    CredentialFormat(
+        name="OpenAI key",
+        marks=("T3BlbkFJ",),
+        body=rf"sk-[{_WORD}_-]{{20,}}T3BlbkFJ[{_WORD}_-]{{20,}}",
+        loose=_WORD_STARTS + rf"sk-[{_WORD}_-]{{40,}}",
+    ),
+    CredentialFormat(
+        name="Anthropic key",
+        marks=("sk-ant-",),
+        body=rf"sk-ant-[a-z0-9]+-[{_WORD}_-]{{80,}}",
+    ),
+    CredentialFormat(
+        name="SendGrid key",
+        marks=("SG.",),
+        body=rf"SG\.[{_WORD}_-]{{22}}\.[{_WORD}_-]{{43}}",
+        after=_WORD_ENDS,
+    ),
+    CredentialFormat(
+        name="DigitalOcean token",
+        marks=("dop_v1_", "doo_v1_", "dor_v1_"),
+        body=r"do[opr]_v1_[a-f0-9]{64}",
+        after=_WORD_ENDS,
+    ),
+    CredentialFormat(
+        name="Shopify token",
+        marks=("shpat_", "shpca_", "shppa_", "shpss_"),
+        body=r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}",
+        after=_WORD_ENDS,
+    ),
+    CredentialFormat(
+        name="Azure storage key",
+        marks=("AccountKey=",),
+        before="",
+        body=rf"AccountKey=[{_WORD}+/]{{86}}==",
+    ),
+    CredentialFormat(
+        name="private key",
+        marks=("PRIVATE KEY",),
+        before="",
+        body=_PRIVATE_KEY,
+        loose=r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----"
+        r"(?s:.*?)(?:-----END|\Z)",
+    ),
+    CredentialFormat(
+        name="JSON web token",
+        marks=("eyJ",),
+        body=rf"eyJ[{_WORD}_-]{{10,}}\.eyJ[{_WORD}_-]{{10,}}"
+        rf"\.[{_WORD}_-]{{20,}}",
+        loose=r"eyJ[\w-]{8,}(?P<rest>\.[\w-]{8,}\.[\w-]*)?",
+    ),
+)
