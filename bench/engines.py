@@ -87,7 +87,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 def _masks(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     work = folder / "work.json"
     choice = SampleSelection(limit=options.walked)
-    subjects = open_data(str(build), choice=choice).samples()
+    subjects = open_data(str(build), selection=choice).samples()
     listed = [
         [f"{each.config}/{each.id}", each.schema, [i.text for i in each.instances]]
         for each in subjects

@@ -99,7 +99,7 @@ class _Bench:
         self.options = options
         data = open_data(
             str(build.folder),
-            choice=SampleSelection(configs=("Github_easy",), limit=options.texts),
+            selection=SampleSelection(configs=("Github_easy",), limit=options.texts),
         )
         self.samples = list(data.samples())
         self.told: dict[str, int | str] = {

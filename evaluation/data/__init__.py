@@ -1,4 +1,4 @@
-"""The schemas and instances that engines are measured with, wherever they stand."""
+"""The schemas and instances that engines are measured with."""
 
 from evaluation.data.dataset import Dataset, SampleSelection
 from evaluation.data.find_data import open_data

@@ -1,4 +1,4 @@
-"""What is measured with: a name, a digest, and subjects that are read as they come."""
+"""What is measured with: a name, a digest, and samples that are read one by one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleSelection:
-    """Which subjects of all; without anything, all of them."""
+    """Which samples of all; by default all of them.
+
+    Example:
+        >>> SampleSelection(configs=("Github_easy",), limit=50)
+    """
 
     configs: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
@@ -22,11 +26,11 @@ class SampleSelection:
     ids: frozenset[str] = frozenset()
     #: At most so many, each config by its share (`evaluation.data.sampling`).
     limit: int | None = None
-    #: Decides who is drawn if there is a limit.
+    #: Decides which samples are drawn if there is a limit.
     seed: int = 0
 
     def allows(self, name: SampleName) -> bool:
-        """Tell whether a subject may be drawn."""
+        """Return whether a sample may be drawn."""
         own = {name.id, f"{name.config}/{name.id}"}
         return (
             (not self.configs or name.config in self.configs)
@@ -37,7 +41,7 @@ class SampleSelection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleName:
-    """One subject before it is read."""
+    """The name of one sample, known before it is read."""
 
     config: str
     id: str
@@ -48,20 +52,30 @@ class SampleName:
 
 
 class SampleReader(Protocol):
-    """Data in one layout. Both walks are in the same order, which never changes."""
+    """Reads the samples of data in one layout, such as a folder of parquet files.
+
+    `names` and `samples` are in the same order, which never changes.
+
+    Example:
+        >>> reader = SchemaFiles.of(Path("my_schemas"))
+        >>> [name.id for name in reader.names()]
+        ['crate', 'lid']
+        >>> [sample.schema for sample in reader.samples({1})]
+        ['{"type": "object"}']
+    """
 
     @property
     def origin(self) -> str:
-        """Return `build`, `files`, `hub` or `sample`."""
+        """Where the data is from: `build`, `files`, `hub` or `sample`."""
 
     def sha256(self) -> str:
         """Return the digest of everything that is read."""
 
     def names(self) -> Iterator[SampleName]:
-        """Yield the name of every subject."""
+        """Yield the name of every sample."""
 
     def samples(self, places: Collection[int]) -> Iterator[Sample]:
-        """Yield the subjects at these places of `names`."""
+        """Yield the samples at these places of `names`."""
 
     def left_out(self) -> tuple[str, ...]:
         """Return one line for everything that is no schema; known after `names`."""
@@ -69,37 +83,37 @@ class SampleReader(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """The subjects of one run."""
+    """The samples of one run."""
 
-    #: What the user called it.
+    #: As `--data` names it.
     name: str
     #: `build`, `files`, `hub` or `sample`.
     origin: str
     #: Digest of all the data, chosen or not.
     sha256: str
-    #: Number of subjects.
+    #: Number of samples.
     count: int
     #: Where instances come from: `given`, `made`, `given and made` or `none`.
     instances: str
-    choice: SampleSelection
-    #: What is no schema, and why.
+    selection: SampleSelection
+    #: One line for everything that is no schema: what it is, and why.
     left_out: tuple[str, ...]
-    #: Reads the subjects anew at each call, in the same order.
+    #: Reads the samples anew at each call, in the same order.
     read: Callable[[], Iterator[Sample]]
 
     def samples(self) -> Iterator[Sample]:
-        """Yield the subjects; memory does not grow with their number."""
+        """Yield the samples; memory does not grow with their number."""
         return self.read()
 
-    def header(self) -> dict[str, UntypedJson]:
-        """Return what a run's header says of its data."""
+    def header(self) -> dict[str, Json]:
+        """Return its entry in a run's header."""
         return {
             "name": self.name,
             "origin": self.origin,
             "sha256": self.sha256,
             "schemas": self.count,
             "instances": self.instances,
-            "configs": list(self.choice.configs),
-            "splits": list(self.choice.splits),
+            "configs": list(self.selection.configs),
+            "splits": list(self.selection.splits),
             "left_out": len(self.left_out),
         }

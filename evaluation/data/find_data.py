@@ -1,4 +1,4 @@
-"""From what the user says to a dataset: a path, the Hub, or what there is."""
+"""Find the data that a run asks for: a path, a dataset on the Hub, or a default."""
 
 from __future__ import annotations
 
@@ -27,60 +27,70 @@ if TYPE_CHECKING:
 
 #: The published benchmark.
 PUBLISHED: Final = "epfl-dlab/JSONSchemaBench"
-_MOST_SAID: Final = 5
+_MOST_SHOWN: Final = 5
 
 
 def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     where: str | None = None,
     *,
-    choice: SampleSelection | None = None,
+    selection: SampleSelection | None = None,
     instances: bool = True,
     settings: FetchSettings | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """Return what to measure with.
+    """Return the schemas and instances to measure with.
 
-    `where` is a build, a folder of JSON Schemas or of MaskBench's files, one such
-    file, or `owner/name[@revision]` (also `hf://datasets/...`) on the Hub; without
-    it the local build, else the published benchmark, else the embedded sample.
-    Schemas without instances get some, made now and kept in the cache, unless
-    `instances` is False.
+    Args:
+        where: A build, a folder of JSON Schemas or of MaskBench's files, one such file,
+            or `owner/name[@revision]` (also `hf://datasets/...`) on the Hub; by default
+            the local build, else the published benchmark, else the embedded sample.
+        selection: Which samples of all; by default all of them.
+        instances: Whether schemas without instances get some, made now and kept in the
+            cache.
+        settings: Where the cache is, and how things are fetched.
+        jobs: Number of processes that make instances; by default one a core.
+        progress: Shows what takes time.
 
     Raises:
-        NoInput: there is no such thing, no schema in it, or none that is chosen.
-        BadData: a file in it cannot be read.
-        CsbdataError: the Hub cannot be reached, or the cache cannot be written.
+        NoInput: There is no such thing, no schema in it, or none that is selected.
+        BadData: A file in it cannot be read.
+        CsbdataError: The Hub cannot be reached, or the cache cannot be written.
+
+    Example:
+        >>> data = open_data("my_schemas", selection=SampleSelection(limit=50))
+        >>> for sample in data.samples():
+        ...     print(sample.id, len(sample.instances))
     """
-    choice, progress = choice or SampleSelection(), progress or Quiet()
+    selection, progress = selection or SampleSelection(), progress or Quiet()
     settings = settings or FetchSettings.from_environment()
     name, reader = _reader(where, settings, progress)
-    chosen = _chosen(reader, choice, name)
+    chosen = _select(reader, selection, name)
     _say_left_out(reader.left_out(), progress)
     lacking = {place for place, complete in chosen.items() if not complete}
-    maker = None
+    store = None
     if lacking and instances:
-        maker = _maker(settings, choice.seed, jobs or os.cpu_count() or 1)
+        store = _instance_store(settings, selection.seed, jobs or os.cpu_count() or 1)
         title = f"Making instances of {len(lacking):,} schemas"
         with progress.bar(title, len(lacking)) as advance:
-            maker.fill(reader.samples(lacking), advance)
+            store.fill(reader.samples(lacking), advance)
     return Dataset(
         name=name,
         origin=reader.origin,
         sha256=reader.sha256(),
         count=len(chosen),
         instances=_origin(chosen, lacking, made=instances),
-        choice=choice,
+        selection=selection,
         left_out=reader.left_out(),
-        read=partial(_samples, reader, chosen.keys(), lacking, maker),
+        read=partial(_samples, reader, chosen.keys(), lacking, store),
     )
 
 
 def _say_left_out(lines: Sequence[str], progress: Progress) -> None:
-    for line in lines[:_MOST_SAID]:
+    for line in lines[:_MOST_SHOWN]:
         progress.say(f"left out: {line}")
-    if len(lines) > _MOST_SAID:
-        progress.say(f"left out: {len(lines) - _MOST_SAID:,} more")
+    if len(lines) > _MOST_SHOWN:
+        progress.say(f"left out: {len(lines) - _MOST_SHOWN:,} more")
 
 
 def _reader(
@@ -117,7 +127,7 @@ def _local(path: Path) -> SampleReader:
     """Return the reader of what is there: tables come before files.
 
     Raises:
-        NoInput: there is neither.
+        NoInput: There is neither.
     """
     reader: SampleReader | None = None
     if path.is_dir():
@@ -152,44 +162,44 @@ def _sample(settings: FetchSettings, progress: Progress) -> SampleReader:
     return reader
 
 
-def _chosen(
-    reader: SampleReader, choice: SampleSelection, name: str
+def _select(
+    reader: SampleReader, selection: SampleSelection, name: str
 ) -> dict[int, bool]:
-    """Return the places that are chosen, and whether instances are there already.
+    """Return the places that are selected, and whether instances are there already.
 
     Raises:
-        NoInput: there is none.
-        BadConfiguration: a config or a split does not exist.
+        NoInput: There is none.
+        BadConfiguration: A config or a split does not exist.
     """
     configs: dict[str, None] = {}
     splits: dict[str, None] = {}
     allowed = []
     complete = {}
-    for place, each in enumerate(reader.names()):
-        configs[each.config] = splits[each.split] = None
-        if choice.allows(each):
-            allowed.append((place, each.config, each.id))
-            complete[place] = each.complete
+    for place, sample in enumerate(reader.names()):
+        configs[sample.config] = splits[sample.split] = None
+        if selection.allows(sample):
+            allowed.append((place, sample.config, sample.id))
+            complete[place] = sample.complete
     if not configs:
         raise NoInput("no schema in it", name)
     for wanted, there, what in (
-        (choice.configs, configs, "config"),
-        (choice.splits, splits, "split"),
+        (selection.configs, configs, "config"),
+        (selection.splits, splits, "split"),
     ):
-        unknown = ", ".join(each for each in wanted if each not in there)
+        unknown = ", ".join(name for name in wanted if name not in there)
         if unknown:
             known = ", ".join(filter(None, there)) or "none"
             raise BadConfiguration(f"no {what} {unknown}", name, f"there are: {known}")
     if not allowed:
-        raise NoInput(f"no schema in it is {_said(choice)}", name)
-    if choice.limit is not None and choice.limit < len(allowed):
-        places = draw(allowed, choice.limit, choice.seed)
+        raise NoInput(f"no schema in it is {_describe(selection)}", name)
+    if selection.limit is not None and selection.limit < len(allowed):
+        places = draw(allowed, selection.limit, selection.seed)
         return {place: complete[place] for place in places}
     return complete
 
 
-def _said(choice: SampleSelection) -> str:
-    ids = sorted(choice.ids)
+def _describe(selection: SampleSelection) -> str:
+    ids = sorted(selection.ids)
     return ", ".join(ids[:3]) if ids else "of that config and split"
 
 
@@ -200,7 +210,7 @@ def _origin(chosen: Mapping[int, bool], lacking: set[int], *, made: bool) -> str
     return " and ".join(filter(None, (given, new))) or "none"
 
 
-def _maker(settings: FetchSettings, seed: int, jobs: int) -> InstanceStore:
+def _instance_store(settings: FetchSettings, seed: int, jobs: int) -> InstanceStore:
     from evaluation.data.instance_store import InstanceStore  # noqa: PLC0415 - heavy, rarely asked
 
     return InstanceStore(settings.cache, seed, jobs)
@@ -210,13 +220,13 @@ def _samples(
     reader: SampleReader,
     places: Collection[int],
     lacking: set[int],
-    maker: InstanceStore | None,
+    store: InstanceStore | None,
 ) -> Iterator[Sample]:
-    """Yield subjects in order, those that lack instances with what was made."""
+    """Yield samples in order, those that lack instances with what was made."""
     samples = reader.samples(places)
-    if maker is None:
+    if store is None:
         return samples
-    return maker.completed(
+    return store.completed(
         (sample, place in lacking)
         for place, sample in zip(sorted(places), samples, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Instances for schemas that come without: made in child processes, once, and kept.
+"""Instances for schemas that come without any: made once, in child processes.
 
 What is made depends on the schema's text, its dialect, the seed and the code alone;
 that is the key under which it is kept, so that of a folder's schemas only the edited
@@ -14,9 +14,10 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-import orjson
+import msgspec
 
 from curation.instances.dataset.build_step import BATCH_LENGTH, BATCH_SCHEMAS
+from curation.instances.dataset.worker_messages import InstanceUnit
 from curation.instances.dataset.worker_program import (
     instances_of,
     limits,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.workers.outcomes import ProcessResult
     from evaluation.core.cases import Sample
@@ -44,18 +44,33 @@ _TABLE: Final = (
     "create table if not exists made "
     "(key blob primary key, content blob, code text, at integer)"
 )
-#: Seconds for which what other versions of the code made is left alone.
-_KEPT: Final = 7 * 24 * 3600
+#: Seconds after which what another version of the code made is deleted.
+_KEPT_SECONDS: Final = 7 * 24 * 3600
 #: Seconds to wait for another process that writes.
-_PATIENCE: Final = 60.0
+_BUSY_SECONDS: Final = 60.0
+
+
+class _StoredInstances(msgspec.Struct):
+    """What is kept for one schema."""
+
+    #: The dialect in which the schema was read; empty where it was not.
+    dialect: str
+    instances: tuple[Instance, ...]
 
 
 @dataclass(slots=True)
 class InstanceStore:
-    """Makes instances and keeps them in a folder of the cache."""
+    """Makes instances and keeps them in a folder of the cache.
+
+    Example:
+        >>> store = InstanceStore(cache_folder, seed=0, jobs=2)
+        >>> store.fill(samples, advance=lambda _count: None)
+        >>> [sample.instances for sample in store.completed((s, True) for s in samples)]
+    """
 
     folder: Path
     seed: int
+    #: Number of worker processes.
     jobs: int
     _code: str = field(init=False)
 
@@ -64,7 +79,11 @@ class InstanceStore:
         self._code = fingerprint(code=code_digest(), versions=dict(versions()))
 
     def fill(self, samples: Iterable[Sample], advance: Callable[[int], None]) -> None:
-        """Make what is not kept yet; `advance` is told how many more are there.
+        """Make the instances of samples for which none are kept yet.
+
+        Args:
+            samples: Schemas without instances.
+            advance: Called with the number of samples that are done in addition.
 
         Raises:
             WorkerDidNotStart: a worker cannot be started.
@@ -76,18 +95,24 @@ class InstanceStore:
                 program(self.seed), jobs=self.jobs, limits=limits(), attempts=1
             ) as pool,
         ):
-            old = (self._code, int(time.time()) - _KEPT)
+            old = (self._code, int(time.time()) - _KEPT_SECONDS)
             kept.execute("delete from made where code != ? and at < ?", old)
             kept.commit()
             missing = self._missing(samples, kept, advance)
             failed = list(self._round(pool, missing, kept, advance))
             # Asked once more for what has cost too much, for its witnesses alone.
-            lean = ((unit | {"lean": True}, first) for unit, first in failed)
+            lean = (
+                (msgspec.structs.replace(unit, lean=True), first)
+                for unit, first in failed
+            )
             for _ in self._round(pool, lean, kept, advance):
                 pass
 
     def completed(self, samples: Iterable[tuple[Sample, bool]]) -> Iterator[Sample]:
-        """Yield the subjects, those that lack instances with what is kept for them.
+        """Yield samples, those that lack instances with what is kept for them.
+
+        Args:
+            samples: Each with whether it lacks instances.
 
         Raises:
             BadData: `fill` was not called for one of them.
@@ -102,11 +127,11 @@ class InstanceStore:
                 if content is None:
                     name = f"{sample.config}/{sample.id}"
                     raise BadData("changed while it was measured", name)
-                made = orjson.loads(content)
+                stored = msgspec.json.decode(content, type=_StoredInstances)
                 yield replace(
                     sample,
-                    dialect=made["dialect"] or sample.dialect,
-                    instances=tuple(Instance(**each) for each in made["instances"]),
+                    dialect=stored.dialect or sample.dialect,
+                    instances=stored.instances,
                 )
 
     def _missing(
@@ -114,7 +139,7 @@ class InstanceStore:
         samples: Iterable[Sample],
         kept: sqlite3.Connection,
         advance: Callable[[int], None],
-    ) -> Iterator[tuple[UntypedJson, None]]:
+    ) -> Iterator[tuple[InstanceUnit, None]]:
         for sample in samples:
             unit = _unit(sample)
             if _found(kept, self._key(unit)) is None:
@@ -125,17 +150,17 @@ class InstanceStore:
     def _round(
         self,
         pool: Pool,
-        units: Iterable[tuple[UntypedJson, ProcessResult | None]],
+        units: Iterable[tuple[InstanceUnit, ProcessResult | None]],
         kept: sqlite3.Connection,
         advance: Callable[[int], None],
-    ) -> Iterator[tuple[UntypedJson, ProcessResult]]:
+    ) -> Iterator[tuple[InstanceUnit, ProcessResult]]:
         """Ask for units; keep what is made, yield what failed for the first time."""
-        sent: dict[int, Sequence[tuple[UntypedJson, ProcessResult | None]]] = {}
+        sent: dict[int, Sequence[tuple[InstanceUnit, ProcessResult | None]]] = {}
 
-        def batches() -> Iterator[list[UntypedJson]]:
+        def batches() -> Iterator[list[InstanceUnit]]:
             cut = in_batches(
                 units,
-                lambda each: len(each[0]["schema"]),
+                lambda pair: len(pair[0].schema),
                 most=BATCH_SCHEMAS,
                 heaviest=BATCH_LENGTH,
             )
@@ -159,32 +184,32 @@ class InstanceStore:
             kept.commit()
 
     def _keep(
-        self, kept: sqlite3.Connection, unit: UntypedJson, made: SchemaInstances
+        self, kept: sqlite3.Connection, unit: InstanceUnit, made: SchemaInstances
     ) -> None:
-        content = {
-            "dialect": made.dialect,
-            "instances": [
-                {
-                    "text": each.text,
-                    "valid": each.valid,
-                    "kind": each.kind,
-                    "keyword": each.keyword,
-                    "schema_pointer": each.schema_pointer,
-                }
-                for each in made.instances
-            ],
-        }
+        stored = _StoredInstances(
+            dialect=made.dialect,
+            instances=tuple(
+                Instance(
+                    text=row.text,
+                    valid=row.valid,
+                    kind=row.kind,
+                    keyword=row.keyword,
+                    schema_pointer=row.schema_pointer,
+                )
+                for row in made.instances
+            ),
+        )
         now = int(time.time())
-        row = (self._key(unit), orjson.dumps(content), self._code, now)
+        row = (self._key(unit), msgspec.json.encode(stored), self._code, now)
         kept.execute("insert or replace into made values (?, ?, ?, ?)", row)
 
-    def _key(self, unit: UntypedJson) -> bytes:
-        text = f"{self._code}\n{self.seed}\n{unit['dialect']}\n{unit['schema']}"
+    def _key(self, unit: InstanceUnit) -> bytes:
+        text = f"{self._code}\n{self.seed}\n{unit.dialect}\n{unit.schema}"
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
     @contextmanager
     def _kept(self) -> Iterator[sqlite3.Connection]:
-        """Open what is kept for a while; whatever happens to it names the file."""
+        """Open the file of the store for a while; an error in it names the file."""
         try:
             with closing(self._open()) as kept:
                 yield kept
@@ -192,7 +217,7 @@ class InstanceStore:
             raise self._unwritable(error) from error
 
     def _open(self) -> sqlite3.Connection:
-        """Open what is kept; a damaged file is thrown away."""
+        """Open the file of the store; a damaged one is deleted first."""
         path = self.folder / _FILE
         with suppress(sqlite3.DatabaseError, OSError):
             return _connected(path)
@@ -212,7 +237,7 @@ class InstanceStore:
 
 def _connected(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = sqlite3.connect(path, timeout=_PATIENCE)
+    kept = sqlite3.connect(path, timeout=_BUSY_SECONDS)
     try:
         kept.execute("pragma journal_mode=wal")
         kept.execute("pragma synchronous=normal")
@@ -230,5 +255,5 @@ def _found(kept: sqlite3.Connection, key: bytes) -> bytes | None:
     return None if row is None else row[0]
 
 
-def _unit(sample: Sample) -> UntypedJson:
-    return {"schema": sample.schema, "dialect": sample.dialect}
+def _unit(sample: Sample) -> InstanceUnit:
+    return InstanceUnit(schema=sample.schema, dialect=sample.dialect)

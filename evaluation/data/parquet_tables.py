@@ -68,7 +68,7 @@ class ParquetTables:
 
     @classmethod
     def of(cls, folder: Path, origin: str) -> ParquetTables | None:
-        """Look at a folder; None where it holds no `<config>/*.parquet`."""
+        """Return the reader of a folder; None where it has no `<config>/*.parquet`."""
         parts = tuple(_parts(folder))
         return cls(folder=folder, parts=parts, origin=origin) if parts else None
 
@@ -86,33 +86,33 @@ class ParquetTables:
         for part in self.parts:
             complete = part.instances is not None
             for batch in _batches(part.schemas, ("unique_id",)):
-                for each in batch.column("unique_id").to_pylist():
+                for name in batch.column("unique_id").to_pylist():
                     yield SampleName(
-                        config=part.config, id=each, split=part.split, complete=complete
+                        config=part.config, id=name, split=part.split, complete=complete
                     )
 
     def samples(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the records at these places, with their instances if there are any.
 
         Raises:
-            BadData: instances are not in the order of their records.
+            BadData: Instances are not in the order of their records.
         """
         first = 0
         for part in self.parts:
             rows, first = _chosen(part, places, first)
-            names = {name for each in rows for name in each.values()}
-            beside = _Beside(part.instances or (), names)
+            names = {name for batch in rows for name in batch.values()}
+            instances = _InstancesByRecord(part.instances or (), names)
             for batch, own in zip(_batches(part.schemas, _WANTED), rows, strict=True):
                 for row in own:
-                    yield _subject(batch, row, part, beside.of(own[row]))
-            beside.close()
+                    yield _sample(batch, row, part, instances.take(own[row]))
+            instances.close()
 
     def left_out(self) -> tuple[str, ...]:
         """Return nothing: a row is a schema."""
         return ()
 
 
-class _Beside:
+class _InstancesByRecord:
     """The instances of some records, taken record by record."""
 
     def __init__(self, paths: Sequence[Path], names: set[str]) -> None:
@@ -120,10 +120,10 @@ class _Beside:
         self._groups = groupby(_instances(paths, names), key=itemgetter(0))
         self._next = next(self._groups, None)
 
-    def of(self, name: str) -> tuple[Instance, ...]:
+    def take(self, name: str) -> tuple[Instance, ...]:
         if self._next is None or self._next[0] != name:
             return ()
-        found = tuple(each for _, each in self._next[1])
+        found = tuple(instance for _, instance in self._next[1])
         self._next = next(self._groups, None)
         return found
 
@@ -175,16 +175,16 @@ def _chosen(
 def _batches(
     paths: Sequence[Path], columns: Sequence[str], rows: int = _BATCH
 ) -> Iterator[pa.RecordBatch]:
-    """Yield some columns a few rows at a time; those that are not there are not.
+    """Yield the columns that a file has of these, a few rows at a time.
 
     Raises:
-        BadConfiguration: one that is needed is not there.
-        BadData: a file cannot be read.
+        BadConfiguration: One that is needed is missing.
+        BadData: A file cannot be read.
     """
     for path in paths:
         try:
             with pq.ParquetFile(path) as file:
-                there = [each for each in columns if each in file.schema_arrow.names]
+                there = [name for name in columns if name in file.schema_arrow.names]
                 missing = sorted(_NEEDED.intersection(columns).difference(there))
                 if missing:
                     what = f"no column {', '.join(missing)}"
@@ -194,7 +194,7 @@ def _batches(
             raise BadData(f"not readable as parquet ({error})", str(path)) from error
 
 
-def _subject(
+def _sample(
     batch: pa.RecordBatch, row: int, part: _Part, instances: tuple[Instance, ...]
 ) -> Sample:
     found = {name: batch.column(name)[row].as_py() for name in batch.schema.names}

@@ -1,8 +1,8 @@
-"""Some of the subjects instead of all, the same ones on every machine.
+"""Some of the samples instead of all, the same ones on every machine.
 
-Who is drawn is decided by a digest of the seed and the name, so nothing moves when
-other subjects come or go, and a larger draw holds the smaller one, but for what
-rounding gives another config.
+Which ones is decided by a digest of the seed and the name. So the draw does not depend
+on the order of the samples, and a larger draw holds the smaller one, except where
+rounding gives a place to another config.
 """
 
 from __future__ import annotations
@@ -18,11 +18,18 @@ T = TypeVar("T")
 
 
 def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[int]:
-    """Draw so many of the given, each config by its share of all.
+    """Draw some samples, from each config by its share of all.
 
-    Takes a place, a config and an id for each; returns places in ascending order.
-    Shares are rounded by largest remainder, and a config with any subject has one
-    as long as there are as many places as configs.
+    Shares are rounded by largest remainder; every config has one sample at least, if
+    the limit allows it.
+
+    Args:
+        names: The place, config and id of each sample.
+        limit: How many are drawn.
+        seed: Another seed draws others.
+
+    Returns:
+        The places of those that are drawn, in ascending order.
     """
     kept: dict[str, list[tuple[int, int]]] = {}
     counts: dict[str, int] = {}
@@ -64,7 +71,12 @@ def _shares(counts: Mapping[str, int], limit: int) -> dict[str, int]:
 
 
 def take_shard(items: Iterable[T], shard: int, shards: int) -> Iterator[T]:
-    """Yield every `shards`-th item, from the `shard`-th on (counted from 1)."""
+    """Yield every `shards`-th item, from the `shard`-th on (counted from 1).
+
+    Example:
+        >>> list(take_shard("abcde", 2, 3))
+        ['b', 'e']
+    """
     for position, item in enumerate(items):
         if position % shards == shard - 1:
             yield item

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
-#: Config of a schema that stands in no folder of the data's own.
+#: Config of a schema that is in no folder below the one that was named.
 FILES: Final = "files"
-#: What may stand between a keyword and its place in MaskBench's descriptions.
+#: How the description of a near miss begins in the MaskBench files that we write.
 _NEAR_MISS: Final = "near_miss: "
 
 
@@ -40,18 +40,20 @@ _NEAR_MISS: Final = "near_miss: "
 class SchemaFiles:
     """Schemas of a folder, in natural order of their paths, or of one file."""
 
+    #: The folder that the config and id of a schema are relative to.
     root: Path
     paths: tuple[Path, ...]
     origin: str = "files"
+    #: The files that are no schema, and what is wrong with each.
     _bad: dict[Path, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, root: Path) -> SchemaFiles | None:
-        """Look at a path; None where there is no `*.json`."""
+        """Return the reader of a path; None where it holds no `*.json`."""
         if root.is_file():
             return cls(root.parent, (root,))
-        found = (each for each in root.rglob("*.json") if each.is_file())
-        visible = [each for each in found if not _is_hidden(each, root)]
+        found = (path for path in root.rglob("*.json") if path.is_file())
+        visible = [path for path in found if not _is_hidden(path, root)]
         visible.sort(key=lambda path: natural_key(path.relative_to(root).as_posix()))
         return cls(root, tuple(visible)) if visible else None
 
@@ -67,28 +69,28 @@ class SchemaFiles:
         """Yield the name of every schema.
 
         Raises:
-            BadData: the only file is no schema.
+            BadData: The only file is no schema.
         """
         self._bad = {}
         for path in self.paths:
-            read = self._read(path)
-            if isinstance(read, Sample):
-                complete = bool(read.instances)
-                yield SampleName(config=read.config, id=read.id, complete=complete)
+            sample = self._read(path)
+            if isinstance(sample, Sample):
+                complete = bool(sample.instances)
+                yield SampleName(config=sample.config, id=sample.id, complete=complete)
             elif len(self.paths) == 1:
-                raise BadData(read, str(path))
+                raise BadData(sample, str(path))
             else:
-                self._bad[path] = read
+                self._bad[path] = sample
 
     def samples(self, places: Collection[int]) -> Iterator[Sample]:
         """Yield the schemas at these places."""
         good = (path for path in self.paths if path not in self._bad)
         for place, path in enumerate(good):
             if place in places:
-                read = self._read(path)
-                if isinstance(read, str):
-                    raise BadData(f"changed while it was read: {read}", str(path))
-                yield read
+                sample = self._read(path)
+                if isinstance(sample, str):
+                    raise BadData(f"changed while it was read: {sample}", str(path))
+                yield sample
 
     def left_out(self) -> tuple[str, ...]:
         """Return the files that are no schema, and why."""
@@ -103,23 +105,21 @@ class SchemaFiles:
         value = refused or parse(content)
         if isinstance(value, Rejected):
             return f"not a JSON text: {value.detail or value.reason}"
-        if isinstance(value, dict) and _is_maskbench(value):
-            return _maskbench(path, value)
+        if isinstance(value, dict) and "schema" in value:
+            tests = value.get("tests")
+            if isinstance(tests, list):
+                return _maskbench(path, value, tests)
         if not isinstance(value, dict | bool):
             return "a JSON Schema is an object, true or false"
         inside = path.relative_to(self.root)
         config = inside.parts[0] if len(inside.parts) > 1 else FILES
         rest = inside.parts[1:] if len(inside.parts) > 1 else inside.parts
         name = "/".join(rest).removesuffix(".json").removesuffix(".schema")
-        return _subject(config, name, value)
+        return _sample(config, name, value)
 
 
 def _is_hidden(path: Path, root: Path) -> bool:
     return any(part.startswith(".") for part in path.relative_to(root).parts)
-
-
-def _is_maskbench(value: dict[str, UntypedJson]) -> bool:
-    return "schema" in value and isinstance(value.get("tests"), list)
 
 
 def _content(path: Path) -> bytes:
@@ -129,8 +129,8 @@ def _content(path: Path) -> bytes:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
 
 
-def _subject(
-    config: str, name: str, schema: UntypedJson, instances: Iterable[Instance] = ()
+def _sample(
+    config: str, name: str, schema: Json, instances: Iterable[Instance] = ()
 ) -> Sample:
     return Sample(
         id=name,
@@ -144,21 +144,23 @@ def _subject(
     )
 
 
-def _maskbench(path: Path, given: dict[str, UntypedJson]) -> Sample | str:
+def _maskbench(path: Path, given: dict[str, Json], tests: list[Json]) -> Sample | str:
     """Return the schema of one of MaskBench's files, with its tests."""
-    told = given.get("csbdata")
-    own = told if isinstance(told, dict) else {}
+    ours = given.get("csbdata")
+    names = ours if isinstance(ours, dict) else {}
     split, unique_id = name_of(path)
-    config, name = own.get("config") or split or FILES, own.get("id") or unique_id
+    config, name = names.get("config") or split or FILES, names.get("id") or unique_id
     try:
-        instances = [_instance(each) for each in given["tests"]]
-    except (LookupError, TypeError, AttributeError) as error:
+        instances = [_instance(test) for test in tests]
+    except (LookupError, TypeError) as error:
         return f"not MaskBench's format ({error!r})"
-    return _subject(str(config), str(name), given["schema"], instances)
+    return _sample(str(config), str(name), given["schema"], instances)
 
 
-def _instance(test: dict[str, UntypedJson]) -> Instance:
-    """Return a test as an instance; ours say the keyword in their description."""
+def _instance(test: Json) -> Instance:
+    """Return a test as an instance; ours name the keyword in their description."""
+    if not isinstance(test, dict):
+        raise TypeError(test)
     valid, text = test["valid"], test.get("text")
     if not isinstance(valid, bool):
         raise TypeError(valid)
@@ -175,7 +177,7 @@ def _instance(test: dict[str, UntypedJson]) -> Instance:
     )
 
 
-def _text(data: UntypedJson) -> str:
+def _text(data: Json) -> str:
     text = write(data)
     try:
         text.encode()

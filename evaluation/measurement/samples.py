@@ -48,7 +48,7 @@ def open_samples(
     if request.data is None or isinstance(request.data, str | Path):
         return open_data(
             None if request.data is None else str(request.data),
-            choice=choice,
+            selection=choice,
             instances=instances,
             settings=request.fetch,
             progress=progress,
@@ -72,7 +72,7 @@ def _given(samples: Sequence[Sample], choice: SampleSelection) -> Dataset:
         sha256=digest.hexdigest(),
         count=len(chosen),
         instances=GIVEN if any(sample.instances for sample in chosen) else "none",
-        choice=choice,
+        selection=choice,
         left_out=(),
         read=lambda: iter(chosen),
     )

@@ -12,7 +12,7 @@ from curation.system.progress import Quiet
 from evaluation.data import find_data
 from evaluation.data.find_data import open_data
 from evaluation.data.parquet_tables import ParquetTables
-from tests.evaluation.data.made_tables import write_tables
+from tests.evaluation.data.written_tables import write_tables
 from tests.publishing import connected
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.core.cases import Instance
 from evaluation.data import SampleSelection, open_data
-from tests.evaluation.data.made_tables import SCHEMA, write, write_tables
+from tests.evaluation.data.written_tables import SCHEMA, write, write_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ def _ids(data: Dataset) -> list[str]:
 
 def _open(where: Path, choice: SampleSelection | None = None) -> Dataset:
     settings = FetchSettings(mirror=None, cache=where.parent / "cache")
-    return open_data(str(where), choice=choice, settings=settings)
+    return open_data(str(where), selection=choice, settings=settings)
 
 
 def test_a_build_is_read_in_its_order_as_often_as_asked(build: Path) -> None:
