@@ -17,7 +17,8 @@ _WORD_ENDS = rf"(?![{_WORD}])"
 _LINE_END = r"(?:\\r|\\n|\s)"
 _PRIVATE_KEY = (
     r"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----"
-    rf"{_LINE_END}*(?:[A-Za-z-]+: [^\n]*{_LINE_END}+)*[{_WORD}+/=]{{40}}"
+    rf"{_LINE_END}*(?:[A-Za-z-]+: [^\n]*\n{_LINE_END}*)*"
+    rf"(?:[A-Za-z-]+: [^\n]*{_LINE_END})?[{_WORD}+/=]{{40}}"
 )
 
 

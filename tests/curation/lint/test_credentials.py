@@ -82,3 +82,10 @@ def test_placeholders_and_near_misses_are_no_credentials(text: str) -> None:
 def test_ordinary_text_is_no_credential(value: Json) -> None:
     """Nothing crashes on any text, and chance makes no credential."""
     assert find_credential(value) is None
+
+
+def test_a_key_of_nothing_but_headers_is_read_to_its_end() -> None:
+    """Each could end at any of its spaces: tried in every way, they take years."""
+    text = "-----BEGIN " + "PRIVATE KEY-----\n" + "a: " * 2_000
+    assert find_credential(text) is None
+    assert find_credential(text + "\n" + MIXED) is not None
