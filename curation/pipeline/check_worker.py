@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import json
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
@@ -22,8 +22,8 @@ from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.validation.fastjsonschema_worker import COMPILES
 from curation.validation.fastjsonschema_worker import verdict as compiled
-from curation.validation.metaschema_2020_12 import refuse
 from curation.validation.metaschemas import complaint, is_valid, recheck, valid_under
+from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
@@ -37,13 +37,6 @@ if TYPE_CHECKING:
 _LOST = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)
 #: The verdict of a validator that takes the schema.
 ACCEPTS = "accepts"
-_BUILDERS: dict[str, Any] = {
-    "draft-04": jsonschema_rs.Draft4Validator,
-    "draft-06": jsonschema_rs.Draft6Validator,
-    "draft-07": jsonschema_rs.Draft7Validator,
-    "2019-09": jsonschema_rs.Draft201909Validator,
-    "2020-12": jsonschema_rs.Draft202012Validator,
-}
 
 
 def _by_jsonschema(schema: UntypedJson, dialect: str) -> str:
@@ -57,7 +50,7 @@ def _by_jsonschema_rs(schema: UntypedJson, dialect: str) -> str:
         return str(found)
     plain = jsontext.plain(schema)
     try:
-        _BUILDERS[dialect](plain, validate_formats=False, retriever=refuse)
+        RUST_VALIDATORS[dialect](plain, validate_formats=False, retriever=refuse)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         # The first line is the fact; the rest repeats the schema.
         return str(error).partition("\n")[0] or type(error).__name__

@@ -12,7 +12,7 @@ import hashlib
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
@@ -20,13 +20,15 @@ from curation.json.objects import searchable
 from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.system.escaping import shortened
-from curation.validation.fast_import import Draft202012Validator, SchemaError
+from curation.validation.python_validators import PYTHON_VALIDATORS, SchemaError
+from curation.validation.rust_validators import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.core.json_types import UntypedJson
 
+_SLOW = PYTHON_VALIDATORS["2020-12"]
 #: The formats that the metaschema of 2020-12 uses.
 FORMATS = ("regex", "uri", "uri-reference")
 #: Distinct texts remembered for each format.
@@ -55,18 +57,9 @@ class Complaint:
         return f"{self.pointer or '(root)'}: {self.message}"
 
 
-def refuse(uri: str) -> NoReturn:
-    """Refuse to fetch a document; every validator here is given this.
-
-    Raises:
-        LookupError: always.
-    """
-    raise LookupError(uri)
-
-
 def _conforms(name: str) -> Callable[[str], bool]:
     """Return jsonschema's own check of a format, remembering its answers."""
-    conforms = Draft202012Validator.FORMAT_CHECKER.conforms
+    conforms = _SLOW.FORMAT_CHECKER.conforms
 
     @lru_cache(maxsize=_REMEMBERED)
     def check(text: str) -> bool:
@@ -81,9 +74,9 @@ def _conforms(name: str) -> Callable[[str], bool]:
 
 
 @lru_cache(maxsize=1)
-def _quick() -> Any:  # noqa: ANN401 - jsonschema-rs has no common base to name
+def _quick() -> jsonschema_rs.Validator:
     return jsonschema_rs.Draft202012Validator(
-        dict(Draft202012Validator.META_SCHEMA),
+        dict(_SLOW.META_SCHEMA),
         formats={name: _conforms(name) for name in FORMATS},
         validate_formats=True,
         retriever=refuse,
@@ -113,7 +106,7 @@ def slow(schema: UntypedJson) -> Complaint | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            Draft202012Validator.check_schema(schema)
+            _SLOW.check_schema(schema)
         except SchemaError as error:
             path = pointer(tuple(str(each) for each in error.absolute_path))
             return Complaint(pointer=path, message=shortened(error.message, _SHOWN))

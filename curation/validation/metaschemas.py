@@ -11,9 +11,7 @@ from __future__ import annotations
 import sys
 import warnings
 from functools import cache
-from typing import TYPE_CHECKING, Any
-
-import jsonschema_rs
+from typing import TYPE_CHECKING
 
 from curation.json.pointer import pointer
 from curation.json.text import plain, write
@@ -25,29 +23,16 @@ from curation.schema.dialects import (
     Dialect,
 )
 from curation.schema.subschemas import subschemas
-from curation.validation.fast_import import jsonschema
-from curation.validation.metaschema_2020_12 import Complaint, refuse
+from curation.validation.metaschema_2020_12 import Complaint
+from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
+from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
+    import jsonschema_rs
+
     from curation.core.json_types import UntypedJson
     from curation.json.pointer import Tokens
 
-#: jsonschema-rs's validator of each dialect.
-VALIDATORS = {
-    "draft-04": jsonschema_rs.Draft4Validator,
-    "draft-06": jsonschema_rs.Draft6Validator,
-    "draft-07": jsonschema_rs.Draft7Validator,
-    "2019-09": jsonschema_rs.Draft201909Validator,
-    "2020-12": jsonschema_rs.Draft202012Validator,
-}
-_SLOW = {
-    "draft-03": jsonschema.Draft3Validator,
-    "draft-04": jsonschema.Draft4Validator,
-    "draft-06": jsonschema.Draft6Validator,
-    "draft-07": jsonschema.Draft7Validator,
-    "2019-09": jsonschema.Draft201909Validator,
-    "2020-12": jsonschema.Draft202012Validator,
-}
 #: Frames that the slow check may take for the deepest document that is read.
 _FRAMES = 20_000
 #: From here on a double no longer tells every integer from the next.
@@ -64,10 +49,10 @@ MASK = "\0"
 
 
 @cache
-def _quick(name: str) -> Any:  # noqa: ANN401 - jsonschema-rs has no common base to name
+def _quick(name: str) -> jsonschema_rs.Validator:
     """Return jsonschema-rs's validator of schemas of one dialect, built once."""
-    metaschema = dict(_SLOW[name].META_SCHEMA)
-    return VALIDATORS[name](
+    metaschema = dict(PYTHON_VALIDATORS[name].META_SCHEMA)
+    return RUST_VALIDATORS[name](
         metaschema, validate_formats=False, retriever=refuse, mask=MASK
     )
 
@@ -96,7 +81,7 @@ def complaint(schema: UntypedJson, dialect: Dialect) -> Complaint | None:
     return Complaint(pointer=pointer(tokens), message=message)
 
 
-def cause(error: Any) -> tuple[Tokens, str]:  # noqa: ANN401 - either of two types
+def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
     """Return where an error of jsonschema-rs stands, and what it says."""
     tokens = tuple(map(str, error.instance_path))
     branches = getattr(error.kind, "context", None) or []
@@ -121,7 +106,9 @@ def recheck(schema: UntypedJson, dialect: Dialect) -> Complaint | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            _SLOW[dialect.name].check_schema(plain(schema), format_checker=_NO_FORMATS)
+            PYTHON_VALIDATORS[dialect.name].check_schema(
+                plain(schema), format_checker=_NO_FORMATS
+            )
     except jsonschema.SchemaError as error:
         tokens = tuple(map(str, error.absolute_path))
         message = _cut(error.message, 3 * _SHOWN)

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 import jsonschema_rs
 import regress
 
-from curation.validation.metaschema_2020_12 import refuse
+from curation.validation.rust_validators import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

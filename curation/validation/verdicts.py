@@ -23,8 +23,8 @@ from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import children, subschemas
-from curation.validation.metaschema_2020_12 import refuse
-from curation.validation.metaschemas import MASK, VALIDATORS, cause, recheck
+from curation.validation.metaschemas import MASK, cause, recheck
+from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     from referencing import Specification
@@ -66,7 +66,7 @@ def of_jsonschema_rs(schema: UntypedJson, dialect: Dialect) -> Verdict:
     """Return whether jsonschema-rs builds a validator of the schema."""
     name = "jsonschema-rs"
     try:
-        VALIDATORS[dialect.name](plain(schema), retriever=refuse, mask=MASK)
+        RUST_VALIDATORS[dialect.name](plain(schema), retriever=refuse, mask=MASK)
     except jsonschema_rs.ValidationError as error:
         tokens, message = cause(error)
         where = pointer(tokens) or "(root)"

@@ -26,25 +26,11 @@ from curation.references.resolution import (
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.locations import SchemaLocation
-from curation.validation.metaschema_2020_12 import refuse
+from curation.validation.rust_validators import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
-_VALIDATORS = {
-    "draft-04": jsonschema_rs.Draft4Validator,
-    "draft-06": jsonschema_rs.Draft6Validator,
-    "draft-07": jsonschema_rs.Draft7Validator,
-    "2019-09": jsonschema_rs.Draft201909Validator,
-    "2020-12": jsonschema_rs.Draft202012Validator,
-}
-_DRAFTS = {
-    "draft-04": jsonschema_rs.Draft4,
-    "draft-06": jsonschema_rs.Draft6,
-    "draft-07": jsonschema_rs.Draft7,
-    "2019-09": jsonschema_rs.Draft201909,
-    "2020-12": jsonschema_rs.Draft202012,
-}
 #: Where the record stands in the registry from which single places are compiled.
 _HERE = "json-schema:///record"
 
@@ -202,7 +188,7 @@ class CompiledSchema:
         return self._compile(formats=False)
 
     def _compile(self, *, formats: bool) -> Any:  # noqa: ANN401 - as above
-        validator = _VALIDATORS[self.dialect.name]
+        validator = RUST_VALIDATORS[self.dialect.name]
         try:
             return validator(self.schema, validate_formats=formats, retriever=refuse)
         except jsonschema_rs.ReferencingError as error:
@@ -284,7 +270,7 @@ class CompiledSchema:
         First under its own identifier; that fails where it is relative, or that
         of a metaschema, and then the identifier is left out.
         """
-        draft, keyword = _DRAFTS[self.dialect.name], self.dialect.id_keyword
+        draft, keyword = RUST_DRAFTS[self.dialect.name], self.dialect.id_keyword
         variants = [(self._own.base or _HERE, self.schema)]
         if self._own.base:
             bare = {name: each for name, each in self.schema.items() if name != keyword}
@@ -302,7 +288,7 @@ class CompiledSchema:
     def _compile_place(self, location: SchemaLocation) -> Any:  # noqa: ANN401 - as above
         if location is self.root:
             return self.rs
-        validator = _VALIDATORS[self.dialect.name]
+        validator = RUST_VALIDATORS[self.dialect.name]
         for uri, registry in self._registries:
             target = (location.document or uri) + "#" + _fragment(location.tokens)
             with suppress(ValueError, jsonschema_rs.ReferencingError):

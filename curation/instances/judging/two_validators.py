@@ -17,9 +17,9 @@ from referencing import Registry
 
 from curation.instances.judging.unevaluated import unevaluated_properties
 from curation.json.text import canonical
-from curation.schema.dialects import BY_NAME
+from curation.schema.dialects import DIALECTS, Dialect
 from curation.schema.dialects import DRAFT_2019_09 as _SINCE
-from curation.validation.fast_import import jsonschema
+from curation.validation.python_validators import PYTHON_VALIDATORS, jsonschema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,7 +167,7 @@ def _unique_items(
     The canonical form is equal where JSON Schema says that values are.
     """
     if not validator.is_type(instance, "array") or len(instance) < _MANY_ITEMS:
-        own = jsonschema.Draft202012Validator.VALIDATORS["uniqueItems"]
+        own = PYTHON_VALIDATORS["2020-12"].VALIDATORS["uniqueItems"]
         yield from own(validator, wanted, instance, schema) or ()
     elif wanted and len(set(map(canonical, instance))) < len(instance):
         yield jsonschema.ValidationError("an item stands twice")
@@ -182,18 +182,11 @@ _ECMA: Final = {
 _NEW: Final = {"unevaluatedProperties": unevaluated_properties(is_match)}
 
 
-def _extended(name: str, kind: Any) -> Any:  # noqa: ANN401 - jsonschema's own classes
-    keywords = {**_ECMA, **(_NEW if BY_NAME[name].order >= _SINCE.order else {})}
-    return jsonschema.validators.extend(kind, keywords)  # type: ignore[no-untyped-call] # typeshed leaves it open
+def _extended(dialect: Dialect) -> Any:  # noqa: ANN401 - jsonschema's own classes
+    keywords = {**_ECMA, **(_NEW if dialect.order >= _SINCE.order else {})}
+    return jsonschema.validators.extend(PYTHON_VALIDATORS[dialect.name], keywords)  # type: ignore[no-untyped-call] # typeshed leaves it open
 
 
 _VALIDATORS: Final[dict[str, Any]] = {
-    name: _extended(name, kind)
-    for name, kind in (
-        ("draft-04", jsonschema.Draft4Validator),
-        ("draft-06", jsonschema.Draft6Validator),
-        ("draft-07", jsonschema.Draft7Validator),
-        ("2019-09", jsonschema.Draft201909Validator),
-        ("2020-12", jsonschema.Draft202012Validator),
-    )
+    dialect.name: _extended(dialect) for dialect in DIALECTS
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from referencing.jsonschema import lookup_recursive_ref
 
 from curation.schema.keywords import REFERENCE_KEYWORDS
-from curation.validation.fast_import import jsonschema
+from curation.validation.python_validators import jsonschema
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from curation.validation.fast_import import jsonschema
+from curation.validation.python_validators import PYTHON_VALIDATORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,13 +138,4 @@ def malformed(spot: EditTarget) -> Iterator[UntypedJson]:
 @lru_cache(maxsize=4096)
 def is_malformed(dialect_name: str, name: str, text: str) -> bool:
     """Tell whether jsonschema's checker refuses a text as a format."""
-    return not _CHECKERS[dialect_name].conforms(text, name)
-
-
-_CHECKERS: Final[dict[str, Any]] = {
-    "draft-04": jsonschema.Draft4Validator.FORMAT_CHECKER,
-    "draft-06": jsonschema.Draft6Validator.FORMAT_CHECKER,
-    "draft-07": jsonschema.Draft7Validator.FORMAT_CHECKER,
-    "2019-09": jsonschema.Draft201909Validator.FORMAT_CHECKER,
-    "2020-12": jsonschema.Draft202012Validator.FORMAT_CHECKER,
-}
+    return not PYTHON_VALIDATORS[dialect_name].FORMAT_CHECKER.conforms(text, name)

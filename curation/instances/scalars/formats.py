@@ -9,11 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-import jsonschema_rs
-
 from curation.instances.scalars import realistic
 from curation.instances.words import WORDS
-from curation.validation.metaschema_2020_12 import refuse
+from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     import random
@@ -158,18 +156,9 @@ def sample(name: str, rng: random.Random) -> str:
 
 @lru_cache(maxsize=512)
 def _validator(name: str, dialect: str) -> Any:  # noqa: ANN401 - of five classes
-    make = _VALIDATORS.get(dialect, jsonschema_rs.Draft202012Validator)
+    make = RUST_VALIDATORS[dialect or "2020-12"]
     schema = {"type": "string", "format": name}
     return make(schema, validate_formats=True, retriever=refuse)
-
-
-_VALIDATORS: Final = {
-    "draft-04": jsonschema_rs.Draft4Validator,
-    "draft-06": jsonschema_rs.Draft6Validator,
-    "draft-07": jsonschema_rs.Draft7Validator,
-    "2019-09": jsonschema_rs.Draft201909Validator,
-    "2020-12": jsonschema_rs.Draft202012Validator,
-}
 
 
 def accepts(name: str, text: str, dialect: str = "") -> bool:
@@ -182,9 +171,9 @@ def accepts(name: str, text: str, dialect: str = "") -> bool:
 
 @lru_cache(maxsize=1)
 def _checker() -> Any:  # noqa: ANN401 - jsonschema ships no types of its own
-    from curation.validation.fast_import import Draft202012Validator  # noqa: PLC0415 - slow
+    from curation.validation.python_validators import PYTHON_VALIDATORS  # noqa: PLC0415 - slow
 
-    return Draft202012Validator.FORMAT_CHECKER
+    return PYTHON_VALIDATORS["2020-12"].FORMAT_CHECKER
 
 
 def accepts_twice(name: str, text: str) -> bool:

@@ -11,7 +11,7 @@ from curation.core.rule import Rule
 from curation.json.objects import objects
 from curation.json.text import plain, write
 from curation.system.escaping import shortened
-from curation.validation.metaschema_2020_12 import refuse
+from curation.validation.rust_validators import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,7 @@ from jsonschema.validators import validator_for
 
 from curation.schema.dialect_uris import VENDORS, Kind, read, statement, works
 from curation.schema.dialects import BY_NAME, DIALECTS
-from curation.validation.metaschema_2020_12 import refuse
-from curation.validation.metaschemas import VALIDATORS
+from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -48,7 +47,7 @@ def test_a_spelling_works_where_both_validators_know_it(dialect: object) -> None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 built = jsonschema_rs.validator_for(schema, retriever=refuse)
-            known_there = isinstance(built, VALIDATORS[own.name])
+            known_there = isinstance(built, RUST_VALIDATORS[own.name])
         except (ValueError, jsonschema_rs.ValidationError):
             known_there = False
         assert works(uri, own) is (known_here and known_there)

@@ -156,12 +156,6 @@ def test_deep_schemas_are_checked() -> None:
     assert found.pointer.endswith("/not/type")
 
 
-def test_no_document_is_fetched() -> None:
-    """The retriever that all validators are given refuses."""
-    with pytest.raises(LookupError):
-        metaschema_2020_12.refuse("https://x.test/")
-
-
 def rechecked_key() -> str:
     """Return a key that both checks look at."""
     return next(

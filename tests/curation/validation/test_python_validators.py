@@ -7,7 +7,7 @@ import sys
 
 CODE = """
 import sys
-from curation.validation.fast_import import jsonschema
+from curation.validation.python_validators import jsonschema
 print("rfc3987_syntax" in sys.modules or "lark" in sys.modules)
 checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
 print(checker.conforms("http://example.com/\\u00e9", "iri"))
