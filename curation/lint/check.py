@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class LintCheck:
     """One check of one schema, whatever stands around it."""
 
     code: str

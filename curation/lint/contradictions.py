@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import re2
 
-from curation.lint.check import Check
+from curation.lint.check import LintCheck
 from curation.schema.dialects import DRAFT_06, Dialect
 from curation.validation.backtracking import is_prone
 
@@ -208,43 +208,43 @@ def _hostile(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterator[T
 
 
 CHECKS = (
-    Check(
+    LintCheck(
         code="enum-type-conflict",
         meaning="no value of `enum` or `const` has the type that stands beside it",
         words=frozenset({"enum", "const"}),
         strikes=_enum_type,
     ),
-    Check(
+    LintCheck(
         code="required-forbidden",
         meaning="a required name that the same schema forbids",
         words=frozenset({"required"}),
         strikes=_required,
     ),
-    Check(
+    LintCheck(
         code="crossed-bounds",
         meaning="a lower bound above its upper bound",
         words=frozenset(low for low, _, _ in _BOUNDS),
         strikes=_crossed,
     ),
-    Check(
+    LintCheck(
         code="unknown-format",
         meaning="a `format` that no draft and no validator knows",
         words=frozenset({"format"}),
         strikes=_format,
     ),
-    Check(
+    LintCheck(
         code="format-without-string",
         meaning="a `format` of strings where the type allows none",
         words=frozenset({"format"}),
         strikes=_format_type,
     ),
-    Check(
+    LintCheck(
         code="redos-pattern",
         meaning="a pattern on which a backtracking engine may take exponential time",
         words=frozenset({"pattern", "patternProperties"}),
         strikes=_redos,
     ),
-    Check(
+    LintCheck(
         code="hostile-name",
         meaning="a property name with control or direction characters, of more than "
         "1,000 characters, or one that JavaScript objects have already",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.lint.check import Check
+from curation.lint.check import LintCheck
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS, Shape
 
@@ -160,37 +160,37 @@ def _plausible(keyword: str, value: UntypedJson) -> bool:
 
 
 CHECKS = (
-    Check(
+    LintCheck(
         code="newer-keyword",
         meaning="a keyword that only a later draft knows: it is ignored",
         words=frozenset().union(*(later for later, _ in _SILENT.values())),
         strikes=_newer,
     ),
-    Check(
+    LintCheck(
         code="older-keyword",
         meaning="a keyword that only an earlier draft knew: it is ignored",
         words=frozenset().union(*(earlier for _, earlier in _SILENT.values())),
         strikes=_older,
     ),
-    Check(
+    LintCheck(
         code="ref-siblings",
         meaning="asserting keywords beside a `$ref`, which up to draft-07 hides them",
         words=frozenset({"$ref"}),
         strikes=_siblings,
     ),
-    Check(
+    LintCheck(
         code="dead-keyword",
         meaning="a keyword that a tool renamed so that it does nothing",
         words=_DEAD,
         strikes=_dead,
     ),
-    Check(
+    LintCheck(
         code="lonely-keyword",
         meaning="a keyword that does nothing without another one, which is missing",
         words=frozenset(_COMPANIONS),
         strikes=_lonely,
     ),
-    Check(
+    LintCheck(
         code="misspelt-keyword",
         meaning="a word one slip away from a keyword, with a value that would fit it",
         words=None,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.core.json_types import UntypedJson
-    from curation.lint.check import Check
+    from curation.lint.check import LintCheck
     from curation.schema.dialects import Dialect
 
 #: Every check of one schema, in the order in which codes are listed.
@@ -33,7 +33,7 @@ _WORDS = frozenset[str]().union(*(each.words or () for each in CHECKS))
 
 
 @lru_cache(maxsize=4096)
-def _checks(words: frozenset[str]) -> tuple[Check, ...]:
+def _checks(words: frozenset[str]) -> tuple[LintCheck, ...]:
     """Return the checks that any of these words calls for."""
     return tuple(e for e in CHECKS if e.words and not e.words.isdisjoint(words))
 

@@ -42,7 +42,7 @@ VENDORS = {
 }
 
 
-class Kind(Enum):
+class StatementKind(Enum):
     """How a `$schema` is to be taken."""
 
     EXACT = "names a draft in a spelling that both validators know"
@@ -57,7 +57,7 @@ class Kind(Enum):
 class Statement:
     """What one `$schema` says."""
 
-    kind: Kind
+    kind: StatementKind
     #: The draft; None where the statement is silent or unknown.
     dialect: Dialect | None = None
 
@@ -94,31 +94,31 @@ def works(uri: str, dialect: Dialect) -> bool:
 def statement(schema: UntypedJson) -> Statement:
     """Return what the `$schema` of a schema's root says."""
     if not isinstance(schema, dict) or "$schema" not in schema:
-        return Statement(kind=Kind.SILENT)
+        return Statement(kind=StatementKind.SILENT)
     return read(schema["$schema"])
 
 
 def read(uri: UntypedJson) -> Statement:
     """Return what one value of `$schema` says."""
     if not isinstance(uri, str):
-        return Statement(kind=Kind.UNKNOWN)
+        return Statement(kind=StatementKind.UNKNOWN)
     dialect = declared(uri)
     if dialect is not None and works(uri, dialect):
-        return Statement(kind=Kind.EXACT, dialect=dialect)
+        return Statement(kind=StatementKind.EXACT, dialect=dialect)
     vendor = VENDORS.get(uri.removesuffix("#"))
     if vendor is not None:
-        return Statement(kind=Kind.VENDOR, dialect=vendor)
+        return Statement(kind=StatementKind.VENDOR, dialect=vendor)
     if _WITHOUT_DRAFT.fullmatch(uri):
-        return Statement(kind=Kind.SILENT)
+        return Statement(kind=StatementKind.SILENT)
     found = _DATED.fullmatch(uri)
     name = found["date"] if found else None
     found = _NUMBERED.fullmatch(uri)
     if found:
         number = found["number"].lstrip("0")
         if number == _NO_METASCHEMA:
-            return Statement(kind=Kind.SILENT)
+            return Statement(kind=StatementKind.SILENT)
         name = _NAMES.get(number)
     if name is None:
-        return Statement(kind=Kind.UNKNOWN)
-    kind = Kind.HYPER if _HYPER.search(uri) else Kind.MISSPELT
+        return Statement(kind=StatementKind.UNKNOWN)
+    kind = StatementKind.HYPER if _HYPER.search(uri) else StatementKind.MISSPELT
     return Statement(kind=kind, dialect=BY_NAME[name])

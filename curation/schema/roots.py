@@ -54,7 +54,7 @@ _DEEPEST = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class LibraryEntry:
     """One definition of a library: its name as a property, and where it stands."""
 
     name: str
@@ -204,20 +204,20 @@ def embedded(root: UntypedJson) -> str | None:
     return None
 
 
-def entries(root: UntypedJson) -> tuple[Entry, ...]:
+def entries(root: UntypedJson) -> tuple[LibraryEntry, ...]:
     """Return the definitions of a library, in the order they stand.
 
     Objects are searched outside in; a definition is not searched itself. An
     entry's name is its path, dots between, without `definitions` and `$defs`;
     a name that was taken gets `-2`, `-3` and so on.
     """
-    found: list[Entry] = []
+    found: list[LibraryEntry] = []
     taken: set[str] = set()
     for tokens in _definitions(root, ()):
         path = [each for each in tokens if each not in CONTAINERS]
         name = unused(".".join(path or tokens), taken)
         taken.add(name)
-        found.append(Entry(name=name, tokens=tokens))
+        found.append(LibraryEntry(name=name, tokens=tokens))
     return tuple(found)
 
 

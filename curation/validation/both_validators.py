@@ -15,7 +15,7 @@ from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs, refers
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
-    from curation.validation.verdicts import Verdict
+    from curation.validation.verdicts import ValidatorVerdict
 
 #: The slow check runs on one schema in so many.
 ONE_IN = 256
@@ -28,7 +28,7 @@ def is_in_share(text: bytes) -> bool:
 
 def both_verdicts(
     schema: Json, dialect: Dialect, text: bytes
-) -> tuple[Verdict, Verdict]:
+) -> tuple[ValidatorVerdict, ValidatorVerdict]:
     """Return what jsonschema and jsonschema-rs say of a schema, in this order.
 
     Args:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from curation.core.documents import ABSENT, Change, Document, Lint, Reason, Rejected
 from curation.json.pointer import pointer
 from curation.json.text import write
-from curation.schema.dialect_uris import Kind, read, statement, works
+from curation.schema.dialect_uris import StatementKind, read, statement, works
 from curation.schema.dialects import (
     ANY_DIALECT,
     DIALECTS,
@@ -46,10 +46,10 @@ RULE_NAME = "dialect"
 MIXED_DRAFTS = "mixed-drafts"
 _NESTED = "a nested `$schema` makes validators change the dialect"
 _NOTES = {
-    Kind.HYPER: "the hyper-schema adds links to this draft",
-    Kind.MISSPELT: "no validator knows this spelling",
-    Kind.VENDOR: "a vendor's metaschema, built on this draft",
-    Kind.SILENT: "no draft was declared",
+    StatementKind.HYPER: "the hyper-schema adds links to this draft",
+    StatementKind.MISSPELT: "no validator knows this spelling",
+    StatementKind.VENDOR: "a vendor's metaschema, built on this draft",
+    StatementKind.SILENT: "no draft was declared",
 }
 
 
@@ -60,14 +60,14 @@ def with_dialect(document: Document) -> Document | Rejected:
     by its changes; it is rejected if no dialect fits.
     """
     said = statement(document.schema)
-    if said.kind is Kind.UNKNOWN:
+    if said.kind is StatementKind.UNKNOWN:
         uri = write(document.schema["$schema"])[:200]
         detail = f"`$schema` is {uri}"
         return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
     if said.dialect is DRAFT_03:
         decided = _from_draft_03(document)
     elif said.dialect is not None:
-        found = "declared" if said.kind is Kind.EXACT else "repaired"
+        found = "declared" if said.kind is StatementKind.EXACT else "repaired"
         decided = _stated(document, said.dialect, found, _NOTES.get(said.kind, ""))
     else:
         decided = _undeclared(document)
@@ -105,7 +105,9 @@ def _undeclared(document: Document) -> Document | Rejected:
     used = usage(document.schema)
     fitting = inferred(document.schema, used)
     if fitting is not None and not fitting.mixed:
-        return _stated(document, fitting.dialect, "inferred", _NOTES[Kind.SILENT])
+        return _stated(
+            document, fitting.dialect, "inferred", _NOTES[StatementKind.SILENT]
+        )
     if used.old and not used.later:
         old = _upgraded(document)
         if isinstance(old, Document) and is_valid(old.schema, DRAFT_04):
@@ -114,7 +116,7 @@ def _undeclared(document: Document) -> Document | Rejected:
         why = complaint(document.schema, DRAFT_2020_12)
         detail = f"valid under no draft; under 2020-12, {why}"
         return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
-    stated = _stated(document, fitting.dialect, "mixed", _NOTES[Kind.SILENT])
+    stated = _stated(document, fitting.dialect, "mixed", _NOTES[StatementKind.SILENT])
     return stated.flagged([Lint(code=MIXED_DRAFTS, pointer="")])
 
 

@@ -67,7 +67,7 @@ _PYTHON_REPETITION = re.compile(r"\{,[0-9]+\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class PatternVerdict:
     """What becomes of one pattern."""
 
     #: The pattern to use: the same, or mended; None if there is no repair.
@@ -133,20 +133,20 @@ def is_readable(pattern: str) -> bool:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def judged(pattern: str) -> Verdict:
+def judged(pattern: str) -> PatternVerdict:
     """Return the pattern as it is, mended, or the reason why it cannot be kept."""
     if len(pattern) > LONGEST:
-        return Verdict(pattern=None, note=f"longer than {LONGEST} characters")
+        return PatternVerdict(pattern=None, note=f"longer than {LONGEST} characters")
     strict = is_ecma(pattern)
     if strict and is_readable(pattern):
-        return Verdict(pattern=pattern)
+        return PatternVerdict(pattern=pattern)
     result = mended(pattern)
     if result is not None and (not strict or is_readable(result)):
         note = "the same in the strict grammar" if not strict else "a plainer spelling"
-        return Verdict(pattern=result, note=note)
+        return PatternVerdict(pattern=result, note=note)
     if strict:
-        return Verdict(pattern=pattern)
-    return Verdict(pattern=None, note=_complaint(pattern, "u"))
+        return PatternVerdict(pattern=pattern)
+    return PatternVerdict(pattern=None, note=_complaint(pattern, "u"))
 
 
 def mended(pattern: str) -> str | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import jsonschema_rs
 from jsonschema_specifications import REGISTRY
@@ -27,11 +27,29 @@ from curation.validation.metaschemas import MASK, cause, recheck
 from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
-    from referencing import Specification
-    from referencing._core import Resolver
+    from referencing import Resource, Specification
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
+
+
+class _Resolver(Protocol):
+    """What `Registry.resolver` returns; `referencing` exports no name for it."""
+
+    def lookup(self, ref: str) -> _Resolved: ...
+
+    def in_subresource(self, subresource: Resource[Json]) -> _Resolver: ...
+
+
+class _Resolved(Protocol):
+    """What a reference led to."""
+
+    @property
+    def contents(self) -> Json: ...
+
+    @property
+    def resolver(self) -> _Resolver: ...
+
 
 #: How `referencing` ends where a schema is expected and something else stands.
 _LIBRARY_FAILS = (AttributeError, TypeError)
@@ -43,7 +61,7 @@ _SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class ValidatorVerdict:
     """What one validator says of a schema."""
 
     validator: str
@@ -62,18 +80,22 @@ class Verdict:
         return f"{self.validator} {self.error or 'accepts it'}"
 
 
-def of_jsonschema_rs(schema: UntypedJson, dialect: Dialect) -> Verdict:
+def of_jsonschema_rs(schema: Json, dialect: Dialect) -> ValidatorVerdict:
     """Return whether jsonschema-rs builds a validator of the schema."""
     name = "jsonschema-rs"
     try:
         RUST_VALIDATORS[dialect.name](plain(schema), retriever=refuse, mask=MASK)
-    except jsonschema_rs.ValidationError as error:
-        tokens, message = cause(error)
+    except jsonschema_rs.ValidationError as failure:
+        tokens, message = cause(failure)
         where = pointer(tokens) or "(root)"
-        return Verdict(validator=name, error=f"refuses it: {where}: {_line(message)}")
+        return ValidatorVerdict(
+            validator=name, error=f"refuses it: {where}: {_line(message)}"
+        )
     except (jsonschema_rs.ReferencingError, ValueError) as error:
-        return Verdict(validator=name, error=f"refuses it: {_line(str(error))}")
-    return Verdict(validator=name)
+        return ValidatorVerdict(
+            validator=name, error=f"refuses it: {_line(str(error))}"
+        )
+    return ValidatorVerdict(validator=name)
 
 
 def refers(text: bytes) -> bool:
@@ -82,8 +104,8 @@ def refers(text: bytes) -> bool:
 
 
 def of_jsonschema(
-    schema: UntypedJson, dialect: Dialect, *, thorough: bool, follow: bool = True
-) -> Verdict:
+    schema: Json, dialect: Dialect, *, thorough: bool, follow: bool = True
+) -> ValidatorVerdict:
     """Return whether jsonschema can read the schema and find every reference.
 
     With `thorough`, its own `check_schema` runs again; without, the schema is
@@ -93,12 +115,12 @@ def of_jsonschema(
     name = "jsonschema"
     complaint = recheck(schema, dialect) if thorough else None
     if complaint is not None:
-        return Verdict(validator=name, error=f"refuses it: {complaint}")
+        return ValidatorVerdict(validator=name, error=f"refuses it: {complaint}")
     lost = _lost_reference(schema, dialect) if follow else None
     if lost is not None:
         error = f"does not find {lost}"
-        return Verdict(validator=name, error=error, lost_reference=True)
-    return Verdict(validator=name)
+        return ValidatorVerdict(validator=name, error=error, lost_reference=True)
+    return ValidatorVerdict(validator=name)
 
 
 def _line(message: str) -> str:
@@ -106,7 +128,7 @@ def _line(message: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
-def _lost_reference(schema: UntypedJson, dialect: Dialect) -> str | None:
+def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
     """Return the first reference that `referencing` cannot follow, or None."""
     specification = specification_with(dialect.uri)
     resource = specification.create_resource(schema)
@@ -131,16 +153,12 @@ class _Search:
     """The hunt for a lost reference: what was seen, and where references led."""
 
     dialect: Dialect
-    specification: Specification[UntypedJson]
+    specification: Specification[Json]
     seen: set[int] = field(default_factory=set)
-    targets: list[tuple[UntypedJson, Resolver[UntypedJson]]] = field(
-        default_factory=list
-    )
+    targets: list[tuple[Json, _Resolver]] = field(default_factory=list)
     lost: str | None = None
 
-    def walk_one_resource(
-        self, schema: UntypedJson, resolver: Resolver[UntypedJson]
-    ) -> bool:
+    def walk_one_resource(self, schema: Json, resolver: _Resolver) -> bool:
         """Follow every pointer, unless the base changes or a name is referred to.
 
         Returns whether that was all there was to follow.
@@ -166,7 +184,7 @@ class _Search:
             followed |= refs
         return True
 
-    def walk(self, start: UntypedJson, at: Resolver[UntypedJson]) -> None:
+    def walk(self, start: Json, at: _Resolver) -> None:
         """Follow every reference below a schema that was not met before."""
         followed: set[tuple[int, str]] = set()
         resolvers = [at]
@@ -187,16 +205,14 @@ class _Search:
                     resolvers.append(inner)
                 stack.append((child, inner))
 
-    def _inside(
-        self, child: UntypedJson, resolver: Resolver[UntypedJson]
-    ) -> Resolver[UntypedJson]:
+    def _inside(self, child: Json, resolver: _Resolver) -> _Resolver:
         if not isinstance(child, dict):
             return resolver
         if not isinstance(child.get(self.dialect.id_keyword), str):
             return resolver
         return resolver.in_subresource(self.specification.create_resource(child))
 
-    def _follow(self, ref: str, resolver: Resolver[UntypedJson]) -> None:
+    def _follow(self, ref: str, resolver: _Resolver) -> None:
         try:
             found = resolver.lookup(ref)
         except (Unresolvable, ValueError):

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import validators
 from jsonschema.validators import validator_for
 
-from curation.schema.dialect_uris import VENDORS, Kind, read, statement, works
+from curation.schema.dialect_uris import VENDORS, StatementKind, read, statement, works
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
@@ -27,7 +27,7 @@ def test_the_address_of_a_draft_names_it(uri: str) -> None:
     bare = uri.removesuffix("#")
     for spelling in (bare, bare + "#"):
         said = read(spelling)
-        assert said.kind is Kind.EXACT
+        assert said.kind is StatementKind.EXACT
         assert said.dialect is not None
         assert said.dialect.uri == uri
 
@@ -80,7 +80,7 @@ def test_a_spelling_works_where_both_validators_know_it(dialect: object) -> None
 def test_a_misspelt_address_is_read(uri: str, name: str) -> None:
     """What can only mean one draft means it, though no validator knows it so."""
     said = read(uri)
-    assert said.kind is Kind.MISSPELT
+    assert said.kind is StatementKind.MISSPELT
     assert said.dialect is BY_NAME[name]
 
 
@@ -95,7 +95,7 @@ def test_a_misspelt_address_is_read(uri: str, name: str) -> None:
 def test_a_hyper_schema_is_its_draft(uri: str, name: str) -> None:
     """The hyper-schema of a draft only adds links to it."""
     said = read(uri)
-    assert said.kind is Kind.HYPER
+    assert said.kind is StatementKind.HYPER
     assert said.dialect is BY_NAME[name]
 
 
@@ -104,7 +104,7 @@ def test_a_vendor_builds_on_a_draft(uri: str) -> None:
     """The table of vendors is found with and without the empty fragment."""
     for spelling in (uri, uri + "#"):
         said = read(spelling)
-        assert said.kind is Kind.VENDOR
+        assert said.kind is StatementKind.VENDOR
         assert said.dialect is VENDORS[uri]
 
 
@@ -123,7 +123,7 @@ def test_a_vendor_builds_on_a_draft(uri: str) -> None:
 )
 def test_an_address_without_a_draft_declares_nothing(uri: str) -> None:
     """Versionless addresses, and the draft without a metaschema, are silent."""
-    assert read(uri).kind is Kind.SILENT
+    assert read(uri).kind is StatementKind.SILENT
 
 
 @pytest.mark.parametrize(
@@ -144,12 +144,12 @@ def test_an_address_without_a_draft_declares_nothing(uri: str) -> None:
 def test_anything_else_is_unknown(uri: UntypedJson) -> None:
     """Another address, and what is no string, names no draft."""
     said = read(uri)
-    assert said.kind is Kind.UNKNOWN
+    assert said.kind is StatementKind.UNKNOWN
     assert said.dialect is None
 
 
 def test_a_schema_without_the_keyword_is_silent() -> None:
     """Absence is silence; null is not absence."""
-    assert statement({"type": "string"}).kind is Kind.SILENT
-    assert statement({"$schema": None}).kind is Kind.UNKNOWN
+    assert statement({"type": "string"}).kind is StatementKind.SILENT
+    assert statement({"$schema": None}).kind is StatementKind.UNKNOWN
     assert statement({"$schema": "draft-07"}).dialect is BY_NAME["draft-07"]

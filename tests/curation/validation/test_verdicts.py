@@ -82,7 +82,7 @@ def test_a_lost_reference_is_named(schema: UntypedJson, name: str, ref: str) -> 
 
 def test_only_a_thorough_look_finds_an_invalid_schema() -> None:
     """Without `thorough` the metaschema is taken as passed."""
-    schema = {"type": "text"}
+    schema: UntypedJson = {"type": "text"}
     assert of_jsonschema(schema, NEWEST, thorough=False).accepts
     said = of_jsonschema(schema, NEWEST, thorough=True)
     assert not said.accepts
@@ -92,7 +92,7 @@ def test_only_a_thorough_look_finds_an_invalid_schema() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
 def test_a_library_that_fails_is_a_refusal(dialect: Dialect) -> None:
     """Where `referencing` itself breaks, the schema cannot be used, and we go on."""
-    schema = {"properties": {"a": [1]}, "not": {"$ref": "#b"}}
+    schema: UntypedJson = {"properties": {"a": [1]}, "not": {"$ref": "#b"}}
     said = of_jsonschema(schema, dialect, thorough=False)
     assert "its library fails" in str(said)
 
@@ -108,7 +108,7 @@ def test_a_verdict_reads_as_a_clause() -> None:
 
 def test_cycles_end() -> None:
     """Schemas that refer to themselves and to each other are followed once."""
-    schema = {
+    schema: UntypedJson = {
         "$ref": "#/$defs/a",
         "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
     }

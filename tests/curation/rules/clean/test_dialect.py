@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from curation.core.documents import ABSENT, Document, Lint, Reason, Rejected
 from curation.rules.clean.dialect import RULE
-from curation.schema.dialect_uris import Kind, statement
+from curation.schema.dialect_uris import StatementKind, statement
 from curation.schema.dialects import BY_NAME, DIALECTS, DRAFT_04, DRAFT_2020_12
 from curation.validation.metaschemas import is_valid
 from tests.curation.rules.documents_made import CONTEXT, document
@@ -243,11 +243,11 @@ def test_what_is_kept_says_its_dialect(schema: UntypedJson) -> None:
         return
     assert result.dialect is not None
     said = statement(result.schema)
-    if said.kind is Kind.SILENT:
+    if said.kind is StatementKind.SILENT:
         assert "$schema" not in result.schema
         assert result.dialect == DRAFT_2020_12.name
     else:
-        assert said.kind is Kind.EXACT
+        assert said.kind is StatementKind.EXACT
         assert said.dialect is BY_NAME[result.dialect]
     if result.dialect_found in {"inferred", "mixed"}:
         assert is_valid(result.schema, BY_NAME[result.dialect])
