@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.regex import character_sets, parser
 from curation.instances.regex import syntax_tree as trees
 from curation.instances.regex.character_sets import CharSet, minterms
-from curation.instances.regex.derivatives import Term, TermFactory, TextBefore
+from curation.instances.regex.derivatives import (
+    AT_START,
+    BEHIND_OTHER,
+    BEHIND_WORD,
+    Term,
+    TermFactory,
+    TextBefore,
+)
 
 if TYPE_CHECKING:
     import random
@@ -26,7 +33,7 @@ _MOST_STATES: Final = 3_000
 #: Repetitions at will in patterns for which no automaton is built: what is left of
 #: them grows with the cube of their number.
 _MOST_REPETITIONS: Final = 200
-#: TermFactory likewise.
+#: Terms likewise.
 _MOST_TERMS: Final = 40_000
 #: Weights of characters that no pattern names, and of those that one does.
 _OPEN_WEIGHT = 2.0
@@ -38,7 +45,7 @@ class AutomatonState:
     """What the rest of the text must meet."""
 
     term: Term
-    place: TextBefore
+    before: TextBefore
     monitors: tuple[Term, ...]
     accepting: bool
     #: Classes of characters that lead somewhere, or None if not looked at.
@@ -73,24 +80,24 @@ class Automaton:
         ]
         self.exact = terms.exact
         monitors = tuple(terms.behind(look) for look in terms.behinds)
-        self._start = self._state(terms.both([*wanted, *unwanted]), 0, monitors)
+        self._start = self._state(terms.both([*wanted, *unwanted]), AT_START, monitors)
 
     def _state(
         self, term: Term, previous: int, monitors: tuple[Term, ...]
     ) -> AutomatonState:
         terms = self._terms
-        if not terms.minds_previous and previous:
-            previous = 1
+        if not terms.needs_previous and previous:
+            previous = BEHIND_OTHER
         truths: tuple[bool, ...] = ()
         for monitor in monitors:
             truths = (*truths, terms.at_end(monitor, TextBefore(previous, truths)))
-        place = TextBefore(previous, truths)
-        key = (term.number, place, tuple(monitor.number for monitor in monitors))
+        before = TextBefore(previous, truths)
+        key = (term.number, before, tuple(monitor.number for monitor in monitors))
         found = self._states.get(key)
         if found is None:
-            accepting = terms.at_end(term, place)
+            accepting = terms.at_end(term, before)
             found = AutomatonState(
-                term=term, place=place, monitors=monitors, accepting=accepting
+                term=term, before=before, monitors=monitors, accepting=accepting
             )
             self._states[key] = found
         return found
@@ -99,24 +106,27 @@ class Automaton:
         terms = self._terms
         monitors = tuple(
             terms.after(
-                monitor, code, TextBefore(state.place.previous, state.place.truths[:i])
+                monitor,
+                code,
+                TextBefore(state.before.previous, state.before.truths[:i]),
             )
             for i, monitor in enumerate(state.monitors)
         )
-        previous = 2 if code in character_sets.WORDS else 1
+        is_word = code in character_sets.WORDS
+        previous = BEHIND_WORD if is_word else BEHIND_OTHER
         return self._state(
-            terms.after(state.term, code, state.place), previous, monitors
+            terms.after(state.term, code, state.before), previous, monitors
         )
 
     def _classes(self, state: AutomatonState) -> list[CharSet]:
         if state.classes is None:
-            heads = self._terms.heads(state.term, state.place)
+            heads = self._terms.next_sets(state.term, state.before)
             for index, monitor in enumerate(state.monitors):
-                truths = state.place.truths[:index]
-                heads |= self._terms.heads(
-                    monitor, TextBefore(state.place.previous, truths)
+                truths = state.before.truths[:index]
+                heads |= self._terms.next_sets(
+                    monitor, TextBefore(state.before.previous, truths)
                 )
-            if self._terms.minds_previous:
+            if self._terms.needs_previous:
                 heads[character_sets.WORDS] = None
             state.classes = minterms(list(heads))
         return state.classes
@@ -173,10 +183,10 @@ class Automaton:
         None means that the steps are used up or that there is none.
         """
         self._tidy()
-        return _Walk(self, rng, least, most, steps).result()
+        return _TextSearch(self, rng, least, most, steps).result()
 
 
-class _Walk:
+class _TextSearch:
     """A search, depth first, for one text."""
 
     def __init__(
@@ -252,16 +262,16 @@ class _Walk:
 @lru_cache(maxsize=512)
 def single(pattern: str) -> Automaton | None:
     """Return the automaton of one pattern, or None if it cannot be read."""
-    return _made((pattern,), ())
+    return _build((pattern,), ())
 
 
 @lru_cache(maxsize=96)
 def automaton(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
     """Return the automaton of patterns, or None if one of them cannot be read."""
-    return _made(patterns, refused)
+    return _build(patterns, refused)
 
 
-def _made(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
+def _build(patterns: tuple[str, ...], refused: tuple[str, ...]) -> Automaton | None:
     read = [parser.parse(text) for text in patterns]
     unwanted = [parser.parse(text) for text in refused]
     known = tuple(pattern for pattern in read if pattern is not None)

@@ -3,57 +3,63 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.instances.regex import character_sets
+from curation.instances.regex import character_sets, heads
 from curation.instances.regex import syntax_tree as trees
-from curation.instances.regex.character_sets import CharSet
+from curation.instances.regex.heads import Cell, Head, HeadKind
+
+if TYPE_CHECKING:
+    from curation.instances.regex.character_sets import CharSet
 
 _MOST = trees.MOST
+_BORDERS: Final = (trees.AnchorKind.BOUNDARY, trees.AnchorKind.NO_BOUNDARY)
+
+
+#: Values of `TextBefore.previous`: at the start, behind a character of `\w`, behind
+#: any other.
+AT_START: Final = 0
+BEHIND_OTHER: Final = 1
+BEHIND_WORD: Final = 2
 
 
 class TextBefore(NamedTuple):
     """What is known of the text before a position."""
 
-    #: 0 at the start, 2 behind a word character, else 1.
+    #: `AT_START`, `BEHIND_OTHER` or `BEHIND_WORD`.
     previous: int
     #: Whether each look-behind holds.
     truths: tuple[bool, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Cell:
-    """A node to match and what follows it."""
+class TermKind(StrEnum):
+    """What a formula over the rest of a text is."""
 
-    node: trees.PatternNode | None
-    rest: Cell | None
-    number: int
-    low: int
+    TRUE = "true"
+    FALSE = "false"
+    ATOM = "atom"
+    """A cell matches up to the end of the text."""
+    AND = "and"
+    OR = "or"
+    NOT = "not"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Term:
-    """A formula; equal ones are the same object.
+    """A formula over the rest of a text; equal ones are the same object."""
 
-    `kind` is one of true, false, atom, and, or, not.
-    """
-
-    kind: str
+    kind: TermKind
     number: int
     #: No text shorter than this can meet it.
     low: int
     #: How many atoms it is made of.
     size: int = 1
     parts: tuple[Term, ...] = ()
+    #: The cell of an atom; None of all others.
     cell: Cell | None = None
 
 
-# The head of a cell at a place: a formula over its next character. One of
-# ("true",), ("false",), ("end",), ("word",): the next one is a word character,
-# ("move", set, cell), ("and", *heads), ("or", *heads), ("not", head).
-Head = tuple[Any, ...]
-_TRUE: Final[Head] = ("true",)
-_FALSE: Final[Head] = ("false",)
 # Loops entered at this very position, by their bodies and what follows them.
 _Marks = frozenset[tuple[int, int]]
 _NO_MARKS: Final[_Marks] = frozenset()
@@ -69,14 +75,14 @@ class TermFactory:
         self._terms: dict[tuple[object, ...], Term] = {}
         self._heads: dict[tuple[int, TextBefore, _Marks], Head] = {}
         self._repeats: dict[tuple[int, int, int | None], trees.PatternNode] = {}
-        self.true = Term(kind="true", number=0, low=0)
-        self.false = Term(kind="false", number=1, low=_MOST)
+        self.true = Term(kind=TermKind.TRUE, number=0, low=0)
+        self.false = Term(kind=TermKind.FALSE, number=1, low=_MOST)
         self._all = Cell(node=None, rest=None, number=0, low=0)
         self._end = Cell(node=None, rest=None, number=1, low=0)
         #: Look-behinds in the patterns, inner ones first.
         self.behinds: list[trees.Look] = []
         #: Whether the character before matters, besides the start.
-        self.minds_previous = False
+        self.needs_previous = False
         #: Whether the terms mean what the patterns do.
         self.exact = True
         self._anything = trees.repeat(_chars(character_sets.ANY), 0, None)
@@ -95,7 +101,7 @@ class TermFactory:
         if isinstance(node, trees.Alternatives):
             return self.either([self._searched(option) for option in node.options])
         cell = self._cell(node, self._all)
-        if not trees.anchored(node, "^"):
+        if not trees.anchored(node, trees.AnchorKind.START):
             cell = self._cell(self._anything, cell)
         return self.atom(cell)
 
@@ -119,8 +125,8 @@ class TermFactory:
             if not node.ahead and all(node is not look for look in self.behinds):
                 self.behinds.append(node)
         elif isinstance(node, trees.Anchor):
-            self.minds_previous |= node.kind in "bB"
-            self.exact &= not behind or node.kind == "^"
+            self.needs_previous |= node.kind in _BORDERS
+            self.exact &= not behind or node.kind is trees.AnchorKind.START
         elif isinstance(node, trees.BackReference):
             self.exact = False
 
@@ -137,8 +143,8 @@ class TermFactory:
             self._cells[key] = found
         return found
 
-    def _made(
-        self, kind: str, low: int, parts: tuple[Term, ...], cell: Cell | None
+    def _interned(
+        self, kind: TermKind, low: int, parts: tuple[Term, ...], cell: Cell | None
     ) -> Term:
         key = (kind, cell and cell.number, *(part.number for part in parts))
         found = self._terms.get(key)
@@ -159,7 +165,7 @@ class TermFactory:
         """Return the term of what a cell matches up to the end of the text."""
         if cell is self._all:
             return self.true
-        return self._made("atom", cell.low, (), cell)
+        return self._interned(TermKind.ATOM, cell.low, (), cell)
 
     def negation(self, term: Term) -> Term:
         """Return the opposite."""
@@ -167,28 +173,30 @@ class TermFactory:
             return self.false
         if term is self.false:
             return self.true
-        return (
-            term.parts[0] if term.kind == "not" else self._made("not", 0, (term,), None)
-        )
+        if term.kind is TermKind.NOT:
+            return term.parts[0]
+        return self._interned(TermKind.NOT, 0, (term,), None)
 
     def both(self, terms: list[Term]) -> Term:
         """Return the conjunction."""
-        return self._joined("and", terms, self.true, self.false)
+        return self._joined(TermKind.AND, terms, self.true, self.false)
 
     def either(self, terms: list[Term]) -> Term:
         """Return the disjunction."""
-        return self._joined("or", terms, self.false, self.true)
+        return self._joined(TermKind.OR, terms, self.false, self.true)
 
-    def _joined(self, kind: str, terms: list[Term], unit: Term, zero: Term) -> Term:
+    def _joined(
+        self, kind: TermKind, terms: list[Term], unit: Term, zero: Term
+    ) -> Term:
         parts: dict[int, Term] = {}
         for term in terms:
-            for part in term.parts if term.kind == kind else (term,):
+            for part in term.parts if term.kind is kind else (term,):
                 if part is zero:
                     return zero
                 if part is not unit:
                     parts[part.number] = part
         for part in parts.values():
-            if part.kind == "not" and part.parts[0].number in parts:
+            if part.kind is TermKind.NOT and part.parts[0].number in parts:
                 return zero
         if not parts:
             return unit
@@ -196,113 +204,108 @@ class TermFactory:
             return next(iter(parts.values()))
         ordered = tuple(parts[number] for number in sorted(parts))
         lows = [part.low for part in ordered]
-        return self._made(
-            kind, max(lows) if kind == "and" else min(lows), ordered, None
+        return self._interned(
+            kind, max(lows) if kind is TermKind.AND else min(lows), ordered, None
         )
 
-    def at_end(self, term: Term, place: TextBefore) -> bool:
+    def at_end(self, term: Term, before: TextBefore) -> bool:
         """Return whether the text may end here."""
-        return self._evaluated(term, None, place) is self.true
+        return self._evaluated(term, None, before) is self.true
 
-    def after(self, term: Term, code: int, place: TextBefore) -> Term:
+    def after(self, term: Term, code: int, before: TextBefore) -> Term:
         """Return what one more character leaves of a term."""
-        return self._evaluated(term, code, place)
+        return self._evaluated(term, code, before)
 
-    def _evaluated(self, term: Term, code: int | None, place: TextBefore) -> Term:
-        if term.kind in ("true", "false"):
-            return term
+    def _evaluated(self, term: Term, code: int | None, before: TextBefore) -> Term:
         if term.cell is not None:
-            return self._applied(self._head(term.cell, place), code)
-        parts = [self._evaluated(part, code, place) for part in term.parts]
-        if term.kind == "not":
-            return self.negation(parts[0])
-        return self.both(parts) if term.kind == "and" else self.either(parts)
+            return self._applied(self._head(term.cell, before), code)
+        if not term.parts:
+            return term
+        parts = [self._evaluated(part, code, before) for part in term.parts]
+        if term.kind is TermKind.OR:
+            return self.either(parts)
+        return (
+            self.both(parts) if term.kind is TermKind.AND else self.negation(parts[0])
+        )
 
     def _applied(self, head: Head, code: int | None) -> Term:
-        kind = head[0]
-        if kind == "move":
-            chars, rest = head[1], head[2]
-            if code is not None and isinstance(chars, CharSet) and code in chars:
-                return self.atom(rest) if isinstance(rest, Cell) else self.false
-            return self.false
-        if kind in ("true", "false", "end", "word"):
-            holds = (
-                kind == "true"
-                or (kind == "end" and code is None)
-                or (
-                    kind == "word" and code is not None and code in character_sets.WORDS
-                )
-            )
-            return self.true if holds else self.false
-        parts = [self._applied(each, code) for each in head[1:] if _is_head(each)]
-        if kind == "not":
-            return self.negation(parts[0])
-        return self.both(parts) if kind == "and" else self.either(parts)
+        """Return what a character leaves of a head; None stands for the end."""
+        if head.chars is not None and head.rest is not None:
+            moves = code is not None and code in head.chars
+            return self.atom(head.rest) if moves else self.false
+        if not head.parts:
+            return self.true if heads.holds(head, code) else self.false
+        parts = [self._applied(part, code) for part in head.parts]
+        if head.kind is HeadKind.OR:
+            return self.either(parts)
+        return (
+            self.both(parts) if head.kind is HeadKind.AND else self.negation(parts[0])
+        )
 
-    def heads(self, term: Term, place: TextBefore) -> dict[CharSet, None]:
+    def next_sets(self, term: Term, before: TextBefore) -> dict[CharSet, None]:
         """Return the sets that what comes next depends on, in order."""
         found: dict[CharSet, None] = {}
         pending: list[Term] = [term]
         while pending:
-            each = pending.pop()
-            pending.extend(each.parts)
-            if each.cell is not None:
-                _collect(self._head(each.cell, place), found)
+            part = pending.pop()
+            pending.extend(part.parts)
+            if part.cell is not None:
+                heads.collect_sets(self._head(part.cell, before), found)
         return found
 
     def _head(
-        self, cell: Cell, place: TextBefore, visiting: _Marks = _NO_MARKS
+        self, cell: Cell, before: TextBefore, visiting: _Marks = _NO_MARKS
     ) -> Head:
-        key = (cell.number, place, visiting)
+        key = (cell.number, before, visiting)
         found = self._heads.get(key)
         if found is None:
-            found = self._head_of(cell, place, visiting)
+            found = self._head_of(cell, before, visiting)
             self._heads[key] = found
         return found
 
-    def _head_of(self, cell: Cell, place: TextBefore, visiting: _Marks) -> Head:
+    def _head_of(self, cell: Cell, before: TextBefore, visiting: _Marks) -> Head:
         node, rest = cell.node, cell.rest
         if node is None or rest is None:
-            return _TRUE if cell is self._all else ("end",)
+            return heads.TRUE if cell is self._all else heads.END
         if isinstance(node, trees.Chars):
-            return ("move", node.chars, rest)
+            return Head(HeadKind.MOVE, node.chars, rest)
         if isinstance(node, trees.Sequence):
             for part in reversed(node.parts):
                 rest = self._cell(part, rest)
-            return self._head(rest, place, visiting)
+            return self._head(rest, before, visiting)
         if isinstance(node, trees.Alternatives):
-            return _or(
+            return heads.either(
                 [
-                    self._head(self._cell(option, rest), place, visiting)
+                    self._head(self._cell(option, rest), before, visiting)
                     for option in node.options
                 ]
             )
         if isinstance(node, trees.Group):
-            return self._head(self._cell(node.body, rest), place, visiting)
+            return self._head(self._cell(node.body, rest), before, visiting)
         if isinstance(node, trees.Repeat):
-            return self._head_of_repeat(node, rest, place, visiting)
-        return self._head_of_assertion(node, rest, place, visiting)
+            return self._head_of_repeat(node, rest, before, visiting)
+        return self._head_of_assertion(node, rest, before, visiting)
 
     def _head_of_repeat(
         self,
         node: trees.Repeat,
         rest: Cell,
-        place: TextBefore,
+        before: TextBefore,
         visiting: _Marks,
     ) -> Head:
         body, least, most = node.body, node.least, node.most
         if body.low == 0:
             least = min(least, 1)
-        again: Head = _FALSE
+        again: Head = heads.FALSE
         mark = (id(body), rest.number)
         if most != 0 and (least > 0 or mark not in visiting):
             fewer = None if most is None else most - 1
             left = self._cell(self._repeat(body, max(0, least - 1), fewer), rest)
             inner = visiting if least > 0 else visiting | {mark}
-            again = self._head(self._cell(body, left), place, inner)
+            again = self._head(self._cell(body, left), before, inner)
         if least > 0:
             return again
-        return _or([again, self._head(rest, place, visiting)])
+        return heads.either([again, self._head(rest, before, visiting)])
 
     def _repeat(
         self, body: trees.PatternNode, least: int, most: int | None
@@ -318,75 +321,40 @@ class TermFactory:
         self,
         node: trees.PatternNode,
         rest: Cell,
-        place: TextBefore,
+        before: TextBefore,
         visiting: _Marks,
     ) -> Head:
-        follows = self._head(rest, place, visiting)
+        follows = self._head(rest, before, visiting)
         if isinstance(node, trees.BackReference):
             again = [
-                self._head(self._cell(self._groups[number], rest), place, visiting)
+                self._head(self._cell(self._groups[number], rest), before, visiting)
                 for number in node.numbers
                 if number in self._groups
             ]
-            return _or([follows, *again])
+            return heads.either([follows, *again])
         if isinstance(node, trees.Look) and node.ahead:
-            inside = self._head(self._cell(node.body, self._all), place)
-            return _and([_not(inside) if node.negative else inside, follows])
-        return _and([self._here(node, place), follows])
+            inside = self._head(self._cell(node.body, self._all), before)
+            return heads.both(
+                [heads.negated(inside) if node.negative else inside, follows]
+            )
+        return heads.both([self._here(node, before), follows])
 
-    def _here(self, node: trees.PatternNode, place: TextBefore) -> Head:
+    def _here(self, node: trees.PatternNode, before: TextBefore) -> Head:
         """Return what an assertion wants, given what came before."""
         if isinstance(node, trees.Look):
             index = next(i for i, look in enumerate(self.behinds) if look is node)
-            return _TRUE if place.truths[index] != node.negative else _FALSE
-        kind = node.kind if isinstance(node, trees.Anchor) else ""
-        if kind == "^":
-            return _FALSE if place.previous else _TRUE
-        if kind == "$":
-            return ("end",)
-        follows: Head = ("word",)
-        changes = _not(follows) if place.previous == 2 else follows  # noqa: PLR2004 - as TextBefore says
-        return changes if kind == "b" else _not(changes)
+            return heads.TRUE if before.truths[index] != node.negative else heads.FALSE
+        kind = node.kind if isinstance(node, trees.Anchor) else None
+        if kind is trees.AnchorKind.START:
+            return heads.FALSE if before.previous else heads.TRUE
+        if kind is trees.AnchorKind.END:
+            return heads.END
+        is_word = before.previous == BEHIND_WORD
+        changes = heads.negated(heads.WORD) if is_word else heads.WORD
+        if kind is trees.AnchorKind.BOUNDARY:
+            return changes
+        return heads.negated(changes)
 
 
 def _chars(chars: CharSet) -> trees.PatternNode:
     return trees.Chars(chars=chars, low=1, high=1)
-
-
-def _is_head(part: object) -> bool:
-    return isinstance(part, tuple)
-
-
-def _and(heads: list[Head]) -> Head:
-    if _FALSE in heads:
-        return _FALSE
-    kept = [head for head in heads if head is not _TRUE]
-    return kept[0] if len(kept) == 1 else ("and", *kept) if kept else _TRUE
-
-
-def _or(heads: list[Head]) -> Head:
-    if _TRUE in heads:
-        return _TRUE
-    parts: dict[Head, None] = {}
-    for head in heads:
-        inner = head[1:] if head[0] == "or" else (head,)
-        parts.update((each, None) for each in inner if isinstance(each, tuple))
-    parts.pop(_FALSE, None)
-    kept = list(parts)
-    return kept[0] if len(kept) == 1 else ("or", *kept) if kept else _FALSE
-
-
-def _not(head: Head) -> Head:
-    if head is _TRUE:
-        return _FALSE
-    return _TRUE if head is _FALSE else ("not", head)
-
-
-def _collect(head: Head, found: dict[CharSet, None]) -> None:
-    if head[0] == "word":
-        found[character_sets.WORDS] = None
-    for part in head[1:]:
-        if isinstance(part, CharSet):
-            found[part] = None
-        elif isinstance(part, tuple):
-            _collect(part, found)

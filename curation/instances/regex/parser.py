@@ -18,6 +18,7 @@ from curation.instances.regex.syntax_tree import (
     EMPTY,
     MOST,
     Anchor,
+    AnchorKind,
     BackReference,
     Chars,
     Group,
@@ -60,16 +61,16 @@ def parse(pattern: str) -> Pattern | None:
     strict = strict_text(pattern)
     if strict is None:
         return None
-    reading = _Reading(strict)
+    reader = _PatternReader(strict)
     try:
-        root = reading.disjunction()
-        if reading.index < len(strict):
+        root = reader.disjunction()
+        if reader.index < len(strict):
             return None
     except (_UnreadableError, RecursionError):
         return None
     root = _without_behind(root)
-    groups = tuple(reading.groups[number] for number in sorted(reading.groups))
-    starts, ends = anchored(root, "^"), anchored(root, "$")
+    groups = tuple(reader.groups[number] for number in sorted(reader.groups))
+    starts, ends = anchored(root, AnchorKind.START), anchored(root, AnchorKind.END)
     return Pattern(
         root=root,
         groups=groups,
@@ -98,7 +99,7 @@ def strict_text(pattern: str) -> str | None:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _PatternReader:
     """One pass over a text in the strict grammar."""
 
     text: str
@@ -141,7 +142,7 @@ class _Reading:
             return self._group()
         self.index += 1
         if character in "^$":
-            return Anchor(kind=character, plain=False)
+            return Anchor(kind=AnchorKind(character), plain=False)
         if character == "[":
             return _chars(self._class())
         if character == ".":
@@ -182,7 +183,7 @@ class _Reading:
         letter = self.text[self.index]
         if letter in "bB":
             self.index += 1
-            return Anchor(kind=letter, plain=False)
+            return Anchor(kind=AnchorKind(letter), plain=False)
         if letter in "123456789":
             found = re.compile(r"\d+").match(self.text, self.index)
             self.index += len(found[0]) if found else 1

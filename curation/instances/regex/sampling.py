@@ -40,7 +40,7 @@ class _StuckError(Exception):
 
 
 @dataclass(slots=True)
-class _Writing:
+class _StringWriter:
     """One string in the making."""
 
     rng: random.Random
@@ -61,7 +61,7 @@ class _Writing:
         elif isinstance(node, trees.Sequence):
             self._sequence(node.parts, want)
         elif isinstance(node, trees.Alternatives):
-            self.write(self._picked(node.options, want), want)
+            self.write(self._pick(node.options, want), want)
         elif isinstance(node, trees.Repeat):
             self._repeat(node, want)
         elif isinstance(node, trees.Group):
@@ -118,7 +118,7 @@ class _Writing:
             shares[index] += room
             spare -= room
 
-    def _picked(
+    def _pick(
         self, options: tuple[trees.PatternNode, ...], want: int
     ) -> trees.PatternNode:
         if not self.strict:
@@ -222,9 +222,9 @@ def sample(
         want = low + int(rng.random() * _MORE) + (_SHORT if low < _SHORT else 0)
     if high is not None:
         want = min(want, high)
-    writing = _Writing(rng, strict)
+    writer = _StringWriter(rng, strict)
     try:
-        writing.write(pattern.root, max(want, low))
+        writer.write(pattern.root, max(want, low))
     except (_StuckError, RecursionError):
         return None
-    return "".join(writing.out)
+    return "".join(writer.out)

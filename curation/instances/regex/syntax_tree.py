@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -82,11 +83,21 @@ class Look(PatternNode):
     negative: bool
 
 
+class AnchorKind(StrEnum):
+    """What an anchor asserts of where it stands."""
+
+    START = "^"
+    END = "$"
+    BOUNDARY = "b"
+    """A word begins or ends here."""
+    NO_BOUNDARY = "B"
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Anchor(PatternNode):
-    """One of `^`, `$`, `b` and `B`."""
+    """An assertion about the position: the start, the end, or the border of a word."""
 
-    kind: str
+    kind: AnchorKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,23 +170,23 @@ def is_sure(root: PatternNode) -> bool:
     if not isinstance(root, Sequence) or not root.parts:
         return root.plain
     parts = list(root.parts)
-    if anchored(parts[0], "^") and isinstance(parts[0], Anchor):
+    if anchored(parts[0], AnchorKind.START) and isinstance(parts[0], Anchor):
         del parts[0]
-    if parts and anchored(parts[-1], "$") and isinstance(parts[-1], Anchor):
+    if parts and anchored(parts[-1], AnchorKind.END) and isinstance(parts[-1], Anchor):
         del parts[-1]
     return all(part.plain for part in parts)
 
 
-def anchored(node: PatternNode, kind: str) -> bool:
+def anchored(node: PatternNode, kind: AnchorKind) -> bool:
     """Return whether every way through a node begins with `^`, or ends with `$`."""
     if isinstance(node, Anchor):
-        return node.kind == kind
+        return node.kind is kind
     if isinstance(node, Group):
         return anchored(node.body, kind)
     if isinstance(node, Alternatives):
         return all(anchored(option, kind) for option in node.options)
     if isinstance(node, Sequence) and node.parts:
-        return anchored(node.parts[0 if kind == "^" else -1], kind)
+        return anchored(node.parts[0 if kind is AnchorKind.START else -1], kind)
     return False
 
 
@@ -219,13 +230,13 @@ def repetitions(node: PatternNode) -> int:
     """Return how many parts repeat at will, within each other or not."""
     found, pending = 0, [node]
     while pending:
-        each = pending.pop()
-        if isinstance(each, Repeat):
-            found += each.most != each.least
-        if isinstance(each, Repeat | Group | Look):
-            pending.append(each.body)
-        elif isinstance(each, Sequence):
-            pending += each.parts
-        elif isinstance(each, Alternatives):
-            pending += each.options
+        part = pending.pop()
+        if isinstance(part, Repeat):
+            found += part.most != part.least
+        if isinstance(part, Repeat | Group | Look):
+            pending.append(part.body)
+        elif isinstance(part, Sequence):
+            pending += part.parts
+        elif isinstance(part, Alternatives):
+            pending += part.options
     return found
