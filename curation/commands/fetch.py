@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.download.acquire import Acquired, FetchSettings, UnavailableArchive
     from curation.pipeline.archives import Acquisition
-    from curation.sources.schemastore_lock import Lock
+    from curation.sources.schemastore_lock import LiveLock
     from curation.system.progress import Progress
 
 MirrorOption = Annotated[
@@ -126,16 +126,16 @@ def sources(
     stdout().print(table(headers, rows))
 
 
-def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> Lock:
+def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> LiveLock:
     from curation.sources.schemastore_live import Hunt, fetch_live
     from curation.sources.schemastore_lock import default_lock
 
-    hunt = Hunt(settings=settings, lock=lock or default_lock(settings.cache))
+    hunt = Hunt(settings=settings, lock=lock or default_lock(settings))
     with progress.bar("Asking SchemaStore's other hosts") as advance:
         return fetch_live(hunt, progress.say, advance)
 
 
-def _report(acquisition: Acquisition, locked: Lock | None) -> UntypedJson:
+def _report(acquisition: Acquisition, locked: LiveLock | None) -> UntypedJson:
     """Return what `csbdata fetch --format json` prints."""
     archives = [_row(each) for each in acquisition.archives.values()]
     report: UntypedJson = {"archives": archives, "missing": list(acquisition.missing)}
@@ -169,7 +169,7 @@ def _row(outcome: Acquired | UnavailableArchive) -> UntypedJson:
     }
 
 
-def _print(acquisition: Acquisition, locked: Lock | None) -> None:
+def _print(acquisition: Acquisition, locked: LiveLock | None) -> None:
     rows = [_row(each) for each in acquisition.archives.values()]
     headers = ("archive", "origin", "by way of", "commit", "files", "MB")
     had = [
@@ -198,7 +198,7 @@ def _print(acquisition: Acquisition, locked: Lock | None) -> None:
         _print_lock(locked)
 
 
-def _print_lock(locked: Lock) -> None:
+def _print_lock(locked: LiveLock) -> None:
     show(f"Locked {len(locked.schemas):,} schemas that are hosted elsewhere.")
     for each in locked.failures[:_SHOWN_FAILURES]:
         say(f"Not to be had: {each.url}: {each.why}", style="yellow")

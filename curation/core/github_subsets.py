@@ -10,8 +10,15 @@ LIMITS = (
     ("Github_hard", 500),
 )
 LARGEST = "Github_ultra"
+#: Config of a document whose subset is not known yet, or never will be.
+UNDIVIDED = "Github"
 
 
 def github_config(field_count: int) -> str:
     """Return the config that a GitHub schema of this field count belongs to."""
     return next((name for name, limit in LIMITS if field_count < limit), LARGEST)
+
+
+def final_config(config: str, field_count: int) -> str:
+    """Return the config of a record whose document was read for a config."""
+    return github_config(field_count) if config == UNDIVIDED else config

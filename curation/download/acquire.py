@@ -49,6 +49,9 @@ class FetchSettings:
     mirror: Path | None = None
     #: Only the mirror and the cache.
     offline: bool = False
+    #: The lock of schemas that are hosted outside their archive; one in the cache by
+    #: default (`curation.sources.schemastore_lock`).
+    live_lock: Path | None = None
     #: Remembers hosts that do not answer: share it between calls.
     network: Network = field(default_factory=Network)
 
@@ -58,7 +61,8 @@ class FetchSettings:
     ) -> FetchSettings:
         """Return the settings that the environment names; for commands alone.
 
-        The cache is the folder that `CSBDATA_CACHE` names, else the user's own.
+        The cache is the folder that `CSBDATA_CACHE` names, else the user's own;
+        `CSBDATA_LIVE_LOCK` names the lock of what is hosted outside an archive.
 
         Args:
             mirror: A folder of archives; by default the one that `CSBDATA_MIRROR`
@@ -67,12 +71,14 @@ class FetchSettings:
         """
         cache = os.environ.get("CSBDATA_CACHE")
         named = os.environ.get("CSBDATA_MIRROR")
+        lock = os.environ.get("CSBDATA_LIVE_LOCK")
         return cls(
             cache=Path(
                 cache or platformdirs.user_cache_dir("csbdata", appauthor=False)
             ),
             mirror=mirror or (Path(named) if named else None),
             offline=offline,
+            live_lock=Path(lock) if lock else None,
         )
 
 

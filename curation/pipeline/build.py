@@ -29,6 +29,7 @@ from curation.pipeline.inputs import BuildInput, ExtraSource, MissingSource, cho
 from curation.pipeline.read_batches import BatchReader, work
 from curation.pipeline.up_to_date import remember, standing
 from curation.rules.sets import RuleSet, rule_set
+from curation.sources.registry import source_named
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.errors import Unavailable
@@ -246,14 +247,14 @@ def _compiled(
 ) -> Mapping[str, str]:
     """Return fastjsonschema's verdict by digest; empty where it is not asked.
 
-    The whole corpus is never asked: it would take hours.
+    Records of a source that is too large for it are never asked.
     """
     if not request.fastjsonschema:
         return {}
     records = [
         each.record()
         for each in settled
-        if each.kept and each.seen.provenance.source != "corpus"
+        if each.kept and source_named(each.seen.provenance.source).tries_fastjsonschema
     ]
     with progress.bar("Compiling with fastjsonschema") as advance:
         tried_records = tried(

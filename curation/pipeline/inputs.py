@@ -13,7 +13,6 @@ from curation.download.acquire import UnavailableArchive, acquire, load_pins
 from curation.download.local_files import FolderFiles, SingleFile, open_files
 from curation.sources.base import Reading, Source
 from curation.sources.registry import UnknownSourceError, source_named, sources
-from curation.sources.schemastore_lock import default_lock, read_lock, with_live
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.package_data import raw_folder
 
@@ -21,11 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.download.acquire import Acquired, ArchivePin, FetchSettings
-    from curation.sources.schemastore_lock import Lock
 
 
-#: The archive that a lock of schemas hosted elsewhere completes.
-LIVE_ARCHIVE = "schemastore"
 #: What a row of the embedded sample says of its commit and licence.
 SAMPLE_COMMIT = "sample"
 SAMPLE_LICENCE = "Apache-2.0"
@@ -213,28 +209,13 @@ def _pinned(
         got = acquire(pins[name], settings, say)
         if not isinstance(got, UnavailableArchive):
             lacks = source.incomplete.get(name)
-            if name == LIVE_ARCHIVE and rules != "paper":
-                lock = default_lock(settings.cache)
-                lacks = _still_elsewhere(read_lock(lock, got.commit), lacks)
-                got = with_live(got, settings, lock)
+            if source.complete is not None:
+                got, lacks = source.complete(got, settings, rules)
             return replace(_input(source, rules, pins[name], got), lacks=lacks)
         whys.append(got.why)
     if rules == "paper":
         return MissingSource(source=source, why="; ".join(whys))
     return _sampled(source, rules)
-
-
-def _still_elsewhere(lock: Lock | None, lacks: str | None) -> str | None:
-    """Return what is missing with this lock, given what is missing without one."""
-    if lock is None or not lock.schemas:
-        return lacks
-    if not lock.failures:
-        return None
-    return (
-        f"{len(lock.failures)} of {len(lock.schemas) + len(lock.failures)} addresses "
-        "outside the archive gave nothing; `csbdata fetch schemastore --live` tries "
-        "them again"
-    )
 
 
 def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> BuildInput:

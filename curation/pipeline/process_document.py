@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.documents import Document, RawDocument, Reason, Rejected
-from curation.core.github_subsets import github_config
+from curation.core.github_subsets import final_config
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.raw_figures import raw_figures
 from curation.json import text
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from curation.core.rule import Context
     from curation.rules.sets import RuleSet
 
-#: Config of a document whose subset is not known yet, or never will be.
-UNDIVIDED = "Github"
 LIMITS = Limits()
 #: Characters of a rejection's detail; a pointer can be as long as a document.
 LONGEST_DETAIL = 1_000
@@ -40,7 +38,7 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentResult:
         result = rule.apply(document, context)
         if isinstance(result, Rejected):
             return DocumentResult(
-                config=_divided(raw.config, document.raw_field_count),
+                config=final_config(raw.config, document.raw_field_count),
                 record=None,
                 rejected=_signed(result, rule.name),
                 changes=document.changes,
@@ -49,9 +47,9 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentResult:
         document = result
     record = describe(document)
     if not rules.subset_by_raw_file:
-        config, figures = _divided(raw.config, record.field_count), None
+        config, figures = final_config(raw.config, record.field_count), None
     else:
-        config = _divided(raw.config, document.raw_field_count)
+        config = final_config(raw.config, document.raw_field_count)
         known = record if document.schema is as_read else None
         figures = raw_figures(as_read, known)
     return DocumentResult(
@@ -91,7 +89,3 @@ def _signed(rejected: Rejected, rule: str) -> Rejected:
     if len(detail) > LONGEST_DETAIL:
         detail = detail[: LONGEST_DETAIL - 3] + "..."
     return Rejected(reason=Reason(rejected.reason), detail=detail, rule=rule)
-
-
-def _divided(config: str, fields: int) -> str:
-    return github_config(fields) if config == UNDIVIDED else config

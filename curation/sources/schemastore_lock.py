@@ -6,31 +6,33 @@ entry for each schema (`url`, `unique_id`, `sha256`, `bytes`), and what failed.
 
 from __future__ import annotations
 
-import os
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Literal
 
+import msgspec
 import orjson
 
 from curation.download.cache import Cache
 from curation.download.packs import digest_of, open_pack, write_pack
-from curation.sources.schemastore import live_path
 from curation.system.atomic_files import atomic_write_bytes, sweep
 from curation.system.errors import BadConfiguration, NoInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from curation.download.acquire import Acquired, FetchSettings
     from curation.download.packs import Pack
 
-_FORMAT: Final = "csbdata live lock 1"
+#: The folder of a pack in which live copies stand.
+LIVE: Final = "live/"
 _FETCH: Final = "csbdata fetch schemastore --live"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Locked:
+class LockedSchema(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
     """One address and the content that it had."""
 
     url: str
@@ -40,51 +42,58 @@ class Locked:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class FailedAddress(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
     """One address that gave nothing, and why."""
 
     url: str
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lock:
-    """What a build takes beside SchemaStore's own files."""
+class LiveLock(msgspec.Struct, frozen=True, kw_only=True):
+    """What a build takes beside SchemaStore's own files; the file's own order."""
 
+    format: Literal["csbdata live lock 1"] = "csbdata live lock 1"
+    #: The archive whose catalogue lists the addresses.
+    archive: str = "schemastore"
     #: Of the catalogue that lists the addresses.
     commit: str
     #: Over all contents, by their path in the pack
     #: (`curation.download.packs.digest_of`).
     digest: str
     #: Sorted by address.
-    schemas: tuple[Locked, ...]
-    failures: tuple[Failure, ...]
+    schemas: tuple[LockedSchema, ...]
+    failures: tuple[FailedAddress, ...]
 
 
-def default_lock(cache: Path) -> Path:
-    """Return where the lock is: `CSBDATA_LIVE_LOCK`, else in the cache."""
-    named = os.environ.get("CSBDATA_LIVE_LOCK")
-    return Path(named) if named else cache / "schemastore.lock.json"
+def live_path(url: str) -> str:
+    """Return the path under which the live copy of a URL stands in a pack."""
+    return LIVE + hashlib.sha256(url.encode()).hexdigest()
 
 
-def digest_over(schemas: tuple[Locked, ...]) -> str:
+def default_lock(settings: FetchSettings) -> Path:
+    """Return where the lock is: as the settings say, else in the cache."""
+    return settings.live_lock or settings.cache / "schemastore.lock.json"
+
+
+def digest_over(schemas: tuple[LockedSchema, ...]) -> str:
     """Return the digest that a lock's contents have together."""
     return digest_of((live_path(each.url), each.sha256) for each in schemas)
 
 
-def read_lock(path: Path, commit: str) -> Lock | None:
+def read_lock(path: Path, commit: str) -> LiveLock | None:
     """Return the lock, or None if there is none.
 
     Raises `BadConfiguration` if it is no lock, or one of another commit.
     """
     try:
-        lock = _lock(orjson.loads(path.read_bytes()))
+        lock = _decoded(path.read_bytes())
     except FileNotFoundError:
         return None
     except OSError as error:
         raise NoInput("cannot be read", str(path)) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         then = f"delete it and run `{_FETCH}`"
         raise BadConfiguration("not a lock of csbdata", str(path), then) from error
     if lock.commit != commit:
@@ -93,9 +102,9 @@ def read_lock(path: Path, commit: str) -> Lock | None:
     return lock
 
 
-def write_lock(path: Path, lock: Lock) -> None:
+def write_lock(path: Path, lock: LiveLock) -> None:
     """Write the lock so that a reader sees the old one or the new one."""
-    content = {"format": _FORMAT, "archive": "schemastore", **asdict(lock)}
+    content = msgspec.to_builtins(lock)
     sweep(path.parent, path.name)
     atomic_write_bytes(path, orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
 
@@ -103,7 +112,7 @@ def write_lock(path: Path, lock: Lock) -> None:
 def with_live(got: Acquired, settings: FetchSettings, path: Path) -> Acquired:
     """Return SchemaStore's archive with the locked schemas beside its own files.
 
-    They stand at `curation.sources.schemastore.live_path` of their address. If
+    They stand at `live_path` of their address. If
     there is no lock, the archive is returned as it is. Raises `NoInput` if the
     cache lacks what is locked, `BadConfiguration` if the lock is of another
     commit.
@@ -126,22 +135,30 @@ def with_live(got: Acquired, settings: FetchSettings, path: Path) -> Acquired:
     return replace(got, pack=pack, digest=digest)
 
 
+def still_missing(lock: LiveLock | None, lacks: str | None) -> str | None:
+    """Return what is missing with this lock, given what is missing without one."""
+    if lock is None or not lock.schemas:
+        return lacks
+    if not lock.failures:
+        return None
+    return (
+        f"{len(lock.failures)} of {len(lock.schemas) + len(lock.failures)} addresses "
+        "outside the archive gave nothing; `csbdata fetch schemastore --live` tries "
+        "them again"
+    )
+
+
 def _contents(packs: tuple[Pack, ...]) -> Iterator[tuple[str, bytes]]:
     return ((path, pack.read(path)) for pack in packs for path in pack.paths)
 
 
-def _lock(content: dict[str, object]) -> Lock:
-    if content["format"] != _FORMAT:
-        raise ValueError(content["format"])
-    schemas, failures = content["schemas"], content["failures"]
-    if not isinstance(schemas, list) or not isinstance(failures, list):
-        raise TypeError(content)
-    lock = Lock(
-        commit=str(content["commit"]),
-        digest=str(content["digest"]),
-        schemas=tuple(Locked(**each) for each in schemas),
-        failures=tuple(Failure(**each) for each in failures),
-    )
+def _decoded(content: bytes) -> LiveLock:
+    """Return the lock of a file.
+
+    Raises:
+        ValueError: it is none, or its digest is not that of its contents.
+    """
+    lock = msgspec.json.decode(content, type=LiveLock)
     if digest_over(lock.schemas) != lock.digest:
         raise ValueError(lock.digest)
     return lock

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.core.documents import Rejected
-from curation.core.github_subsets import github_config
+from curation.core.github_subsets import final_config
 from curation.core.rule import Context
 from curation.dataset import paper_tables
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.json.text import canonical, parse, write
-from curation.pipeline.process_document import UNDIVIDED, apply
+from curation.pipeline.process_document import apply
 from curation.rules.sets import PAPER, rule_set
 from curation.schema.measures import field_count
 from curation.sources.base import Reading
@@ -204,9 +204,7 @@ def test_table_8_comes_out_of_the_raw_files() -> None:
     for each in raw_documents():
         schema = parse(each.content, PAPER.policy)
         if not isinstance(schema, Rejected):
-            config = each.config
-            if config == UNDIVIDED:
-                config = github_config(field_count(schema))
+            config = final_config(each.config, field_count(schema))
             seen.append(paper_tables.measure_schema(config, schema))
     table = paper_tables.table_8(seen)
     for config, (sizes, *rest) in TABLE_8.items():

@@ -18,7 +18,7 @@ from curation.core.documents import Origin
 from curation.download.acquire import FetchSettings
 from curation.pipeline.archives import acquire_all
 from curation.sources.registry import sources as registered
-from curation.sources.schemastore_lock import Failure, Lock, Locked
+from curation.sources.schemastore_lock import FailedAddress, LiveLock, LockedSchema
 from curation.system.errors import BadConfiguration
 from tests.archives_made import FILES, github_pin, github_tarball, save
 
@@ -141,11 +141,13 @@ def test_fetch_live_lists_what_failed(
 ) -> None:
     """A failing address is a line, not an end."""
     save(tmp_path / "mirror", PIN.file_names[0], github_tarball())
-    found = Locked(url="https://a/x.json", unique_id="x", sha256="0" * 64, bytes=2)
-    failures = tuple(
-        Failure(url=f"https://a/{n}", why="answers 404") for n in range(12)
+    found = LockedSchema(
+        url="https://a/x.json", unique_id="x", sha256="0" * 64, bytes=2
     )
-    lock = Lock(commit="c", digest="d", schemas=(found,), failures=failures)
+    failures = tuple(
+        FailedAddress(url=f"https://a/{n}", why="answers 404") for n in range(12)
+    )
+    lock = LiveLock(commit="c", digest="d", schemas=(found,), failures=failures)
     monkeypatch.setattr(
         curation.sources.schemastore_live, "fetch_live", lambda *_: lock
     )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 import curation.sources.schemastore_live
 from curation.download.acquire import Acquired, FetchSettings, acquire
@@ -18,10 +19,10 @@ from curation.download.packs import open_pack
 from curation.download.path_patterns import Selection
 from curation.pipeline.inputs import BuildInput, _pinned
 from curation.sources.registry import source_named
-from curation.sources.schemastore import live_path
 from curation.sources.schemastore_live import Hunt, fetch_live
 from curation.sources.schemastore_lock import (
     default_lock,
+    live_path,
     read_lock,
     with_live,
     write_lock,
@@ -143,7 +144,6 @@ def test_a_lock_with_failures_leaves_the_build_partial(
     monkeypatch.setattr(
         "curation.pipeline.inputs.load_pins", lambda: {"schemastore": pin}
     )
-    monkeypatch.setenv("CSBDATA_LIVE_LOCK", str(hunt.lock))
     source = source_named("schemastore")
     assert _partial(source, hunt) == source.incomplete["schemastore"]
     lock = fetch_live(hunt, print)
@@ -151,12 +151,13 @@ def test_a_lock_with_failures_leaves_the_build_partial(
         "2 of 5 addresses outside the archive gave nothing; "
         "`csbdata fetch schemastore --live` tries them again"
     )
-    write_lock(hunt.lock, replace(lock, failures=()))
+    write_lock(hunt.lock, structs.replace(lock, failures=()))
     assert _partial(source, hunt) is None
 
 
 def _partial(source: Source, hunt: Hunt) -> str | None:
-    found = _pinned(source, "clean", hunt.settings, print)
+    settings = replace(hunt.settings, live_lock=hunt.lock)
+    found = _pinned(source, "clean", settings, print)
     assert isinstance(found, BuildInput)
     return found.partial
 
@@ -263,6 +264,8 @@ def test_the_lock_is_in_the_cache_unless_it_is_named(
 ) -> None:
     """CSBDATA_LIVE_LOCK names it, for a team that keeps it in its repository."""
     monkeypatch.delenv("CSBDATA_LIVE_LOCK", raising=False)
-    assert default_lock(tmp_path) == tmp_path / "schemastore.lock.json"
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path))
+    settings = FetchSettings.from_environment()
+    assert default_lock(settings) == tmp_path / "schemastore.lock.json"
     monkeypatch.setenv("CSBDATA_LIVE_LOCK", "there.json")
-    assert str(default_lock(tmp_path)) == "there.json"
+    assert str(default_lock(FetchSettings.from_environment())) == "there.json"
