@@ -49,8 +49,8 @@ from bench.instance_figures import (
 )
 from bench.peers import Absent, installed
 from curation.core.benchmark import CONFIGS
-from curation.instances.constraints.admission import identity
 from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.json.values import identity
 
 if TYPE_CHECKING:
     import argparse

@@ -1,105 +1,108 @@
-"""Does a value meet the plain assertions of a shape? Choices are not asked."""
+"""Does a value meet the plain assertions of a conjunction? Choices are not asked."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from curation.instances.constraints.keyword_values import array_of
 from curation.instances.scalars.strings import matches
-from curation.json.text import canonical
+from curation.json.values import identity, is_multiple, type_of
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Conjunction
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json, UntypedJson
+    from curation.instances.constraints.model import Conjunction
 
 
-def identity(value: UntypedJson) -> bytes:
-    """Return what is equal for equal JSON values only: 1 is 1.0, but not true."""
-    return canonical(value)
-
-
-def type_of(value: UntypedJson) -> str:
-    """Return the type of a JSON value; whole numbers are integers."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-        return "integer"
-    if isinstance(value, float):
-        return "number"
-    return "object" if isinstance(value, dict) else "array"
-
-
-def admits(shape: Conjunction, value: UntypedJson) -> bool:
-    """Tell whether types, bounds, lengths, patterns and names allow a value."""
+def admits(conjunction: Conjunction, value: UntypedJson) -> bool:
+    """Return whether types, bounds, lengths, patterns and names allow a value."""
     kind = type_of(value)
-    if kind not in shape.types:
+    if kind not in conjunction.types:
         return False
-    if shape.excluded and identity(value) in map(identity, shape.excluded):
+    if conjunction.excluded and identity(value) in map(identity, conjunction.excluded):
         return False
-    if kind in ("integer", "number"):
-        return _in_bounds(shape, value)
-    if kind == "string":
-        return matches(shape.string(name=""), value)
-    if kind == "array":
-        return _fits(len(value), shape.min_items, shape.max_items)
-    if kind == "object":
+    if isinstance(value, dict):
         return (
-            _fits(len(value), shape.min_properties, shape.max_properties)
-            and shape.required.keys() <= value.keys()
-            and shape.forbidden.isdisjoint(value)
+            _fits(len(value), conjunction.min_properties, conjunction.max_properties)
+            and conjunction.required.keys() <= value.keys()
+            and conjunction.forbidden.isdisjoint(value)
         )
-    return True
+    if isinstance(value, list):
+        return _fits(len(value), conjunction.min_items, conjunction.max_items)
+    if isinstance(value, str):
+        return matches(conjunction.string(name=""), value)
+    if value is None or isinstance(value, bool):
+        return True
+    return _in_bounds(conjunction, value)
 
 
 def _fits(count: int, least: int, most: int | None) -> bool:
     return least <= count and (most is None or count <= most)
 
 
-def _in_bounds(shape: Conjunction, value: float) -> bool:
+def _in_bounds(conjunction: Conjunction, value: float) -> bool:
+    low, high = conjunction.minimum, conjunction.maximum
+    above, below = conjunction.exclusive_minimum, conjunction.exclusive_maximum
     return (
-        (shape.minimum is None or value >= shape.minimum)
-        and (shape.maximum is None or value <= shape.maximum)
-        and (shape.exclusive_minimum is None or value > shape.exclusive_minimum)
-        and (shape.exclusive_maximum is None or value < shape.exclusive_maximum)
-        and not any(is_multiple(value, each) for each in shape.not_multiples)
+        (low is None or value >= low)
+        and (high is None or value <= high)
+        and (above is None or value > above)
+        and (below is None or value < below)
+        and not any(is_multiple(value, step) for step in conjunction.not_multiples)
     )
 
 
-def is_multiple(value: float, step: float) -> bool:
-    """Tell whether a number is a multiple, as decimal numbers."""
-    return Fraction(str(value)) % Fraction(str(step)) == 0
+def admitted_examples(conjunction: Conjunction) -> list[Json]:
+    """Return the values of `examples` and `default` that a conjunction admits.
+
+    Empty ones are left out: they are what no author would call an example.
+    """
+    if conjunction.examples is None:
+        conjunction.examples = [
+            value
+            for part in conjunction.parts
+            for value in _examples(part.schema)
+            if admits(conjunction, value)
+        ]
+    return conjunction.examples
 
 
-def conflict(shape: Conjunction, kind: str) -> bool:
-    """Tell whether nothing of one type can meet the plain assertions."""
+def _examples(schema: Mapping[str, Json]) -> list[Json]:
+    found = [*array_of(schema, "examples"), schema.get("default")]
+    return [value for value in found if value not in (None, "", [], {})]
+
+
+def conflicts(conjunction: Conjunction, kind: str) -> bool:
+    """Return whether no value of a type can meet the plain assertions."""
     if kind == "object":
-        return _object_conflict(shape)
+        return _object_conflicts(conjunction)
     if kind == "array":
-        return shape.max_items is not None and shape.max_items < shape.min_items
+        most = conjunction.max_items
+        return most is not None and most < conjunction.min_items
     if kind == "string":
-        return shape.max_length is not None and shape.max_length < shape.min_length
+        most = conjunction.max_length
+        return most is not None and most < conjunction.min_length
     if kind in ("integer", "number"):
-        return _is_empty_range(shape)
+        return _is_empty_range(conjunction)
     return False
 
 
-def _object_conflict(shape: Conjunction) -> bool:
-    least = max(shape.min_properties, len(shape.required))
-    if shape.max_properties is not None and least > shape.max_properties:
+def _object_conflicts(conjunction: Conjunction) -> bool:
+    least = max(conjunction.min_properties, len(conjunction.required))
+    if conjunction.max_properties is not None and least > conjunction.max_properties:
         return True
-    return any(shape.property_goals(name) is None for name in shape.required)
+    return any(
+        conjunction.property_goals(name) is None for name in conjunction.required
+    )
 
 
-def _is_empty_range(shape: Conjunction) -> bool:
-    lows = (shape.minimum, shape.exclusive_minimum)
-    highs = (shape.maximum, shape.exclusive_maximum)
-    known = [each for each in lows if each is not None]
-    bounds = [each for each in highs if each is not None]
-    if not known or not bounds:
+def _is_empty_range(conjunction: Conjunction) -> bool:
+    lows = (conjunction.minimum, conjunction.exclusive_minimum)
+    highs = (conjunction.maximum, conjunction.exclusive_maximum)
+    known_lows = [bound for bound in lows if bound is not None]
+    known_highs = [bound for bound in highs if bound is not None]
+    if not known_lows or not known_highs:
         return False
-    low, high = max(known), min(bounds)
+    low, high = max(known_lows), min(known_highs)
     return low > high or (low == high and (lows[1] == low or highs[1] == high))

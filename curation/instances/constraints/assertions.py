@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.conjunction import is_trivial
-from curation.instances.constraints.merging import is_number
+from curation.instances.constraints.keyword_values import accepts_everything
+from curation.json.values import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +103,7 @@ def _entries(word: str) -> _Test:
     def test(schema: dict[str, UntypedJson], _: Dialect) -> bool:
         value = schema[word]
         return isinstance(value, dict) and any(
-            bool(each) if isinstance(each, list) else not is_trivial(each)
+            bool(each) if isinstance(each, list) else not accepts_everything(each)
             for each in value.values()
         )
 
@@ -119,7 +119,7 @@ def _branches(word: str) -> _Test:
         value = schema[word]
         if not isinstance(value, list):
             return False
-        trivial = sum(map(is_trivial, value))
+        trivial = sum(map(accepts_everything, value))
         if word == "anyOf":
             return not trivial
         return not trivial or len(value) > 1
@@ -130,8 +130,8 @@ def _branches(word: str) -> _Test:
 def _conditional(schema: dict[str, UntypedJson], _: Dialect) -> bool:
     test = schema["if"]
     parts = {"then": True, "else": True} | schema
-    then = not is_trivial(parts["then"]) and test is not False
-    other = not is_trivial(parts["else"]) and not is_trivial(test)
+    then = not accepts_everything(parts["then"]) and test is not False
+    other = not accepts_everything(parts["else"]) and not accepts_everything(test)
     return then or other
 
 
@@ -168,7 +168,9 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
     "additionalItems": lambda schema, _: (
         schema["additionalItems"] is False and isinstance(schema.get("items"), list)
     ),
-    "unevaluatedItems": lambda schema, _: not is_trivial(schema["unevaluatedItems"]),
+    "unevaluatedItems": lambda schema, _: (
+        not accepts_everything(schema["unevaluatedItems"])
+    ),
     "required": lambda schema, _: (
         isinstance(schema["required"], list) and bool(schema["required"])
     ),
@@ -176,9 +178,9 @@ _CAN_FAIL: Final[dict[str, _Test]] = {
     "maxProperties": _number("maxProperties"),
     "additionalProperties": _is_false("additionalProperties"),
     "unevaluatedProperties": lambda schema, _: (
-        not is_trivial(schema["unevaluatedProperties"])
+        not accepts_everything(schema["unevaluatedProperties"])
     ),
-    "propertyNames": lambda schema, _: not is_trivial(schema["propertyNames"]),
+    "propertyNames": lambda schema, _: not accepts_everything(schema["propertyNames"]),
     "dependencies": _entries("dependencies"),
     "dependentRequired": _entries("dependentRequired"),
     "dependentSchemas": _entries("dependentSchemas"),

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from curation.instances.constraints.conjunction import Conjunction
+    from curation.instances.constraints.model import Conjunction
 
-_ITEMS = ("items", "prefixItems")
-_MEMBERS = ("properties", "patternProperties", "additionalProperties")
+_ITEMS: Final = ("items", "prefixItems")
+_MEMBERS: Final = ("properties", "patternProperties", "additionalProperties")
 
 
-def likely_types(shape: Conjunction) -> tuple[str, ...]:
-    """Return the types of a shape as the schema names them, else as it hints.
+def likely_types(conjunction: Conjunction) -> tuple[str, ...]:
+    """Return the types of a conjunction as the schema names them, else as it hints.
 
     null comes last where there is a choice, and "number" stands for integers too.
     """
-    if not shape.typed:
-        return _hinted(shape)
-    types = list(shape.types)
+    if conjunction.likely is None:
+        named = _named if conjunction.typed else _hinted
+        conjunction.likely = named(conjunction)
+    return conjunction.likely
+
+
+def _named(conjunction: Conjunction) -> tuple[str, ...]:
+    types = list(conjunction.types)
     if "integer" in types and "number" in types:
         types.remove("integer")
     if len(types) > 1 and "null" in types:
@@ -27,30 +32,33 @@ def likely_types(shape: Conjunction) -> tuple[str, ...]:
     return tuple(types)
 
 
-def _hinted(shape: Conjunction) -> tuple[str, ...]:
+def _hinted(conjunction: Conjunction) -> tuple[str, ...]:
     """Return the types to try where no part names one."""
-    words = {word for each in shape.parts for word in each.schema}
+    keywords = {keyword for part in conjunction.parts for keyword in part.schema}
     hints = {
         "object": bool(
-            shape.required
-            or shape.min_properties
-            or shape.dependencies
-            or not words.isdisjoint(_MEMBERS)
+            conjunction.required
+            or conjunction.min_properties
+            or conjunction.dependencies
+            or not keywords.isdisjoint(_MEMBERS)
         ),
         "array": bool(
-            shape.min_items
-            or shape.contains
-            or shape.unique
-            or not words.isdisjoint(_ITEMS)
+            conjunction.min_items
+            or conjunction.contains
+            or conjunction.unique
+            or not keywords.isdisjoint(_ITEMS)
         ),
         "number": bool(
-            shape.multiples or shape.minimum is not None or shape.maximum is not None
+            conjunction.multiples
+            or conjunction.minimum is not None
+            or conjunction.maximum is not None
         ),
     }
     likely = [kind for kind, hinted in hints.items() if hinted]
     order = (*likely, "string", "object", "array", "number", "boolean", "null")
     return tuple(
-        each
-        for each in dict.fromkeys(order)
-        if each in shape.types or (each == "number" and "integer" in shape.types)
+        kind
+        for kind in dict.fromkeys(order)
+        if kind in conjunction.types
+        or (kind == "number" and "integer" in conjunction.types)
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.admission import identity
 from curation.instances.constraints.goals import (
     Atom,
     BranchChoice,
@@ -12,32 +11,36 @@ from curation.instances.constraints.goals import (
     Dependency,
     Negation,
 )
+from curation.instances.constraints.keyword_values import names_of, object_of
+from curation.json.values import identity, is_number
 from curation.schema.dialects import DRAFT_2019_09
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Conjunction
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
+    from curation.instances.constraints.model import Conjunction
     from curation.schema.locations import SchemaLocation
 
-#: "integer" and "number" are disjoint here: whole numbers, and the others.
-ALL_TYPES = ("string", "object", "array", "integer", "number", "boolean", "null")
-_MOST = {
+#: Keywords to the fields of `Conjunction` that keep the greatest value.
+_GREATEST: Final = {
     "minimum": "minimum",
     "exclusiveMinimum": "exclusive_minimum",
     "minLength": "min_length",
     "minItems": "min_items",
     "minProperties": "min_properties",
 }
-_LEAST = {
+#: Keywords to the fields of `Conjunction` that keep the least value.
+_LEAST: Final = {
     "maximum": "maximum",
     "exclusiveMaximum": "exclusive_maximum",
     "maxLength": "max_length",
     "maxItems": "max_items",
     "maxProperties": "max_properties",
 }
-_BOUNDS = frozenset({*_MOST, *_LEAST, "multipleOf", "uniqueItems"})
+_BOUNDS: Final = frozenset({*_GREATEST, *_LEAST, "multipleOf", "uniqueItems"})
 #: Keywords that leave something to decide or to ask about.
-_DECISIONS = frozenset(
+_DECISIONS: Final = frozenset(
     {
         "anyOf",
         "oneOf",
@@ -54,63 +57,72 @@ _DECISIONS = frozenset(
 )
 
 
-def merge(shape: Conjunction, part: SchemaLocation | Atom) -> None:
-    """Add everything that one part asserts; references and allOf are done."""
+def merge(conjunction: Conjunction, part: SchemaLocation | Atom) -> None:
+    """Add what one part asserts to a conjunction.
+
+    Args:
+        conjunction: It is changed.
+        part: An atom or a schema object; its references and `allOf` are not followed.
+    """
     schema = part.schema
-    _types(shape, schema)
-    _bounds(shape, schema)
-    _strings(shape, schema)
-    names = schema.get("required")
-    if isinstance(names, list):
-        shape.required.update(dict.fromkeys(names))
+    _merge_types(conjunction, schema)
+    _merge_bounds(conjunction, schema)
+    _merge_texts(conjunction, schema)
+    conjunction.required.update(dict.fromkeys(names_of(schema.get("required"))))
     if isinstance(part, Atom):
-        if part.types is not None:
-            left = part.types
-            shape.types = tuple(each for each in shape.types if each in left)
-        shape.forbidden.update(part.forbidden)
-        shape.excluded.extend(part.excluded)
-        shape.not_patterns.extend(part.not_patterns)
-        shape.not_multiples.extend(part.not_multiples)
-        shape.duplicate = shape.duplicate or part.duplicate
-        if part.extra_name:
-            shape.extra_names.append(part.extra_name)
+        _merge_atom(conjunction, part)
     else:
-        _values(shape, schema)
+        _merge_values(conjunction, schema)
         if not _DECISIONS.isdisjoint(schema):
-            _decisions(shape, part)
+            _merge_decisions(conjunction, part)
 
 
-def _types(shape: Conjunction, schema: UntypedJson) -> None:
-    named = schema.get("type")
-    if named is None:
+def _merge_atom(conjunction: Conjunction, atom: Atom) -> None:
+    if atom.types is not None:
+        left = atom.types
+        conjunction.types = tuple(kind for kind in conjunction.types if kind in left)
+    conjunction.forbidden.update(atom.forbidden)
+    conjunction.excluded.extend(atom.excluded)
+    conjunction.not_patterns.extend(atom.not_patterns)
+    conjunction.not_multiples.extend(atom.not_multiples)
+    conjunction.duplicate = conjunction.duplicate or atom.duplicate
+    if atom.extra_name:
+        conjunction.extra_names.append(atom.extra_name)
+
+
+def _merge_types(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
+    if schema.get("type") is None:
         return
-    names = [named] if isinstance(named, str) else list(named)
+    names = names_of(schema["type"])
     if "number" in names and "integer" not in names:
         names.insert(names.index("number") + 1, "integer")
-    order = shape.types if shape.typed else names
-    shape.types = tuple(each for each in order if each in names and each in shape.types)
-    shape.typed = True
+    order = conjunction.types if conjunction.typed else names
+    conjunction.types = tuple(
+        kind for kind in order if kind in names and kind in conjunction.types
+    )
+    conjunction.typed = True
 
 
-def _bounds(shape: Conjunction, schema: UntypedJson) -> None:
+def _merge_bounds(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
     if _BOUNDS.isdisjoint(schema):
         return
-    flagged = _flagged(schema)
-    for names, tighter in ((_MOST, max), (_LEAST, min)):
-        for keyword, name in names.items():
+    flagged = _without_flags(schema)
+    for fields, tighter in ((_GREATEST, max), (_LEAST, min)):
+        for keyword, name in fields.items():
             value = flagged.get(keyword, schema.get(keyword))
             if is_number(value):
-                present = getattr(shape, name)
-                value = value if present is None else tighter(present, value)
-                setattr(shape, name, value)
-    if is_number(schema.get("multipleOf")):
-        shape.multiples.append(schema["multipleOf"])
-    shape.unique = shape.unique or schema.get("uniqueItems") is True
+                present = getattr(conjunction, name)
+                bound = value if present is None else tighter(present, value)
+                setattr(conjunction, name, bound)
+    step = schema.get("multipleOf")
+    if is_number(step):
+        conjunction.multiples.append(step)
+    conjunction.unique = conjunction.unique or schema.get("uniqueItems") is True
 
 
-def _flagged(schema: UntypedJson) -> dict[str, UntypedJson]:
+def _without_flags(schema: Mapping[str, Json]) -> dict[str, Json]:
     """Return draft-04's boolean `exclusive...` as the later drafts spell it."""
-    found: dict[str, UntypedJson] = {}
+    found: dict[str, Json] = {}
     for bound, flag in (
         ("minimum", "exclusiveMinimum"),
         ("maximum", "exclusiveMaximum"),
@@ -120,89 +132,94 @@ def _flagged(schema: UntypedJson) -> dict[str, UntypedJson]:
     return found
 
 
-def is_number(value: UntypedJson) -> TypeGuard[int | float]:
-    """Return whether a JSON value is a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _strings(shape: Conjunction, schema: UntypedJson) -> None:
-    for keyword, known in (("pattern", shape.patterns), ("format", shape.formats)):
+def _merge_texts(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
+    for keyword, known in (
+        ("pattern", conjunction.patterns),
+        ("format", conjunction.formats),
+    ):
         value = schema.get(keyword)
         if isinstance(value, str) and value not in known:
             known.append(value)
 
 
-def _values(shape: Conjunction, schema: UntypedJson) -> None:
-    found = [schema["enum"]] if isinstance(schema.get("enum"), list) else []
-    if "const" in schema and "const" in shape.compiled.dialect.assertions:
+def _merge_values(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:
+    listed = schema.get("enum")
+    found = [listed] if isinstance(listed, list) else []
+    if "const" in schema and "const" in conjunction.tree.dialect.assertions:
         found.append([schema["const"]])
     for values in found:
-        if shape.values is None:
-            shape.values = values
+        if conjunction.values is None:
+            conjunction.values = values
         else:
-            known = {identity(each) for each in values}
-            shape.values = [each for each in shape.values if identity(each) in known]
+            known = {identity(value) for value in values}
+            conjunction.values = [
+                value for value in conjunction.values if identity(value) in known
+            ]
 
 
-def _decisions(shape: Conjunction, location: SchemaLocation) -> None:
-    schema, child = location.schema, shape.compiled.child
-    active = shape.compiled.dialect.applicators
-    before = _weight(shape)
+def _merge_decisions(conjunction: Conjunction, location: SchemaLocation) -> None:
+    schema, child = location.schema, conjunction.tree.child
+    active = conjunction.tree.dialect.applicators
+    before = _count_undecided(conjunction)
     for keyword in ("anyOf", "oneOf"):
-        branches = schema.get(keyword)
-        if isinstance(branches, list):
-            locations = (
-                child(location, (keyword, str(at))) for at in range(len(branches))
-            )
-            shape.choices.append(BranchChoice(keyword, location, tuple(locations)))
+        if isinstance(schema.get(keyword), list):
+            count = len(schema[keyword])
+            branches = (child(location, (keyword, str(at))) for at in range(count))
+            choice = BranchChoice(keyword, location, tuple(branches))
+            conjunction.choices.append(choice)
     if "not" in schema:
-        shape.negations.append(Negation(child(location, ("not",))))
+        conjunction.negations.append(Negation(child(location, ("not",))))
     if "if" in schema and "if" in active and ("then" in schema or "else" in schema):
-        shape.conditionals.append(location)
-    _dependencies(shape, location)
+        conjunction.conditionals.append(location)
+    _merge_dependencies(conjunction, location)
     if "contains" in schema and "contains" in active:
-        counted = "minContains" in shape.compiled.dialect.assertions
-        least = schema.get("minContains", 1) if counted else 1
-        most = schema.get("maxContains") if counted else None
-        place = child(location, ("contains",))
-        shape.contains.append(Containment(place, int(least), most))
+        _merge_contains(conjunction, location)
     if "propertyNames" in schema and "propertyNames" in active:
-        shape.name_locations.append(child(location, ("propertyNames",)))
+        conjunction.name_locations.append(child(location, ("propertyNames",)))
     if "unevaluatedItems" in active and (
         "unevaluatedItems" in schema or "unevaluatedProperties" in schema
     ):
-        shape.unevaluated.append(location)
-    if _weight(shape) != before:
-        shape.risky.append(location)
+        conjunction.unevaluated.append(location)
+    if _count_undecided(conjunction) != before:
+        conjunction.risky.append(location)
 
 
-def _weight(shape: Conjunction) -> int:
+def _merge_contains(conjunction: Conjunction, location: SchemaLocation) -> None:
+    schema = location.schema
+    counted = "minContains" in conjunction.tree.dialect.assertions
+    least = schema.get("minContains", 1) if counted else 1
+    most = schema.get("maxContains") if counted else None
+    place = conjunction.tree.child(location, ("contains",))
+    conjunction.contains.append(Containment(place, int(least), most))
+
+
+def _count_undecided(conjunction: Conjunction) -> int:
     """Return how much there is that a finished value must be asked about."""
     return (
-        len(shape.negations)
-        + len(shape.conditionals)
-        + len(shape.dependencies)
-        + len(shape.contains)
-        + len(shape.unevaluated)
-        + sum(each.keyword == "oneOf" for each in shape.choices)
+        len(conjunction.negations)
+        + len(conjunction.conditionals)
+        + len(conjunction.dependencies)
+        + len(conjunction.contains)
+        + len(conjunction.unevaluated)
+        + sum(choice.keyword == "oneOf" for choice in conjunction.choices)
     )
 
 
-def _dependencies(shape: Conjunction, location: SchemaLocation) -> None:
-    for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
-        entries = location.schema.get(keyword)
-        if not isinstance(entries, dict) or keyword not in _known(shape):
-            continue
-        for name, needs in entries.items():
+def _merge_dependencies(conjunction: Conjunction, location: SchemaLocation) -> None:
+    for keyword in _dependency_keywords(conjunction):
+        for name, needs in object_of(location.schema, keyword).items():
             if isinstance(needs, list):
-                shape.dependencies.append(Dependency(name, tuple(needs)))
+                dependency = Dependency(name, tuple(names_of(needs)))
             elif isinstance(needs, dict | bool):
-                place = shape.compiled.child(location, (keyword, name))
-                shape.dependencies.append(Dependency(name, place))
+                applied = conjunction.tree.child(location, (keyword, name))
+                dependency = Dependency(name, applied)
+            else:
+                continue
+            conjunction.dependencies.append(dependency)
 
 
-def _known(shape: Conjunction) -> tuple[str, ...]:
-    """Return the keywords of dependency that the validator knows."""
-    if shape.compiled.dialect.order < DRAFT_2019_09.order:
+def _dependency_keywords(conjunction: Conjunction) -> tuple[str, ...]:
+    """Return the keywords of dependencies that jsonschema-rs knows in the dialect."""
+    if conjunction.tree.dialect.order < DRAFT_2019_09.order:
         return ("dependencies",)
     return ("dependencies", "dependentRequired", "dependentSchemas")

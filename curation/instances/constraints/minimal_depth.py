@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.conjunction import item_keywords
+from curation.instances.constraints.keyword_values import item_keywords
 
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
@@ -103,7 +103,7 @@ def _inner(
         ]
     least = schema.get("minItems", 0)
     if named in ("array", ["array"]) and isinstance(least, int | float) and least > 0:
-        prefix, rest = item_keywords(schema, compiled)
+        prefix, rest = item_keywords(schema, compiled.dialect)
         if prefix and schema[prefix]:
             found.append((1, (child(location, (prefix, "0")),)))
         elif rest:

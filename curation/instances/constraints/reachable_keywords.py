@@ -1,9 +1,9 @@
-"""Which keywords can refuse an instance at all: the pairs that near misses cover.
+"""Which keywords can refuse an instance at all: the assertions that near misses cover.
 
-A pair is a keyword at a place that applies to some value of the instance, reached
-through `$ref`, `allOf`, `properties`, `items` and the like. What stands below a
-keyword that decides by itself (`anyOf`, `not`, ...) is no pair: there that keyword
-is the one that fails.
+An assertion is a keyword at a schema location that applies to some value of the
+instance, reached through `$ref`, `allOf`, `properties`, `items` and the like. What
+stands below a keyword that decides by itself (`anyOf`, `not`, ...) is none: there that
+keyword is the one that fails.
 """
 
 from __future__ import annotations
@@ -11,73 +11,98 @@ from __future__ import annotations
 import random
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.assertions import asserting_keywords
-from curation.instances.constraints.conjunction import Conjunction, conjoin
-from curation.instances.constraints.violations import FALSE, where
+from curation.instances.constraints.conjunction import conjoin
+from curation.instances.constraints.keyword_values import object_of
+from curation.instances.constraints.violations import FALSE, keyword_pointer
 from curation.instances.scalars import strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goals
+    from curation.instances.constraints.model import Conjunction
     from curation.schema.locations import SchemaLocation
 
 #: Distinct conjunctions visited for one schema.
-_MOST = 1_500
-#: Where an instance is entered: a name, or an index.
+_MOST: Final = 1_500
+#: The way to a value of an instance: names of properties, indices of elements.
 Path = tuple[str | int, ...]
-_EXTRA = ("extra", "additional", "other", "unexpected", "another")
+_EXTRA_NAMES: Final = (
+    "extra",
+    "additional",
+    "other",
+    "unexpected",
+    "another",
+    "0",
+    "Zz_9",
+    "-",
+    "a b",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """One keyword at one place of the schema."""
+    """One keyword at one location of the schema that can refuse a value."""
 
     location: SchemaLocation
+    #: `FALSE` where the schema is `false`.
     keyword: str
 
     @property
     def pointer(self) -> str:
-        """Where the keyword stands, as labels spell it."""
-        return where(self.location, () if self.keyword == FALSE else (self.keyword,))
+        """The JSON pointer of the keyword, as a violation has it."""
+        tokens = () if self.keyword == FALSE else (self.keyword,)
+        return keyword_pointer(self.location, tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceLocation:
-    """Everything that applies together where a place applies, and a way there."""
+    """A value of instances: the way to it, and everything that it must meet."""
 
     goals: Goals
-    #: From the root of the instance to the value.
+    #: From the root of the instance.
     path: Path
 
 
 @dataclass(slots=True, kw_only=True)
 class ReachableKeywords:
-    """The pairs of a schema, the outermost first."""
+    """The assertions of a schema, the outermost first."""
 
-    contexts: dict[Assertion, list[InstanceLocation]] = field(default_factory=dict)
+    #: Each with the values of instances that it is about.
+    assertions: dict[Assertion, list[InstanceLocation]] = field(default_factory=dict)
     #: Whether all was visited.
     complete: bool = True
 
+    def add(self, assertion: Assertion, location: InstanceLocation) -> None:
+        """Take down that an assertion is about a value."""
+        self.assertions.setdefault(assertion, []).append(location)
 
-def reach(compiled: CompiledSchema, most: int = _MOST) -> ReachableKeywords:
-    """Return every pair that some value of an instance meets."""
+
+def find_reachable_keywords(
+    compiled: CompiledSchema, most: int = _MOST
+) -> ReachableKeywords:
+    """Return every assertion that some value of an instance meets.
+
+    Args:
+        compiled: The schema.
+        most: Distinct conjunctions to visit; beyond it the result is not complete.
+    """
     found = ReachableKeywords()
     start = InstanceLocation(goals=(compiled.root,), path=())
     queue, seen = deque([start]), {start.goals}
     while queue:
-        context = queue.popleft()
-        shape = conjoin(compiled, context.goals)
-        for pair in pairs_of(shape):
-            found.contexts.setdefault(pair, []).append(context)
-        for step, goals in _below(shape):
-            path = (*context.path, step)
+        location = queue.popleft()
+        conjunction = conjoin(compiled, location.goals)
+        for assertion in assertions_of(conjunction):
+            found.add(assertion, location)
+        for step, goals in _values_below(compiled, conjunction):
+            path = (*location.path, step)
             if goals is None:
-                _forbidden(found, shape, step, path)
+                _add_forbidden(found, conjunction, step, path)
             elif goals and goals not in seen:
                 if len(seen) >= most:
                     found.complete = False
@@ -87,32 +112,37 @@ def reach(compiled: CompiledSchema, most: int = _MOST) -> ReachableKeywords:
     return found
 
 
-def pairs_of(shape: Conjunction) -> tuple[Assertion, ...]:
-    """Return the keywords that assert something among the parts of a shape."""
-    dialect = shape.compiled.dialect
+def assertions_of(conjunction: Conjunction) -> tuple[Assertion, ...]:
+    """Return the assertions among the parts of a conjunction."""
+    dialect = conjunction.tree.dialect
     return tuple(
         Assertion(part, keyword)
-        for part in shape.locations()
+        for part in conjunction.locations()
         if not part.document
         for keyword in asserting_keywords(part.schema, dialect)
     )
 
 
-def _forbidden(
-    found: ReachableKeywords, shape: Conjunction, step: str | int, path: Path
+def _add_forbidden(
+    found: ReachableKeywords, conjunction: Conjunction, step: str | int, path: Path
 ) -> None:
-    """Count a property or element whose schema is plainly `false`."""
-    for location in false_places(shape, step):
-        context = InstanceLocation(goals=(location,), path=path)
-        found.contexts.setdefault(Assertion(location, FALSE), []).append(context)
+    """Add a property or element whose schema is plainly `false`."""
+    for location in false_locations(conjunction, step):
+        forbidden = InstanceLocation(goals=(location,), path=path)
+        found.add(Assertion(location, FALSE), forbidden)
 
 
-def false_places(shape: Conjunction, step: str | int) -> list[SchemaLocation]:
-    """Return the `false` schemas that forbid a property or element by its place."""
-    compiled, found = shape.compiled, []
-    for part in shape.locations():
+def false_locations(conjunction: Conjunction, step: str | int) -> list[SchemaLocation]:
+    """Return the `false` schemas of `properties` or `items` that forbid a value.
+
+    Args:
+        conjunction: What the object or array must meet.
+        step: The name of the property, or the index of the element.
+    """
+    found = []
+    for part in conjunction.locations():
         for keyword in ("properties", "items", "prefixItems"):
-            value, key = part.schema.get(keyword), str(step)
+            value = part.schema.get(keyword)
             if isinstance(value, dict) and keyword == "properties":
                 is_false = value.get(step) is False
             elif isinstance(value, list) and isinstance(step, int):
@@ -120,86 +150,85 @@ def false_places(shape: Conjunction, step: str | int) -> list[SchemaLocation]:
             else:
                 continue
             if is_false:
-                found.append(compiled.child(part, (keyword, key)))
+                found.append(conjunction.tree.child(part, (keyword, str(step))))
     return found
 
 
-def _below(shape: Conjunction) -> Iterator[tuple[str | int, Goals | None]]:
-    if "object" in shape.types:
-        for name in _names(shape):
-            yield name, below(shape, name)
-    if "array" in shape.types and shape.max_items != 0:
-        for index in range(shape.prefix_length() + 1):
-            if shape.max_items is None or index < shape.max_items:
-                yield index, below(shape, index)
+def _values_below(
+    compiled: CompiledSchema, conjunction: Conjunction
+) -> Iterator[tuple[str | int, Goals | None]]:
+    if "object" in conjunction.types:
+        for name in _names(compiled, conjunction):
+            yield name, goals_below(conjunction, name)
+    if "array" in conjunction.types and conjunction.max_items != 0:
+        most = conjunction.max_items
+        for index in range(conjunction.prefix_length() + 1):
+            if most is None or index < most:
+                yield index, goals_below(conjunction, index)
 
 
-def below(shape: Conjunction, step: str | int) -> Goals | None:
-    """Return what applies to a property or element; None if it must not be there.
+def goals_below(conjunction: Conjunction, step: str | int) -> Goals | None:
+    """Return what a property or element must meet; None if it must not be there.
 
     What `unevaluated...` applies is left out: that keyword decides by itself.
+
+    Args:
+        conjunction: What the object or array must meet.
+        step: The name of the property, or the index of the element.
     """
     if isinstance(step, int):
-        goals = shape.item_goals(step)
+        goals = conjunction.item_goals(step)
     else:
-        goals = shape.property_goals(step)
-    if not goals or not shape.unevaluated:
+        goals = conjunction.property_goals(step)
+    if not goals or not conjunction.unevaluated:
         return goals
-    child = shape.compiled.child
+    child = conjunction.tree.child
     deciding = [
         child(holder, (keyword,))
-        for holder in shape.unevaluated
+        for holder in conjunction.unevaluated
         for keyword in ("unevaluatedItems", "unevaluatedProperties")
         if keyword in holder.schema
     ]
-    return tuple(each for each in goals if each not in deciding)
+    return tuple(goal for goal in goals if goal not in deciding)
 
 
-def _names(shape: Conjunction) -> list[str]:
-    """Return the declared names, one for each pattern, and one of no one's."""
-    names: dict[str, None] = {}
-    open_ended = False
+def _names(compiled: CompiledSchema, conjunction: Conjunction) -> list[str]:
+    """Return the declared names, one for each pattern, and one that is neither."""
+    declared: dict[str, None] = {}
     patterns: dict[str, None] = {}
-    for part in shape.locations():
-        names.update(dict.fromkeys(_object(part.schema, "properties")))
-        patterns.update(dict.fromkeys(_object(part.schema, "patternProperties")))
-        open_ended = open_ended or isinstance(
-            part.schema.get("additionalProperties"), dict
-        )
-    found = list(names)
-    found += [each for each in map(pattern_name, patterns) if each is not None]
-    if open_ended:
-        name = extra_name(shape, names, tuple(patterns))
-        found += [] if name is None else [name]
-    return found
+    for part in conjunction.locations():
+        declared.update(dict.fromkeys(object_of(part.schema, "properties")))
+        patterns.update(dict.fromkeys(object_of(part.schema, "patternProperties")))
+    names = [*declared, *map(_matching_name, patterns)]
+    if conjunction.is_map():
+        names.append(_extra_name(compiled, conjunction, declared, tuple(patterns)))
+    return [name for name in names if name is not None]
 
 
-def _object(schema: UntypedJson, keyword: str) -> dict[str, UntypedJson]:
-    value = schema.get(keyword)
-    return value if isinstance(value, dict) else {}
-
-
-def pattern_name(pattern: str) -> str | None:
+def _matching_name(pattern: str) -> str | None:
     """Return a name that a pattern of `patternProperties` matches, or None."""
     shape = strings.StringShape(patterns=(pattern,))
     return strings.choose(shape, random.Random(0))  # noqa: S311 - no secret
 
 
-def extra_name(
-    shape: Conjunction, declared: dict[str, None], patterns: tuple[str, ...]
+def _extra_name(
+    compiled: CompiledSchema,
+    conjunction: Conjunction,
+    declared: dict[str, None],
+    patterns: tuple[str, ...],
 ) -> str | None:
-    """Return a name that nobody declares and no pattern matches, or None."""
-    accepts = shape.compiled.accepts
-    candidates = [*_EXTRA, "0", "Zz_9", "-", "a b"]
-    name_shape = strings.StringShape(not_patterns=patterns)
-    drawn = strings.choose(name_shape, random.Random(1))  # noqa: S311 - no secret
-    if drawn is not None:
-        candidates.append(drawn)
-    for each in candidates:
+    """Return a name that is not declared and that no pattern matches, or None."""
+    shape = strings.StringShape(not_patterns=patterns)
+    drawn = strings.choose(shape, random.Random(1))  # noqa: S311 - no secret
+    for name in (*_EXTRA_NAMES, drawn):
         if (
-            each not in declared
-            and strings.matches(name_shape, each)
-            and all(accepts(location, each) for location in shape.name_locations)
+            name is not None
+            and name not in declared
+            and strings.matches(shape, name)
+            and all(
+                compiled.accepts(location, name)
+                for location in conjunction.name_locations
+            )
         ):
-            return each
+            return name
     return None

@@ -138,7 +138,7 @@ def _traced(compiled: CompiledSchema, error: FailedAssertion) -> Violation:
             depth += 1
     return Violation(
         keyword=FALSE,
-        schema_pointer=where(location, ()),
+        schema_pointer=keyword_pointer(location, ()),
         instance_pointer=error.instance_pointer,
     )
 
@@ -184,12 +184,12 @@ def _is_map(compiled: CompiledSchema, word: str) -> bool:
 def _here(location: SchemaLocation, keyword: str, spot: Tokens) -> Violation:
     return Violation(
         keyword=keyword,
-        schema_pointer=where(location, (keyword,)),
+        schema_pointer=keyword_pointer(location, (keyword,)),
         instance_pointer=pointer(spot),
     )
 
 
-def where(location: SchemaLocation, tokens: Tokens) -> str:
+def keyword_pointer(location: SchemaLocation, tokens: Tokens) -> str:
     """Return the pointer of a keyword; with its URI outside of the record."""
     text = pointer(location.tokens + tokens)
     return f"{location.document}#{text}" if location.document else text

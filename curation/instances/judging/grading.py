@@ -63,7 +63,7 @@ def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
     if isinstance(subject, Rejected):
         return Graded(error=f"{subject.reason}: {subject.detail}")
     try:
-        subject.rs  # noqa: B018 - compiled here, so that a fault shows
+        subject.validator  # noqa: B018 - compiled here, so that a fault shows
     except ValueError as error:
         why = shortened(str(error).partition("\n")[0], _SHOWN)
         return Graded(dialect=subject.dialect.name, error=f"jsonschema-rs: {why}")

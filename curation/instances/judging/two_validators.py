@@ -72,7 +72,7 @@ def verdicts(
 ) -> Verdicts:
     """Ask jsonschema-rs, and jsonschema if wanted, under the record's dialect."""
     on = compiled.is_valid(value)
-    off = bool(compiled.rs_plain.is_valid(value))
+    off = bool(compiled.validator_without_formats.is_valid(value))
     if not ask_jsonschema:
         return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
     try:

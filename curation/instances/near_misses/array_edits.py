@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from curation.instances.near_misses.edits import ANY, MOST_MEMBERS
+from curation.instances.near_misses.edit_target import ANY, MOST_MEMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
-    from curation.instances.near_misses.edits import EditTarget
+    from curation.core.json_types import Json
+    from curation.instances.near_misses.edit_target import Edit, EditTarget
+    from curation.instances.witnesses.context import Nothing
+
+#: Beginnings of an array that are tried in its place.
+_MOST_BEGINNINGS: Final = 8
 
 
-def fewer_items(spot: EditTarget) -> Iterator[UntypedJson]:
+def fewer_items(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with one element too few."""
-    value, least = spot.value, int(spot.operand)
+    value, least = target.value, target.limit
     if isinstance(value, list):
         yield value[: least - 1]
         yield value[len(value) - least + 1 :]
@@ -23,33 +27,33 @@ def fewer_items(spot: EditTarget) -> Iterator[UntypedJson]:
         yield []
 
 
-def more_items(spot: EditTarget) -> Iterator[UntypedJson]:
+def more_items(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with one element too many."""
-    most = int(spot.operand)
+    most, unique = target.limit, target.conjunction.unique
     if most >= MOST_MEMBERS:
         return
-    value = spot.value if isinstance(spot.value, list) else []
-    if value and not spot.shape.unique:
+    value = target.array
+    if value and not unique:
         yield [*value, *[value[-1]] * (most + 1 - len(value))]
-    longer = list(value)
-    known = {repr(each) for each in longer}
+    longer: list[Json | Nothing] = list(value)
+    known = {repr(item) for item in longer}
     for _ in range(3 * (most + 2)):
         if len(longer) > most:
             break
-        goals = spot.shape.item_goals(len(longer))
-        made = spot.fill(goals or ())
-        if not spot.shape.unique or repr(made) not in known:
-            longer.append(made)
-            known.add(repr(made))
+        goals = target.conjunction.item_goals(len(longer))
+        item = target.fill(goals or ())
+        if not unique or repr(item) not in known:
+            longer.append(item)
+            known.add(repr(item))
         elif not goals:
             longer.append(f"item {len(longer)}")
     if len(longer) == most + 1:
         yield longer
 
 
-def twice(spot: EditTarget) -> Iterator[UntypedJson]:
+def twice(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays in which an element is there twice."""
-    value = spot.value if isinstance(spot.value, list) else []
+    value = target.array
     if value:
         yield [*value, value[-1]]
         yield [*value, value[0]]
@@ -57,45 +61,45 @@ def twice(spot: EditTarget) -> Iterator[UntypedJson]:
         yield [*value[:-1], value[0]]
         yield [*value[:-1], value[-2]]
     if len(value) <= 1:
-        goals = spot.shape.item_goals(0)
-        made = spot.fill(goals or ())
-        yield [made, made]
+        item = target.fill(target.conjunction.item_goals(0) or ())
+        yield [item, item]
 
 
-def without_contained(spot: EditTarget) -> Iterator[UntypedJson]:
+def without_contained(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays without the element that must be there."""
-    value = spot.value if isinstance(spot.value, list) else []
+    value = target.array
     yield []
-    accepts = spot.shape.compiled.accepts
-    places = [each.location for each in spot.shape.contains]
+    accepts = target.compiled.accepts
+    contained = [containment.location for containment in target.conjunction.contains]
     rest = [
-        each
-        for each in value
-        if not any(accepts(location, each) for location in places)
+        item
+        for item in value
+        if not any(accepts(location, item) for location in contained)
     ]
     yield rest
-    for count in range(1, min(len(value), 8)):
+    for count in range(1, min(len(value), _MOST_BEGINNINGS)):
         yield value[:count]
-    for each in ANY:
-        yield [*rest, each]
-        yield [each] * max(1, spot.shape.min_items)
+    for item in ANY:
+        yield [*rest, item]
+        yield [item] * max(1, target.conjunction.min_items)
 
 
-def too_often(spot: EditTarget) -> Iterator[UntypedJson]:
+def too_often(target: EditTarget) -> Iterator[Edit]:
     """Yield arrays with what `contains` asks for once too often."""
-    value = spot.value if isinstance(spot.value, list) else []
-    for each in spot.shape.contains:
-        made = spot.fill((each.location,))
-        if isinstance(spot.operand, int) and spot.operand < MOST_MEMBERS:
-            yield [*value, *[made] * (spot.operand + 1)]
+    most = target.operand
+    for containment in target.conjunction.contains:
+        item = target.fill((containment.location,))
+        if isinstance(most, int) and most < MOST_MEMBERS:
+            yield [*target.array, *[item] * (most + 1)]
 
 
-def one_more_item(spot: EditTarget) -> Iterator[UntypedJson]:
-    """Yield arrays with an element that no place is for."""
-    value = spot.value if isinstance(spot.value, list) else []
-    longer = list(value)
-    while len(longer) < spot.shape.prefix_length():
-        longer.append(spot.fill(spot.shape.item_goals(len(longer)) or ()))
+def one_more_item(target: EditTarget) -> Iterator[Edit]:
+    """Yield arrays with an element that no schema is for."""
+    longer: list[Json | Nothing] = list(target.array)
+    while len(longer) < target.conjunction.prefix_length():
+        goals = target.conjunction.item_goals(len(longer))
+        longer.append(target.fill(goals or ()))
     yield from ([*longer, "extra"], [*longer, 7], [*longer, None], [*longer, {}])
-    if spot.keyword == "items":
-        yield ["extra"]
+    if target.keyword == "items":
+        alone: list[Json] = ["extra"]
+        yield alone

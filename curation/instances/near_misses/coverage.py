@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.reachable_keywords import reach
+from curation.instances.constraints.reachable_keywords import find_reachable_keywords
 from curation.instances.proofs.implied import implied
 
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def coverage(
     compiled: CompiledSchema, found: Sequence[NearMiss], most: int = 24
 ) -> Coverage:
     """Return how far the near misses of a schema reach."""
-    reached = reach(compiled)
+    reached = find_reachable_keywords(compiled)
     have = {pointer for each in found for pointer in pointers(each)}
     proofs: Counter[str] = Counter()
     covered: Counter[str] = Counter()
     open_pairs: list[tuple[str, str]] = []
-    for pair, contexts in reached.contexts.items():
+    for pair, contexts in reached.assertions.items():
         if pair.pointer in have:
             covered[pair.keyword] += 1
             continue
@@ -58,11 +58,11 @@ def coverage(
             proofs[proof] += 1
         else:
             open_pairs.append((pair.keyword, pair.pointer))
-    every = {pair.keyword for pair in reached.contexts}
+    every = {pair.keyword for pair in reached.assertions}
     lost = {keyword for keyword, _ in open_pairs} - covered.keys()
     full = len(found) >= most
     return Coverage(
-        pairs=len(reached.contexts),
+        pairs=len(reached.assertions),
         covered=covered.total(),
         implied=proofs.total(),
         possible=min(max(most, covered.total()), covered.total() + len(open_pairs)),

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.core.documents import ABSENT
-from curation.instances.constraints.conjunction import Conjunction, conjoin
+from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.reachable_keywords import (
     Assertion,
     Path,
-    below,
-    false_places,
-    pairs_of,
+    assertions_of,
+    false_locations,
+    goals_below,
 )
 from curation.instances.constraints.violations import FALSE
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goals
+    from curation.instances.constraints.model import Conjunction
     from curation.schema.locations import SchemaLocation
 
 #: Values of one witness that are looked at, the outermost first.
@@ -59,7 +60,7 @@ def sites(
         if inside:
             goals = (*goals, *_branches(compiled, goals, value))
         shape = conjoin(compiled, goals)
-        pairs = pairs_of(shape)
+        pairs = assertions_of(shape)
         if pairs:
             yield EditSite(
                 witness=witness, path=path, value=value, goals=goals, pairs=pairs
@@ -74,10 +75,10 @@ def _members(
 ) -> Iterator[tuple[str | int, UntypedJson, Goals]]:
     if isinstance(value, dict):
         for name, each in value.items():
-            yield name, each, below(shape, name) or ()
+            yield name, each, goals_below(shape, name) or ()
     elif isinstance(value, list):
         for index, each in enumerate(value[:_ELEMENTS]):
-            yield index, each, below(shape, index) or ()
+            yield index, each, goals_below(shape, index) or ()
 
 
 def forbidden(
@@ -91,7 +92,7 @@ def forbidden(
         if isinstance(members, dict):
             names.update(dict.fromkeys(e for e in members if members[e] is False))
     for name in names:
-        for location in false_places(shape, name):
+        for location in false_locations(shape, name):
             yield Assertion(location, FALSE), name
 
 

@@ -13,12 +13,12 @@ from curation.instances.near_misses import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.instances.near_misses.edit_target import EditFunction
 
-#: Each yields values to stand in the place of the spot's, the most natural first.
-EDITS: Final[Mapping[str, Callable[[edits.EditTarget], Iterator[UntypedJson]]]] = {
+#: The edits of each keyword.
+EDITS: Final[Mapping[str, EditFunction]] = {
     "type": edits.of_another_type,
     "enum": edits.unlisted,
     "const": edits.unlisted,

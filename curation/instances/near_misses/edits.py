@@ -6,65 +6,53 @@ mind little of what else applies; the validator decides what they violate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.admission import type_of
-from curation.instances.constraints.merging import is_number
+from curation.instances.constraints.keyword_values import names_of
 from curation.instances.near_misses import string_edits
+from curation.instances.near_misses.edit_target import ANY
+from curation.json.values import is_number, type_of
 
 if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Conjunction
-    from curation.instances.constraints.goals import Goals
-    from curation.instances.witnesses.context import Nothing
+    from curation.core.json_types import Json
+    from curation.instances.near_misses.edit_target import (
+        Edit,
+        EditFunction,
+        EditTarget,
+    )
 
-    _Edit = Callable[["EditTarget"], Iterator[UntypedJson]]
-
-#: More elements or properties than this are not made to cross a bound.
-MOST_MEMBERS: Final = 2_000
-ANY: Final[tuple[UntypedJson, ...]] = (7, "text", None, True, [], {}, 0.5)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditTarget:
-    """One value to edit, and what applies to it."""
-
-    value: UntypedJson
-    #: The schema object whose keyword is to fail.
-    schema: dict[str, UntypedJson]
-    keyword: str
-    #: Everything that applies there.
-    shape: Conjunction
-    rng: random.Random
-    #: Make a value for goals.
-    fill: Callable[[Goals], UntypedJson | Nothing]
-
-    @property
-    def operand(self) -> Any:  # noqa: ANN401 - whatever the keyword holds
-        """The keyword's value."""
-        return self.schema[self.keyword]
+#: Properties of an object that are left out, one at a time.
+_MOST_LEFT_OUT: Final = 12
+#: Values to replace another one of the same type.
+_UNLISTED: Final[dict[str, tuple[Json, ...]]] = {
+    "string": ("other", "unlisted", ""),
+    "integer": (0, 1, -1, 99_991),
+    "number": (0.5,),
+    "boolean": (True, False),
+    "null": (None,),
+    "array": ([], ["other"]),
+    "object": ({}, {"other": 1}),
+}
 
 
-def of_another_type(spot: EditTarget) -> Iterator[UntypedJson]:
+def of_another_type(target: EditTarget) -> Iterator[Edit]:
     """Yield values of a type that is not allowed."""
-    value, allowed = spot.value, spot.operand
-    names = {allowed} if isinstance(allowed, str) else set(allowed)
+    names = set(names_of(target.operand))
     if "number" in names:
         names.add("integer")
-    wrong = [each for each in ANY if type_of(each) not in names]
-    spot.rng.shuffle(wrong)
+    wrong = [value for value in ANY if type_of(value) not in names]
+    target.rng.shuffle(wrong)
+    value = target.value
     if "integer" in names and is_number(value) and "number" not in names:
-        wrong.insert(spot.rng.randrange(len(wrong) + 1), value + 0.5)
+        wrong.insert(target.rng.randrange(len(wrong) + 1), value + 0.5)
     yield from wrong
 
 
-def unlisted(spot: EditTarget) -> Iterator[UntypedJson]:
+def unlisted(target: EditTarget) -> Iterator[Edit]:
     """Yield values that enum or const do not list, first of the same type."""
-    value = spot.value
+    value = target.value
     if isinstance(value, str):
         yield from string_edits.altered(value)
     if isinstance(value, bool):
@@ -76,87 +64,80 @@ def unlisted(spot: EditTarget) -> Iterator[UntypedJson]:
     if isinstance(value, dict):
         yield {**value, "other": True}
         yield {name: value[name] for name in list(value)[:-1]}
-    for kind in spot.shape.types:
-        yield from _OF_TYPE[kind]
+    for kind in target.conjunction.types:
+        yield from _UNLISTED[kind]
     yield from ANY
 
 
-_OF_TYPE: Final[dict[str, tuple[UntypedJson, ...]]] = {
-    "string": ("other", "unlisted", ""),
-    "integer": (0, 1, -1, 99_991),
-    "number": (0.5,),
-    "boolean": (True, False),
-    "null": (None,),
-    "array": ([], ["other"]),
-    "object": ({}, {"other": 1}),
-}
-
-
-def _step(spot: EditTarget) -> float:
-    for each in spot.shape.multiples:
-        if each >= 1:
-            return each
+def _step(target: EditTarget) -> float:
+    """Return the least step from one allowed number to the next that is tried."""
+    for multiple in target.conjunction.multiples:
+        if multiple >= 1:
+            return multiple
     return 1
 
 
-def below(spot: EditTarget) -> Iterator[UntypedJson]:
+def below(target: EditTarget) -> Iterator[Edit]:
     """Yield numbers below `minimum`, by one step first."""
-    bound, step = spot.schema["minimum"], _step(spot)
+    bound, step = target.bound, _step(target)
     yield from (bound - step, bound - 1, bound - 0.5)
-    for each in spot.shape.multiples:
-        yield (bound // each - (bound % each == 0)) * each
+    for multiple in target.conjunction.multiples:
+        yield (bound // multiple - (bound % multiple == 0)) * multiple
     yield from (bound - 0.001, bound - abs(bound) - 1)
 
 
-def above(spot: EditTarget) -> Iterator[UntypedJson]:
+def above(target: EditTarget) -> Iterator[Edit]:
     """Yield numbers above `maximum`, by one step first."""
-    bound, step = spot.schema["maximum"], _step(spot)
+    bound, step = target.bound, _step(target)
     yield from (bound + step, bound + 1, bound + 0.5)
-    for each in spot.shape.multiples:
-        yield (bound // each + 1) * each
+    for multiple in target.conjunction.multiples:
+        yield (bound // multiple + 1) * multiple
     yield from (bound + 0.001, bound + abs(bound) + 1)
 
 
-def at_bound(name: str, sign: int) -> _Edit:
-    """Cross an exclusive bound by standing on it."""
+def at_bound(name: str, sign: int) -> EditFunction:
+    """Return the edit that crosses an exclusive bound by standing on it.
 
-    def edit(spot: EditTarget) -> Iterator[UntypedJson]:
-        bound = spot.operand
-        if bound is True:
-            bound = spot.schema[name]
+    Args:
+        name: The keyword that holds the bound where draft-04 has a flag.
+        sign: 1 to go on upwards, -1 to go on downwards.
+    """
+
+    def edit(target: EditTarget) -> Iterator[Edit]:
+        bound = target.number(name) if target.operand is True else target.bound
         yield bound
         yield bound + sign
-        yield bound + sign * _step(spot)
-        for each in spot.shape.multiples:
-            yield bound // each * each
-            yield (bound // each + sign) * each
+        yield bound + sign * _step(target)
+        for multiple in target.conjunction.multiples:
+            yield bound // multiple * multiple
+            yield (bound // multiple + sign) * multiple
 
     return edit
 
 
-def off_step(spot: EditTarget) -> Iterator[UntypedJson]:
+def off_step(target: EditTarget) -> Iterator[Edit]:
     """Yield numbers that are no multiple."""
-    step = spot.operand
-    bases = [spot.value] if is_number(spot.value) else []
-    shape = spot.shape
-    bases += [each for each in (shape.minimum, shape.maximum) if each is not None]
+    step, conjunction = target.bound, target.conjunction
+    bases: list[float] = [target.value] if is_number(target.value) else []
+    bounds = (conjunction.minimum, conjunction.maximum)
+    bases += [bound for bound in bounds if bound is not None]
     for base in (*bases, 0):
         for delta in (1, step / 2, step / 3, step / 10):
             yield base + delta
             yield base - delta
 
 
-def anything(_: EditTarget) -> Iterator[UntypedJson]:
-    """Yield what stands there at all, where nothing may."""
+def anything(_: EditTarget) -> Iterator[Edit]:
+    """Yield a value of each type, to stand where nothing may."""
     yield from ANY
 
 
-def replaced(spot: EditTarget) -> Iterator[UntypedJson]:
+def replaced(target: EditTarget) -> Iterator[Edit]:
     """Yield plain values, and the value without one of its members."""
-    value = spot.value
+    value = target.value
     if isinstance(value, dict):
-        for name in list(value)[:12]:
-            yield {each: value[each] for each in value if each != name}
+        for left_out in list(value)[:_MOST_LEFT_OUT]:
+            yield {name: value[name] for name in value if name != left_out}
         yield {}
     if isinstance(value, list):
         yield []

@@ -10,14 +10,10 @@ from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.admission import identity
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import Atom, Goals
 from curation.instances.constraints.reachable_keywords import (
-    Assertion,
-    InstanceLocation,
-    ReachableKeywords,
-    reach,
+    find_reachable_keywords,
 )
 from curation.instances.constraints.validation_cost import count_entered_schemas
 from curation.instances.constraints.violations import DECIDING, FALSE, MIXED, near_miss
@@ -32,7 +28,7 @@ from curation.instances.near_misses.edit_sites import (
     sites,
 )
 from curation.instances.near_misses.edit_table import EDITS
-from curation.instances.near_misses.edits import EditTarget
+from curation.instances.near_misses.edit_target import EditTarget
 from curation.instances.near_misses.relaxed_search import RelaxedSchema
 from curation.instances.proofs.implied import implied
 from curation.instances.witnesses.builder import WitnessBuilder
@@ -43,12 +39,18 @@ from curation.instances.witnesses.context import (
     Nothing,
 )
 from curation.json.text import canonical
+from curation.json.values import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import UntypedJson
     from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.reachable_keywords import (
+        Assertion,
+        InstanceLocation,
+        ReachableKeywords,
+    )
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
 PRIORITY: Final = (
@@ -133,7 +135,7 @@ class _Making:
     ) -> None:
         self.compiled, self.rng = compiled, rng
         self.most, self.effort = most, effort
-        self.reach: ReachableKeywords = reach(compiled)
+        self.reach: ReachableKeywords = find_reachable_keywords(compiled)
         self.found: dict[str, NearMiss] = {}
         self.count = 0
         self.seen: set[bytes] = set()
@@ -164,7 +166,7 @@ class _Making:
 
     def run(self) -> list[NearMiss]:
         by_keyword: dict[str, list[Assertion]] = {}
-        for pair in self.reach.contexts:
+        for pair in self.reach.assertions:
             by_keyword.setdefault(pair.keyword, []).append(pair)
         order = sorted(by_keyword, key=_rank)
         for keyword in order:
@@ -190,7 +192,7 @@ class _Making:
                 break
             for site in sites(self.compiled, witness, inside=True):
                 for pair in site.pairs:
-                    if pair in tried or pair in self.reach.contexts:
+                    if pair in tried or pair in self.reach.assertions:
                         continue
                     tried.add(pair)
                     case = self._inside(pair, site) if len(cases) < room else None
@@ -219,7 +221,7 @@ class _Making:
         here = self.sites.get(pair, [])
         if any(self._edit(pair, each) for each in here):
             return True
-        if implied(self.compiled, pair, self.reach.contexts[pair]):
+        if implied(self.compiled, pair, self.reach.assertions[pair]):
             return False
         return any(self._search(pair, each) for each in here[:2])
 
@@ -235,15 +237,16 @@ class _Making:
         if pair.keyword == FALSE:
             yield from (7, "text", None)
             return
-        spot = EditTarget(
+        target = EditTarget(
             value=site.value,
             schema=pair.location.schema,
             keyword=pair.keyword,
-            shape=conjoin(self.compiled, site.goals),
+            compiled=self.compiled,
+            conjunction=conjoin(self.compiled, site.goals),
             rng=self.rng,
             fill=self._fill,
         )
-        for new in EDITS[pair.keyword](spot):
+        for new in EDITS[pair.keyword](target):
             if _is_whole(new):
                 yield new
 
@@ -292,13 +295,13 @@ class _Making:
 
     def _reach(self, pair: Assertion) -> None:
         """Make a witness in which the keyword applies to some value."""
-        for context in self.reach.contexts[pair][:2]:
+        for context in self.reach.assertions[pair][:2]:
             value = self._make((self.compiled.root, *_forced(context)), BuildContext())
             if value is not NOTHING and self.compiled.is_valid(value):
                 self._add_witness(value)
                 if pair in self.sites:
                     return
-        self._place(pair, self.reach.contexts[pair][0])
+        self._place(pair, self.reach.assertions[pair][0])
 
     def _place(self, pair: Assertion, context: InstanceLocation) -> None:
         """Take a place that no witness fills: whatever stands there is wrong."""

@@ -10,8 +10,7 @@ from curation.validation.python_validators import PYTHON_VALIDATORS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
-    from curation.instances.near_misses.edits import EditTarget
+    from curation.instances.near_misses.edit_target import Edit, EditTarget
 
 #: Longer strings than this are not made to cross a bound.
 LONGEST: Final = 70_000
@@ -52,30 +51,29 @@ def altered(text: str) -> Iterator[str]:
     yield from _ODD
 
 
-def shorter(spot: EditTarget) -> Iterator[UntypedJson]:
+def shorter(target: EditTarget) -> Iterator[Edit]:
     """Yield texts one character too short, then shorter ones."""
-    least = int(spot.operand)
-    text = spot.value if isinstance(spot.value, str) else "x" * min(least, LONGEST)
+    least = target.limit
+    text = target.value if isinstance(target.value, str) else "x" * min(least, LONGEST)
     yield text[: least - 1]
     yield text[len(text) - least + 1 :]
     if len(text) > least > 1:
         yield text[: least // 2] + text[len(text) - (least - 1 - least // 2) :]
-    for each in ("a", "0", "A"):
-        yield each * min(least - 1, LONGEST)
+    for character in ("a", "0", "A"):
+        yield character * min(least - 1, LONGEST)
     yield text[: least // 2]
     yield ""
 
 
-def longer(spot: EditTarget) -> Iterator[UntypedJson]:
+def longer(target: EditTarget) -> Iterator[Edit]:
     """Yield texts one character too long."""
-    most = int(spot.operand)
+    most = target.limit
     if most >= LONGEST:
         return
-    text = spot.value if isinstance(spot.value, str) else "x"
-    for each in _stretched(text, most + 1):
-        yield each
-    for each in ("a", "0", "A", "x", "1"):
-        yield each * (most + 1)
+    text = target.value if isinstance(target.value, str) else "x"
+    yield from _stretched(text, most + 1)
+    for character in ("a", "0", "A", "x", "1"):
+        yield character * (most + 1)
 
 
 def _stretched(text: str, length: int) -> Iterator[str]:
@@ -95,15 +93,15 @@ def _stretched(text: str, length: int) -> Iterator[str]:
     yield (text * (missing // len(text) + 2))[:length]
 
 
-def unmatched(spot: EditTarget) -> Iterator[UntypedJson]:
-    """Yield texts that a pattern may refuse, within the lengths."""
-    shape = spot.shape
-    text = spot.value if isinstance(spot.value, str) else "text"
-    most = LONGEST if shape.max_length is None else int(shape.max_length)
-    least = min(int(shape.min_length), LONGEST)
-    for each in _unlike(text):
-        filled = each * (least // len(each) + 1) if each and len(each) < least else each
-        yield filled[: max(least, min(most, len(each)))]
+def unmatched(target: EditTarget) -> Iterator[Edit]:
+    """Yield texts that a pattern may refuse, of a length that is allowed."""
+    conjunction = target.conjunction
+    text = target.value if isinstance(target.value, str) else "text"
+    most = LONGEST if conjunction.max_length is None else int(conjunction.max_length)
+    least = min(int(conjunction.min_length), LONGEST)
+    for other in _unlike(text):
+        repeats = least // len(other) + 1 if 0 < len(other) < least else 1
+        yield (other * repeats)[: max(least, min(most, len(other)))]
 
 
 def _unlike(text: str) -> Iterator[str]:
@@ -121,21 +119,19 @@ def _unlike(text: str) -> Iterator[str]:
     yield from ("!", " ", *_ODD)
 
 
-def malformed(spot: EditTarget) -> Iterator[UntypedJson]:
+def malformed(target: EditTarget) -> Iterator[Edit]:
     """Yield texts that both validators take for no instance of the format."""
-    text = spot.value if isinstance(spot.value, str) else ""
-    name, order = spot.operand, spot.shape.compiled.dialect.name
-    candidates = [*_MALFORMED.get(name, ()), "not a " + name]
-    candidates += [each for each in (text[:-1], text + "!", " " + text) if each != text]
-    candidates += _ODD
-    most, least = spot.shape.max_length, spot.shape.min_length
-    for each in candidates:
-        fits = least <= len(each) and (most is None or len(each) <= most)
-        if fits and is_malformed(order, name, each):
-            yield each
+    text = target.value if isinstance(target.value, str) else ""
+    dialect_name, name = target.compiled.dialect.name, str(target.operand)
+    near = [near for near in (text[:-1], text + "!", " " + text) if near != text]
+    most, least = target.conjunction.max_length, target.conjunction.min_length
+    for other in (*_MALFORMED.get(name, ()), "not a " + name, *near, *_ODD):
+        fits = least <= len(other) and (most is None or len(other) <= most)
+        if fits and is_malformed(dialect_name, name, other):
+            yield other
 
 
 @lru_cache(maxsize=4096)
 def is_malformed(dialect_name: str, name: str, text: str) -> bool:
-    """Tell whether jsonschema's checker refuses a text as a format."""
+    """Return whether jsonschema's checker refuses a text as a format."""
     return not PYTHON_VALIDATORS[dialect_name].FORMAT_CHECKER.conforms(text, name)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.admission import identity
-from curation.instances.constraints.conjunction import conjoin, item_keywords
-from curation.instances.constraints.merging import is_number
+from curation.instances.constraints.conjunction import conjoin
+from curation.instances.constraints.keyword_values import item_keywords
 from curation.instances.proofs.universal_verdicts import schema_verdict
 from curation.instances.regex.parser import parse
+from curation.json.values import identity, is_number
 
 if TYPE_CHECKING:
     from curation.instances.proofs.question import ImplicationQuestion
@@ -111,7 +111,7 @@ def item_count(question: ImplicationQuestion) -> bool:
         return float(min(counts)) <= 1
     if keyword in ("additionalItems", "items"):
         most = float(min([*question.values("maxItems"), math.inf]))
-        prefix, _ = item_keywords(question.schema, question.shape.compiled)
+        prefix, _ = item_keywords(question.schema, question.compiled.dialect)
         return most <= (len(question.schema[prefix]) if prefix else 0)
     if keyword in ("contains", "minContains"):
         return _nothing_is_contained(question)
@@ -129,7 +129,7 @@ def _most_items(question: ImplicationQuestion) -> float:
     most = math.inf
     for part, word in question.others:
         if word in ("additionalItems", "items") and part.schema[word] is False:
-            prefix, _ = item_keywords(part.schema, question.shape.compiled)
+            prefix, _ = item_keywords(part.schema, question.compiled.dialect)
             most = min(most, len(part.schema[prefix]) if prefix else 0)
     return most
 
@@ -140,7 +140,7 @@ def _distinct(question: ImplicationQuestion) -> float:
         return math.inf
     shape = question.shape
     goals = shape.item_goals(shape.prefix_length())
-    values = conjoin(shape.compiled, goals).values if goals else None
+    values = conjoin(question.compiled, goals).values if goals else None
     if shape.prefix_length() or values is None:
         return math.inf
     return len({identity(each) for each in values})
@@ -148,7 +148,7 @@ def _distinct(question: ImplicationQuestion) -> float:
 
 def _nothing_is_contained(question: ImplicationQuestion) -> bool:
     """Tell whether only the empty array can fail, and that is too short."""
-    compiled = question.shape.compiled
+    compiled = question.compiled
     place = compiled.child(question.location, ("contains",))
     every = all(
         schema_verdict(compiled, place, kind) is True for kind in question.shape.types

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.merging import ALL_TYPES
+from curation.instances.constraints.goals import ALL_TYPES
 from curation.instances.constraints.violations import FALSE
 from curation.instances.proofs import bounds, objects, values
 from curation.instances.proofs.question import ImplicationQuestion
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.conjunction import Conjunction
+    from curation.instances.constraints.model import Conjunction
     from curation.instances.constraints.reachable_keywords import (
         Assertion,
         InstanceLocation,
@@ -61,17 +61,17 @@ def implied(
         return ""
     names = []
     for each in contexts:
-        name = _implied(conjoin(compiled, each.goals), pair)
+        name = _implied(compiled, conjoin(compiled, each.goals), pair)
         if not name:
             return ""
         names.append(name)
     return names[0]
 
 
-def _implied(shape: Conjunction, pair: Assertion) -> str:
+def _implied(compiled: CompiledSchema, shape: Conjunction, pair: Assertion) -> str:
     names: dict[str, None] = {}
     for kind in ALL_TYPES:
-        name = _of_kind(shape, pair, kind)
+        name = _of_kind(compiled, shape, pair, kind)
         if not name:
             return ""
         names[name] = None
@@ -81,9 +81,10 @@ def _implied(shape: Conjunction, pair: Assertion) -> str:
     return OTHER_TYPE if OTHER_TYPE in names else NEVER_FAILS
 
 
-def _of_kind(shape: Conjunction, pair: Assertion, kind: str) -> str:
+def _of_kind(
+    compiled: CompiledSchema, shape: Conjunction, pair: Assertion, kind: str
+) -> str:
     """Return why no value of a type fails the keyword alone, or ""."""
-    compiled = shape.compiled
     if keyword_verdict(compiled, pair.location, pair.keyword, kind) is True:
         return NEVER_FAILS
     others = tuple(
@@ -97,6 +98,7 @@ def _of_kind(shape: Conjunction, pair: Assertion, kind: str) -> str:
     ):
         return OTHER_TYPE
     question = ImplicationQuestion(
+        compiled=compiled,
         shape=shape,
         location=pair.location,
         keyword=pair.keyword,

@@ -51,8 +51,8 @@ def _members(schema: dict[str, UntypedJson], keyword: str) -> dict[str, UntypedJ
 def names(question: ImplicationQuestion) -> bool:
     """Another keyword refuses every name that this one refuses."""
     if question.keyword == "propertyNames":
-        place = question.shape.compiled.child(question.location, ("propertyNames",))
-        accepts = question.shape.compiled.accepts
+        place = question.compiled.child(question.location, ("propertyNames",))
+        accepts = question.compiled.accepts
         return any(
             all(accepts(place, name) for name in left) for left in _closed(question)
         )
@@ -67,7 +67,7 @@ def names(question: ImplicationQuestion) -> bool:
 
 def _declares_all(question: ImplicationQuestion, part: SchemaLocation) -> bool:
     """Tell whether every name that `propertyNames` allows is declared."""
-    compiled = question.shape.compiled
+    compiled = question.compiled
     place = compiled.child(part, ("propertyNames",))
     shape = conjoin(compiled, (place, Atom(types=("string",))))
     declared = _members(question.schema, "properties")

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from curation.instances.constraints.conjunction import Conjunction
+    from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.model import Conjunction
     from curation.schema.locations import SchemaLocation
 
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 class ImplicationQuestion:
     """Does every value of a type that fails a keyword fail another one too?"""
 
+    compiled: CompiledSchema
     #: Everything that applies there.
     shape: Conjunction
     location: SchemaLocation

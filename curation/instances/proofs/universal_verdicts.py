@@ -10,9 +10,8 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.admission import type_of
 from curation.instances.constraints.assertions import KNOWN_FORMATS
-from curation.instances.constraints.merging import is_number
+from curation.json.values import is_number, type_of
 from curation.schema.keywords import REFERENCE_KEYWORDS, TYPE_OF_KEYWORD
 
 if TYPE_CHECKING:

@@ -6,12 +6,11 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from curation.instances.constraints.admission import identity, type_of
 from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.merging import is_number
 from curation.json.text import canonical
+from curation.json.values import identity, is_number, type_of
 from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def listed(question: ImplicationQuestion) -> bool:
 def _meets(question: ImplicationQuestion, value: UntypedJson) -> bool:
     schema, keyword = question.schema, question.keyword
     if keyword in _WITH_SCHEMAS or keyword not in asserting_keywords(
-        schema, question.shape.compiled.dialect
+        schema, question.compiled.dialect
     ):
         return _decided(question, value)
     alone = {keyword: schema[keyword]}
@@ -75,14 +74,14 @@ def _meets(question: ImplicationQuestion, value: UntypedJson) -> bool:
     if _refers(alone):
         return False
     text = canonical(alone).decode("utf-8", "surrogatepass")
-    errors = _alone(text, question.shape.compiled.dialect.name).errors(value)
+    errors = _alone(text, question.compiled.dialect.name).errors(value)
     return all(each.evaluation_path[:1] != (keyword,) for each in errors)
 
 
 def _decided(question: ImplicationQuestion, value: UntypedJson) -> bool:
     """Tell whether a value meets anyOf, oneOf or not, by their branches."""
     compiled, location, keyword = (
-        question.shape.compiled,
+        question.compiled,
         question.location,
         question.keyword,
     )
@@ -114,7 +113,7 @@ def branch_repeats(question: ImplicationQuestion) -> bool:
     """A branch asks for no more than what is asked for anyway."""
     if question.keyword != "anyOf":
         return False
-    compiled, location = question.shape.compiled, question.location
+    compiled, location = question.compiled, question.location
     return any(
         _asks_no_more(question, compiled.child(location, ("anyOf", str(index))))
         for index in range(len(location.schema["anyOf"]))
@@ -123,7 +122,7 @@ def branch_repeats(question: ImplicationQuestion) -> bool:
 
 def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
     """Tell whether failing a branch means failing a keyword beside it."""
-    shape = conjoin(question.shape.compiled, (branch,))
+    shape = conjoin(question.compiled, (branch,))
     return not shape.impossible and all(
         any(
             theirs == word and entails(part, theirs, other, word)
@@ -136,7 +135,7 @@ def _asks_no_more(question: ImplicationQuestion, branch: SchemaLocation) -> bool
 
 def _words(question: ImplicationQuestion, part: SchemaLocation) -> list[str]:
     """Return every word of a branch that may refuse; annotations cannot."""
-    known = question.shape.compiled.dialect
+    known = question.compiled.dialect
     asked = set(asserting_keywords(part.schema, known))
     inner = {
         word for word in part.schema if word in known.applicators and word != "allOf"
@@ -146,7 +145,7 @@ def _words(question: ImplicationQuestion, part: SchemaLocation) -> list[str]:
 
 def branches_repeat(question: ImplicationQuestion) -> bool:
     """Every branch of an anyOf or oneOf asks for the same again, or more."""
-    compiled = question.shape.compiled
+    compiled = question.compiled
     for part, word in question.others:
         if word not in ("anyOf", "oneOf"):
             continue
@@ -162,7 +161,7 @@ def branches_repeat(question: ImplicationQuestion) -> bool:
 def _asks_again(question: ImplicationQuestion, branch: SchemaLocation) -> bool:
     if branch.schema is False:
         return True
-    shape = conjoin(question.shape.compiled, (branch,))
+    shape = conjoin(question.compiled, (branch,))
     return any(
         question.keyword in part.schema
         and entails(question.location, question.keyword, part, question.keyword)

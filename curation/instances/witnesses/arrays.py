@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.admission import identity
 from curation.instances.constraints.goals import Negation
 from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.witnesses.context import NOTHING
+from curation.json.values import identity
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
+    from curation.instances.constraints.model import Conjunction
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: More elements than this are not made for a `minItems`.

@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.admission import identity
+from curation.instances.constraints.admission import admitted_examples
+from curation.instances.constraints.likely_types import likely_types
 from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.witnesses import arrays, choices, objects, scalars
@@ -17,14 +18,15 @@ from curation.instances.witnesses.context import (
     Nothing,
     ValueBuilder,
 )
+from curation.json.values import identity
 from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import Json
-    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
+    from curation.instances.constraints.model import Conjunction
 
 
 #: Levels of an instance below which the search ends.
@@ -108,7 +110,7 @@ class WitnessBuilder(ValueBuilder):
 
         Objects and arrays only where anything may stand: `full` wants them whole.
         """
-        given: list[Json] = shape.given
+        given: list[Json] = admitted_examples(shape)
         if not given or context.path in self.trouble:
             return NOTHING
         if self.varies(context):
@@ -125,7 +127,7 @@ class WitnessBuilder(ValueBuilder):
         return NOTHING
 
     def _types(self, shape: Conjunction, context: BuildContext) -> Sequence[str]:
-        types = shape.likely
+        types = likely_types(shape)
         if context.ends and len(types) > 1:
             return sorted(types, key=_CONTAINERS.__contains__)
         if len(types) == 1 or not self.varies(context):

@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.admission import admits
-from curation.instances.constraints.conjunction import (
-    Conjunction,
-    conjoin,
-    contradiction,
-    is_trivial,
-)
+from curation.instances.constraints.conjunction import conjoin, contradiction
 from curation.instances.constraints.goals import (
     Atom,
     BranchChoice,
@@ -24,6 +19,7 @@ from curation.instances.constraints.goals import (
     Goals,
     Negation,
 )
+from curation.instances.constraints.keyword_values import accepts_everything
 from curation.instances.constraints.minimal_depth import minimal_depth
 from curation.instances.model import Obstacle
 from curation.instances.witnesses.context import NOTHING
@@ -34,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import Json
+    from curation.instances.constraints.model import Conjunction
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: Values made for one place before it is given up, by depth.
@@ -58,7 +55,7 @@ class _Attempts:
 def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
     shape = conjoin(builder.compiled, goals)
-    if shape.is_settled and not contradiction(shape):
+    if shape.is_decided and not contradiction(builder.compiled, shape):
         return next(builder.candidates(shape, context), NOTHING)
     depth = len(context.path)
     left = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
@@ -75,7 +72,7 @@ class _Search:
         """Pick a branch of the first open choice, or finish."""
         shape = conjoin(self.builder.compiled, goals)
         self.builder.spend(len(shape.parts) * (1 + len(shape.required)) // 64)
-        why = contradiction(shape)
+        why = contradiction(self.builder.compiled, shape)
         if why:
             return self.builder.note(Obstacle.CONTRADICTION, why)
         choice = next(
@@ -109,7 +106,9 @@ class _Search:
     def _ordered(self, choice: BranchChoice) -> list[SchemaLocation]:
         branches = list(choice.branches)
         if choice.keyword == "oneOf":
-            trivial = [branch for branch in branches if is_trivial(branch.schema)]
+            trivial = [
+                branch for branch in branches if accepts_everything(branch.schema)
+            ]
             branches = trivial or branches
         builder, context = self.builder, self.context
         if builder.varies(context):

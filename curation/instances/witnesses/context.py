@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
+    from curation.instances.constraints.model import Conjunction
 
 
 class Nothing(Enum):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.conjunction import is_trivial, item_keywords
-from curation.instances.constraints.goals import Atom, Goals, Negation
-from curation.instances.constraints.merging import ALL_TYPES, is_number
+from curation.instances.constraints.goals import ALL_TYPES, Atom, Goals, Negation
+from curation.instances.constraints.keyword_values import (
+    accepts_everything,
+    item_keywords,
+)
+from curation.json.values import is_number
 from curation.schema.keywords import REFERENCE_KEYWORDS
 
 if TYPE_CHECKING:
@@ -86,9 +89,9 @@ def _of_objects(
     stated = schema.get("properties")
     members = stated if isinstance(stated, dict) else {}
     for name, member in members.items():
-        if not is_trivial(member):
+        if not accepts_everything(member):
             yield _with_member(name, compiled.child(location, ("properties", name)))
-    if not is_trivial(schema.get("additionalProperties", True)):
+    if not accepts_everything(schema.get("additionalProperties", True)):
         additional = compiled.child(location, ("additionalProperties",))
         for name in _EXTRA_NAMES:
             if name not in members:
@@ -161,7 +164,7 @@ def _of_scalars(schema: dict[str, Json]) -> Iterator[Atom]:
 def _of_arrays(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[Atom]:
-    prefix, rest = item_keywords(schema, compiled)
+    prefix, rest = item_keywords(schema, compiled.dialect)
     elements: list[tuple[int, tuple[str, ...]]] = []
     listed = schema.get(prefix)
     if isinstance(listed, list):
@@ -170,7 +173,7 @@ def _of_arrays(
         elements.append((len(elements), (rest,)))
     for index, tokens in elements:
         element = compiled.child(location, tokens)
-        if not is_trivial(element.schema):
+        if not accepts_everything(element.schema):
             yield Atom(
                 types=("array",),
                 schema={"minItems": index + 1},

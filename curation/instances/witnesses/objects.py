@@ -12,8 +12,8 @@ from curation.instances.witnesses.context import NOTHING
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.instances.constraints.conjunction import Conjunction
     from curation.instances.constraints.goals import Goals
+    from curation.instances.constraints.model import Conjunction
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: More properties than this are not made for a `minProperties`.

@@ -6,14 +6,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.admission import admits, identity, is_multiple
+from curation.instances.constraints.admission import admits
 from curation.instances.model import Obstacle
 from curation.instances.scalars import numbers, strings
 from curation.instances.witnesses.context import NOTHING, REDRAWS
+from curation.json.values import identity, is_multiple
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from curation.instances.constraints.conjunction import Conjunction
+    from curation.instances.constraints.model import Conjunction
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
 #: Types with enough values that drawing again is worth it.

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.admission import identity
 from curation.instances.model import InstanceKind, Obstacle, Witness, Witnesses
 from curation.instances.witnesses.builder import WitnessBuilder
 from curation.instances.witnesses.context import (
@@ -19,6 +18,7 @@ from curation.instances.witnesses.context import (
 )
 from curation.json.pointer import at, replaced, tokens_of
 from curation.json.text import canonical
+from curation.json.values import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def find_witnesses(
 ) -> Witnesses:
     """Return distinct values that jsonschema-rs accepts, or what stood in the way."""
     try:
-        compiled.rs  # noqa: B018 - compiled here, so that a fault shows
+        compiled.validator  # noqa: B018 - compiled here, so that a fault shows
     except ValueError as error:
         detail = str(error).splitlines()[0][:200]
         return Witnesses(found=(), obstacle=Obstacle.UNUSABLE, detail=detail)

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.conjunction import (
-    Conjunction,
-    conjoin,
-    contradiction,
-)
+from curation.instances.constraints.conjunction import conjoin, contradiction
 from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
+    from curation.instances.constraints.model import Conjunction
 
 
 def _shape(schema: UntypedJson, dialect: str = "draft-07") -> Conjunction:
@@ -140,4 +137,5 @@ def test_elements_have_places(dialect: str, keyword: str, rest: str) -> None:
 )
 def test_plain_contradictions_are_seen(schema: UntypedJson) -> None:
     """What plainly contradicts itself is said to, with a reason."""
-    assert contradiction(_shape(schema))
+    compiled = CompiledSchema.from_json(schema, "draft-07")
+    assert contradiction(compiled, conjoin(compiled, (compiled.root,)))

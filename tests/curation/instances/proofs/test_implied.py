@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.reachable_keywords import reach
+from curation.instances.constraints.reachable_keywords import find_reachable_keywords
 from curation.instances.constraints.violations import find_violations
 from curation.instances.near_misses.coverage import coverage
 from curation.instances.near_misses.search import near_misses
@@ -197,7 +197,7 @@ _CASES: list[tuple[UntypedJson, str, str]] = [
 
 def _proof(schema: UntypedJson, pointer: str, dialect: str = "draft-07") -> str:
     compiled = CompiledSchema.from_json(schema, dialect)
-    for pair, contexts in reach(compiled).contexts.items():
+    for pair, contexts in find_reachable_keywords(compiled).assertions.items():
         if pair.pointer == pointer:
             return implied(compiled, pair, contexts)
     raise AssertionError(pointer)
@@ -234,7 +234,7 @@ def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
     compiled = CompiledSchema.from_json(schema, dialect)
     found = near_misses(compiled, find_witnesses(compiled).found)
     have = {each.schema_pointer for each in found}
-    for pair, contexts in reach(compiled).contexts.items():
+    for pair, contexts in find_reachable_keywords(compiled).assertions.items():
         if pair.pointer in have:
             assert implied(compiled, pair, contexts) == ""
     told = coverage(compiled, found)
@@ -301,7 +301,7 @@ def test_proofs_are_sound(schema: UntypedJson, values: list[UntypedJson]) -> Non
     compiled = CompiledSchema.from_json(schema, "draft-07")
     proven = {
         pair.pointer: (name, pair)
-        for pair, contexts in reach(compiled).contexts.items()
+        for pair, contexts in find_reachable_keywords(compiled).assertions.items()
         if (name := implied(compiled, pair, contexts))
     }
     for value in values:

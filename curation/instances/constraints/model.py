@@ -1,0 +1,278 @@
+"""A conjunction: everything that applies to one value of an instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from curation.instances.constraints.goals import ALL_TYPES, Atom
+from curation.instances.constraints.keyword_values import (
+    accepts_everything,
+    item_keywords,
+    object_of,
+)
+from curation.instances.scalars.numbers import NumberShape
+from curation.instances.scalars.strings import StringShape, matches
+from curation.schema.locations import SchemaLocation
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+    from curation.instances.constraints.goals import (
+        BranchChoice,
+        Containment,
+        Dependency,
+        Goal,
+        Goals,
+        Negation,
+    )
+    from curation.instances.constraints.schema_tree import SchemaTree
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Conjunction:
+    """A conjunction. Nothing changes it once `conjunction` has returned it."""
+
+    #: The schema that the goals are from.
+    tree: SchemaTree
+    goals: Goals
+    #: The schema objects and atoms that the goals come to, references followed.
+    parts: list[SchemaLocation | Atom] = field(default_factory=list)
+    #: Those left of `ALL_TYPES`.
+    types: tuple[str, ...] = ALL_TYPES
+    #: Whether some part names types.
+    typed: bool = False
+    #: The values of enum and const that are left; None where any may stand.
+    values: list[Json] | None = None
+    excluded: list[Json] = field(default_factory=list)
+    minimum: float | None = None
+    maximum: float | None = None
+    exclusive_minimum: float | None = None
+    exclusive_maximum: float | None = None
+    multiples: list[float] = field(default_factory=list)
+    min_length: int = 0
+    max_length: int | None = None
+    patterns: list[str] = field(default_factory=list)
+    not_patterns: list[str] = field(default_factory=list)
+    formats: list[str] = field(default_factory=list)
+    min_items: int = 0
+    max_items: int | None = None
+    unique: bool = False
+    contains: list[Containment] = field(default_factory=list)
+    #: Names in the order they are asked for.
+    required: dict[str, None] = field(default_factory=dict)
+    forbidden: set[str] = field(default_factory=set)
+    min_properties: int = 0
+    max_properties: int | None = None
+    #: Schemas that each property name must meet.
+    name_locations: list[SchemaLocation] = field(default_factory=list)
+    choices: list[BranchChoice] = field(default_factory=list)
+    #: Schemas with `if`, and `then` or `else`.
+    conditionals: list[SchemaLocation] = field(default_factory=list)
+    dependencies: list[Dependency] = field(default_factory=list)
+    negations: list[Negation] = field(default_factory=list)
+    #: Schemas that must be asked about the finished value: merging lost something.
+    risky: list[SchemaLocation] = field(default_factory=list)
+    #: Schemas with `unevaluatedItems` or `unevaluatedProperties`.
+    unevaluated: list[SchemaLocation] = field(default_factory=list)
+    #: Of a schema that is referred to, or stands in `allOf`, those that it applies to.
+    referrers: dict[SchemaLocation, list[SchemaLocation]] = field(default_factory=dict)
+    #: Why nothing can meet it; empty where nothing is known against it.
+    impossible: str = ""
+    #: Numbers that it must not be a multiple of.
+    not_multiples: list[float] = field(default_factory=list)
+    #: Whether two elements must be equal.
+    duplicate: bool = False
+    #: What the name of one more property must meet, for each that is needed.
+    extra_names: list[Goals] = field(default_factory=list)
+    #: What each property must meet, as far as asked.
+    members: dict[str, Goals | None] = field(default_factory=dict)
+    #: What strings and numbers must meet, by what was asked for.
+    scalar_shapes: dict[tuple[bool | None, str], NumberShape | StringShape] = field(
+        default_factory=dict
+    )
+    #: What `likely_types` has found.
+    likely: tuple[str, ...] | None = None
+    #: What `admitted_examples` has found.
+    examples: list[Json] | None = None
+    #: What `contradiction` has found, by depth.
+    contradictions: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether nothing is left to decide, and a value need not be judged."""
+        return not (
+            self.choices
+            or self.negations
+            or self.risky
+            or self.excluded
+            or self.impossible
+        )
+
+    def number(self, *, integer: bool, name: str) -> NumberShape:
+        """Return what a number must meet.
+
+        Args:
+            integer: Whether it must be a whole number.
+            name: The name of the property, a hint for realistic values.
+        """
+        found = self.scalar_shapes.get((integer, name))
+        if not isinstance(found, NumberShape):
+            found = self.scalar_shapes[integer, name] = NumberShape(
+                integer=integer,
+                minimum=self.minimum,
+                maximum=self.maximum,
+                exclusive_minimum=self.exclusive_minimum,
+                exclusive_maximum=self.exclusive_maximum,
+                multiples=tuple(self.multiples),
+                name=name,
+                format=self.formats[0] if self.formats else "",
+            )
+        return found
+
+    def string(self, *, name: str) -> StringShape:
+        """Return what a string must meet.
+
+        Args:
+            name: The name of the property, a hint for realistic values.
+        """
+        found = self.scalar_shapes.get((None, name))
+        if not isinstance(found, StringShape):
+            found = self.scalar_shapes[None, name] = StringShape(
+                min_length=self.min_length,
+                max_length=self.max_length,
+                patterns=tuple(self.patterns),
+                formats=tuple(self.formats),
+                not_patterns=tuple(self.not_patterns),
+                name=name,
+                dialect=self.tree.dialect.name,
+            )
+        return found
+
+    def property_goals(self, name: str) -> Goals | None:
+        """Return what a property of that name must meet; None if it must not be."""
+        if name not in self.members:
+            self.members[name] = self._property_goals(name)
+        return self.members[name]
+
+    def _property_goals(self, name: str) -> Goals | None:
+        if name in self.forbidden:
+            return None
+        goals: list[Goal] = []
+        for part in self.parts:
+            if isinstance(part, Atom):
+                goals.extend(part.members.get(name, ()))
+            else:
+                goals.extend(self._property_locations(part, name)[0])
+        goals.extend(self._unevaluated_property(name))
+        return _without_true(goals)
+
+    def _property_locations(
+        self, part: SchemaLocation, name: str
+    ) -> tuple[list[SchemaLocation], bool]:
+        """Return the schemas for a property in one part, and whether there are any."""
+        schema, child = part.schema, self.tree.child
+        locations: list[SchemaLocation] = []
+        if name in object_of(schema, "properties"):
+            locations.append(child(part, ("properties", name)))
+        locations += [
+            child(part, ("patternProperties", pattern))
+            for pattern in object_of(schema, "patternProperties")
+            if matches(StringShape(patterns=(pattern,)), name)
+        ]
+        if locations:
+            return locations, True
+        if "additionalProperties" in schema:
+            return [child(part, ("additionalProperties",))], True
+        return [], False
+
+    def _unevaluated_property(self, name: str) -> list[SchemaLocation]:
+        found = []
+        for holder in self.unevaluated:
+            if "unevaluatedProperties" not in holder.schema:
+                continue
+            evaluated = any(
+                self._property_locations(part, name)[1]
+                for part in self.locations()
+                if self.is_inside(part, holder)
+            )
+            if not evaluated:
+                found.append(self.tree.child(holder, ("unevaluatedProperties",)))
+        return found
+
+    def is_inside(
+        self,
+        part: SchemaLocation,
+        holder: SchemaLocation,
+        seen: tuple[SchemaLocation, ...] = (),
+    ) -> bool:
+        """Return whether a schema applies as a part of another one."""
+        if part is holder:
+            return True
+        same = part.document == holder.document
+        if same and part.tokens[: len(holder.tokens)] == holder.tokens:
+            return True
+        return any(
+            self.is_inside(referrer, holder, (*seen, part))
+            for referrer in self.referrers.get(part, ())
+            if referrer not in seen
+        )
+
+    def item_goals(self, index: int) -> Goals | None:
+        """Return what an element must meet; None if it must not be there."""
+        goals: list[Goal] = []
+        for part in self.parts:
+            if isinstance(part, Atom):
+                goals.extend(part.elements.get(index, ()))
+                goals.extend(part.every)
+            else:
+                goals.extend(self.item_locations(part, index))
+        for holder in self.unevaluated:
+            evaluated = "unevaluatedItems" not in holder.schema or any(
+                self.item_locations(part, index)
+                for part in self.locations()
+                if self.is_inside(part, holder)
+            )
+            if not evaluated:
+                goals.append(self.tree.child(holder, ("unevaluatedItems",)))
+        return _without_true(goals)
+
+    def item_locations(self, part: SchemaLocation, index: int) -> list[SchemaLocation]:
+        """Return the schemas that one part applies to an element."""
+        schema, child = part.schema, self.tree.child
+        prefix, rest = item_keywords(schema, self.tree.dialect)
+        if prefix and index < len(schema[prefix]):
+            return [child(part, (prefix, str(index)))]
+        return [child(part, (rest,))] if rest else []
+
+    def locations(self) -> list[SchemaLocation]:
+        """Return the schema locations among the parts."""
+        return [part for part in self.parts if isinstance(part, SchemaLocation)]
+
+    def is_map(self) -> bool:
+        """Return whether there is a schema for properties that are not declared."""
+        return any(
+            isinstance(part.schema.get("additionalProperties"), dict)
+            for part in self.locations()
+        )
+
+    def prefix_length(self) -> int:
+        """Return how many elements have a schema of their own."""
+        lengths = [0]
+        for part in self.parts:
+            if isinstance(part, SchemaLocation):
+                prefix, _ = item_keywords(part.schema, self.tree.dialect)
+                lengths.append(len(part.schema[prefix]) if prefix else 0)
+        return max(lengths)
+
+
+def _without_true(goals: list[Goal]) -> Goals | None:
+    """Return the goals that ask for something, each once; None if one is `false`."""
+    kept: dict[Goal, None] = {}
+    for goal in goals:
+        if isinstance(goal, SchemaLocation):
+            if goal.schema is False:
+                return None
+            if accepts_everything(goal.schema):
+                continue
+        kept[goal] = None
+    return tuple(kept)
