@@ -1,1 +1,83 @@
-"""Curation: from raw sources to JSONSchemaBench, every decision explained."""
+"""Curation: from raw sources to JSONSchemaBench, every decision explained.
+
+What `csbdata` does is to be had as functions:
+
+    import curation
+
+    curation.build(curation.BuildRequest(out=Path("build/sample"), sample=True))
+    curation.check({"type": "object"}).problems
+    curation.witnesses({"type": "integer", "minimum": 3}).witnesses
+    curation.verify(curation.VerificationRequest(where="build/sample")).failures
+    curation.push(curation.PushRequest(folder=Path("build/sample"), repo="me/bench"))
+
+A name is imported when it is first asked for, so that importing this package costs
+nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from curation.download.acquire import FetchSettings
+    from curation.instances.dataset.make_instances import SchemaInstances
+    from curation.instances.dataset.one_schema import witnesses
+    from curation.pipeline.build import BuildRequest, BuildResult, build
+    from curation.pipeline.inputs import ExtraSource
+    from curation.pipeline.schema_check import SchemaReport, check
+    from curation.publish.push import PushRequest, PushResult, push
+    from curation.publish.verify import VerificationRequest, verify
+    from curation.system.errors import CsbdataError
+    from curation.verification import Verification
+
+__all__ = [
+    "BuildRequest",
+    "BuildResult",
+    "CsbdataError",
+    "ExtraSource",
+    "FetchSettings",
+    "PushRequest",
+    "PushResult",
+    "SchemaInstances",
+    "SchemaReport",
+    "Verification",
+    "VerificationRequest",
+    "build",
+    "check",
+    "push",
+    "verify",
+    "witnesses",
+]
+
+#: Where a public name is defined.
+_MODULES: Final = {
+    "BuildRequest": "curation.pipeline.build",
+    "BuildResult": "curation.pipeline.build",
+    "CsbdataError": "curation.system.errors",
+    "ExtraSource": "curation.pipeline.inputs",
+    "FetchSettings": "curation.download.acquire",
+    "PushRequest": "curation.publish.push",
+    "PushResult": "curation.publish.push",
+    "SchemaInstances": "curation.instances.dataset.make_instances",
+    "SchemaReport": "curation.pipeline.schema_check",
+    "Verification": "curation.verification",
+    "VerificationRequest": "curation.publish.verify",
+    "build": "curation.pipeline.build",
+    "check": "curation.pipeline.schema_check",
+    "push": "curation.publish.push",
+    "verify": "curation.publish.verify",
+    "witnesses": "curation.instances.dataset.one_schema",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Return a public name, imported now (PEP 562)."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__

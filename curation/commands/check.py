@@ -43,11 +43,10 @@ def check(
     A line is `file:pointer: code: message`. The code is a reason to reject the
     schema, a rule that would change it, or a lint. Nothing is ever fetched.
     """
-    from curation.pipeline.schema_check import Examiner
+    from curation.pipeline.schema_check import check as check_schema
 
     name, content = _read(file)
-    with Examiner() as examiner:
-        report = examiner.examine(content)
+    report = check_schema(content)
     if format_ is Format.JSON:
         print_json({"file": name, **asdict(report)})
     else:
@@ -85,18 +84,17 @@ def _print(name: str, report: SchemaReport) -> None:
         ]
         stdout().print(table(["validator", *drafts], rows))
         _explain_refusals(report)
-    for each in report.problems:
-        place = each.pointer or "(root)"
-        line = (
-            f"{safe(name)}:{safe(place)}: {each.code}: {shortened(each.message, 400)}"
-        )
+    for problem in report.problems:
+        pointer = safe(problem.pointer or "(root)")
+        message = shortened(problem.message, 400)
+        line = f"{safe(name)}:{pointer}: {problem.code}: {message}"
         stdout().print(plain(line), soft_wrap=True)
     count = len(report.problems)
     say(f"{count:,} problem{'' if count == 1 else 's'}")
 
 
 def _cell(report: SchemaReport, validator: str, draft: str) -> Text:
-    from curation.pipeline.schema_check import ACCEPTS
+    from curation.pipeline.check_messages import ACCEPTS
 
     verdict = report.verdicts[validator].get(draft)
     if verdict is None:
@@ -108,7 +106,7 @@ def _cell(report: SchemaReport, validator: str, draft: str) -> Text:
 
 def _explain_refusals(report: SchemaReport) -> None:
     """Say why a validator refuses the schema under its own draft."""
-    from curation.pipeline.schema_check import ACCEPTS
+    from curation.pipeline.check_messages import ACCEPTS
 
     for validator, verdicts in report.verdicts.items():
         verdict = verdicts.get(report.dialect or "", ACCEPTS)

@@ -6,17 +6,18 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import split_of
+from curation.core.documents import Change, Rejected  # noqa: TC001 (read by msgspec)
+from curation.core.records import Record  # noqa: TC001 (as above)
 from curation.dataset.ledger import KEPT, LedgerRow
+from curation.dataset.raw_figures import RawFigures  # noqa: TC001 (as above)
 
 if TYPE_CHECKING:
-    from curation.core.documents import Change, Provenance, Rejected
-    from curation.core.records import Record
-    from curation.dataset.raw_figures import RawFigures
+    from curation.core.documents import Provenance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentResult:
-    """The end of one document's way: a record, or a rejection with its reason."""
+    """What the rules made of one document: a record, or a rejection with its reason."""
 
     config: str
     record: Record | None
@@ -40,11 +41,11 @@ class SourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class DecidedDocument:
-    """One raw document at the end of its way."""
+    """One raw document with what was finally decided about it."""
 
-    seen: SourceDocument
-    outcome: DocumentResult
-    #: What the benchmark rules said, on top of the outcome.
+    source: SourceDocument
+    result: DocumentResult
+    #: What the benchmark rules decided, or else the result's own rejection.
     rejected: Rejected | None
 
     @property
@@ -58,13 +59,13 @@ class DecidedDocument:
         Raises:
             ValueError: the document was rejected before it became one.
         """
-        record = self.outcome.record
+        record = self.result.record
         if record is None:
-            raise ValueError(self.seen.unique_id)
-        own = self.seen.provenance
+            raise ValueError(self.source.unique_id)
+        own = self.source.provenance
         return replace(
             record,
-            unique_id=self.seen.unique_id,
+            unique_id=self.source.unique_id,
             source=own.source,
             path=own.path,
             commit=own.commit,
@@ -72,26 +73,26 @@ class DecidedDocument:
             origin=own.origin.value,
         )
 
-    def entry(self) -> LedgerRow:
+    def ledger_row(self) -> LedgerRow:
         """Return the document's row of the ledger."""
-        seen, record, rejected = self.seen, self.outcome.record, self.rejected
-        own = seen.provenance
-        figures = self.outcome.raw
+        record, rejected = self.result.record, self.rejected
+        own = self.source.provenance
+        figures = self.result.raw
         return LedgerRow(
-            raw_config=seen.config,
-            config=self.outcome.config,
-            unique_id=seen.unique_id,
+            raw_config=self.source.config,
+            config=self.result.config,
+            unique_id=self.source.unique_id,
             source=own.source,
             path=own.path,
             commit=own.commit,
             licence=own.licence,
             origin=own.origin,
-            raw_sha256=seen.sha256,
+            raw_sha256=self.source.sha256,
             outcome=KEPT if rejected is None else rejected.reason.value,
             rule="" if rejected is None else rejected.rule,
             detail="" if rejected is None else rejected.detail,
             sha256="" if record is None else record.sha256,
             split=split_of(record.skeleton_sha256) if record and self.kept else "",
-            changes=self.outcome.changes,
+            changes=self.result.changes,
             **({} if figures is None else asdict(figures)),
         )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def write_folder(
     folder: Path,
     summary: Summary,
-    settled: Sequence[DecidedDocument],
+    documents: Sequence[DecidedDocument],
     compiled: Mapping[str, str],
     products: Iterable[RecordInstances] = (),
 ) -> Mapping[str, UntypedJson]:
@@ -37,19 +37,21 @@ def write_folder(
 
     Returns its manifest.
 
-    `settled` is in benchmark order; `compiled` maps the digests that fastjsonschema
+    `documents` are in benchmark order; `compiled` maps the digests that fastjsonschema
     was asked about to its verdict; `products` are the instances, if any were made.
 
     Raises:
         CsbdataError: the plots could not be drawn.
         OSError: a file cannot be written.
     """
-    kept = (each for each in settled if each.kept)
+    kept = (document for document in documents if document.kept)
     with PlotProcess(folder) as drawing:
-        for config, members in groupby(kept, key=lambda each: each.outcome.config):
+        for config, members in groupby(
+            kept, key=lambda document: document.result.config
+        ):
             records = (_compiled(each.record(), compiled) for each in members)
             write_config(folder, config, _by_split(records))
-        write_ledger((each.entry() for each in settled), folder)
+        write_ledger((document.ledger_row() for document in documents), folder)
         write_facts(summary, folder)
         drawing.begin()
         if summary.instances:

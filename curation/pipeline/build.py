@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
+import msgspec
 
 from curation.core.benchmark import CONFIGS, in_benchmark_order
 from curation.core.documents import Origin
@@ -23,16 +23,22 @@ from curation.download.acquire import FetchSettings
 from curation.instances.dataset.build_step import InstanceStep, tasks_of
 from curation.packaging.derived_files import carry_over
 from curation.packaging.folder import write_folder
-from curation.pipeline.decide_benchmark import settle
-from curation.pipeline.document_worker import setup_of
-from curation.pipeline.inputs import BuildInput, ExtraSource, MissingSource, choose
-from curation.pipeline.read_batches import BatchReader, work
-from curation.pipeline.up_to_date import remember, standing
+from curation.pipeline.decide_benchmark import decide_benchmark
+from curation.pipeline.document_messages import setup_of
+from curation.pipeline.inputs import (
+    BuildInput,
+    ExtraSource,
+    MissingSource,
+    choose_inputs,
+)
+from curation.pipeline.read_batches import BatchReader, process_batches
+from curation.pipeline.up_to_date import find_finished_build, remember_build
 from curation.rules.sets import RuleSet, rule_set
 from curation.sources.registry import source_named
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.errors import Unavailable
+from curation.system.progress import Progress, Quiet
 from curation.validation.fastjsonschema_check import tried
 from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.limits import Limits
@@ -43,19 +49,29 @@ from curation.workers.run_folder import RunFolder, run_folder_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from curation.dataset.decisions import DecidedDocument
-    from curation.system.progress import Progress
 
 _WORKER = Path(__file__).with_name("document_worker.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRequest:
-    """What is to be built, and how."""
+    """What is to be built, and how.
 
+    Example:
+        The embedded sample, and a build with schemas of one's own::
+
+            BuildRequest(out=Path("build/sample"), sample=True)
+            own = ExtraSource(source="local", path=Path("schemas"), config="Acme")
+            BuildRequest(out=Path("build/JSONSchemaBench"), extras=(own,))
+    """
+
+    #: The dataset folder to write.
     out: Path
+    #: Name of the rule set: `clean` or `paper`.
     rules: str = "clean"
+    #: Sources beside those of the ten configs.
     extras: tuple[ExtraSource, ...] = ()
     #: Use the embedded sample alone.
     sample: bool = False
@@ -67,7 +83,9 @@ class BuildRequest:
     fastjsonschema: bool = False
     #: Make witnesses and near misses of every record.
     instances: bool = False
+    #: Number of worker processes.
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    #: Where archives are looked for, and whether the network may be used.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
     @property
@@ -104,69 +122,147 @@ class _Clock:
         self._last = now
 
 
-def build(request: BuildRequest, progress: Progress) -> BuildResult:
+def build(request: BuildRequest, progress: Progress | None = None) -> BuildResult:
     """Build the dataset folder of a request, or find it built.
+
+    The folder appears whole or not at all. The same request with nothing changed finds
+    its work done; the same request after a kill goes on where it was.
+
+    Args:
+        request: What is to be built.
+        progress: Told what takes time; nothing is shown by default.
 
     Raises:
         CsbdataError: a source is damaged or cannot be had, the folder cannot be
             written, or another run is busy with it.
+        LookupError: there is no such rule set.
+
+    Example:
+        The embedded sample, without a network::
+
+            result = build(BuildRequest(out=Path("build/sample"), sample=True))
+            print(result.manifest["name"], result.unchanged)
     """
+    progress = progress or Quiet()
     clock = _Clock()
     refuse_foreign(request.out)
     rules = rule_set(request.rules)
-    inputs, missing = choose(
+    inputs, missing = choose_inputs(
         rules.name,
         request.extras,
         request.fetch,
         sample=request.sample,
         say=progress.say,
     )
-    _insist(request, inputs, missing)
+    _refuse_incomplete(request, inputs, missing)
     clock.lap("fetch")
     identity = _identity(request, inputs, missing)
     with RunFolder.open(request.run_folder, identity) as run:
-        manifest = standing(request.out, run)
-        peak = 0.0
+        manifest, peak = find_finished_build(request.out, run), 0.0
+        unchanged = manifest is not None
         if manifest is None:
-            settled, peak = _decide(request, rules, inputs, run, progress)
-            clock.lap("decide")
-            summary = _summary(
-                rules, inputs, missing, summarise(each.entry() for each in settled)
-            )
-            compiled = _compiled(request, settled, progress)
-            clock.lap("fastjsonschema")
-            made = _instances(request, settled, run, progress)
-            summary = replace(summary, instances=made.counts())
-            clock.lap("instances")
-            peak = max(peak, made.peak_rss_mb)
-            progress.say(f"Writing {request.out}")
-            with atomic_folder(request.out) as folder:
-                carry_over(request.out, folder)
-                manifest = write_folder(
-                    folder,
-                    summary,
-                    settled,
-                    compiled,
-                    made.results(),
-                )
-            remember(request.out, run)
-            clock.lap("write")
+            work = _Work(request, rules, inputs, missing, run, progress, clock)
+            manifest, peak = work.write()
         else:
             clock.lap("check")
-        built = BuildResult(
+        result = BuildResult(
             request=request,
             manifest=manifest,
             phases=clock.phases,
             peak_rss_mb=peak,
-            unchanged="check" in clock.phases,
+            unchanged=unchanged,
         )
         atomic_write_bytes(
-            run.folder / "last.json", orjson.dumps(_journal(built, inputs))
+            run.folder / "last.json", msgspec.json.encode(_journal(result, inputs))
         )
-    return built
+    return result
 
 
-def _insist(
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a build does whose folder is not there yet."""
+
+    request: BuildRequest
+    rules: RuleSet
+    inputs: Sequence[BuildInput]
+    missing: Sequence[MissingSource]
+    run: RunFolder
+    progress: Progress
+    clock: _Clock
+
+    def write(self) -> tuple[Mapping[str, UntypedJson], float]:
+        """Write the folder; return its manifest, and the peak memory in MiB."""
+        documents, peak = self._decide()
+        self.clock.lap("decide")
+        summary = _summary(
+            self.rules,
+            self.inputs,
+            self.missing,
+            summarise(document.ledger_row() for document in documents),
+        )
+        compiled = self._compile(documents)
+        self.clock.lap("fastjsonschema")
+        instances = self._make_instances(documents)
+        summary = replace(summary, instances=instances.counts())
+        self.clock.lap("instances")
+        out = self.request.out
+        self.progress.say(f"Writing {out}")
+        with atomic_folder(out) as folder:
+            carry_over(out, folder)
+            manifest = write_folder(
+                folder, summary, documents, compiled, instances.results()
+            )
+        remember_build(out, self.run)
+        self.clock.lap("write")
+        return manifest, max(peak, instances.peak_rss_mb)
+
+    def _decide(self) -> tuple[list[DecidedDocument], float]:
+        """Return every raw document with its decision, and the peak memory in MiB."""
+        reader = BatchReader(self.inputs)
+        program = Program(file=_WORKER, setup=setup_of(self.rules, self.inputs))
+        with (
+            Pool(program, jobs=self.request.jobs, limits=Limits()) as pool,
+            self.progress.bar(f"Applying the {self.rules.name} rules") as advance,
+        ):
+            results = process_batches(reader, pool, self.run, advance)
+            peak = pool.peak_rss_mb
+        sources = {given.source.name: given.source for given in self.inputs}
+        decided = decide_benchmark(reader.documents, results, self.rules, sources)
+        return decided, peak
+
+    def _compile(self, documents: Sequence[DecidedDocument]) -> Mapping[str, str]:
+        """Return fastjsonschema's verdict by digest; empty where it is not asked.
+
+        Records of a source that is too large for it are never asked.
+        """
+        if not self.request.fastjsonschema:
+            return {}
+        records = [
+            document.record()
+            for document in documents
+            if document.kept
+            and source_named(document.source.provenance.source).tries_fastjsonschema
+        ]
+        with self.progress.bar("Compiling with fastjsonschema") as advance:
+            compiled = tried(
+                records,
+                self.request.fetch.cache,
+                jobs=self.request.jobs,
+                progress=advance,
+            )
+        return {record.sha256: record.fastjsonschema or "" for record in compiled}
+
+    def _make_instances(self, documents: Sequence[DecidedDocument]) -> InstanceStep:
+        """Return the instances of every record; of none where they are not wanted."""
+        wanted = self.request.instances
+        step = InstanceStep(tasks_of(documents) if wanted else (), self.run)
+        if wanted:
+            with self.progress.bar("Making instances") as advance:
+                step.work(jobs=self.request.jobs, progress=advance)
+        return step
+
+
+def _refuse_incomplete(
     request: BuildRequest,
     inputs: Sequence[BuildInput],
     missing: Sequence[MissingSource],
@@ -178,14 +274,14 @@ def _insist(
     """
     if missing and not request.allow_partial:
         raise Unavailable(
-            "; ".join(f"{each.source.name} ({each.why})" for each in missing),
+            "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
             "cannot be had here",
             "give a mirror with --mirror, or go on without them: --allow-partial",
         )
     lesser = [
-        f"{each.source.name} ({each.reading.origin})"
-        for each in inputs
-        if each.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
+        f"{given.source.name} ({given.reading.origin})"
+        for given in inputs
+        if given.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
     ]
     if request.strict and lesser:
         raise Unavailable(
@@ -210,71 +306,16 @@ def _identity(
         limits=asdict(Limits()),
         inputs=[
             [
-                each.source.name,
-                each.reading.archive,
-                each.digest,
-                each.configs,
-                each.partial,
+                given.source.name,
+                given.reading.archive,
+                given.digest,
+                given.configs,
+                given.partial,
             ]
-            for each in inputs
+            for given in inputs
         ],
-        missing=[each.source.name for each in missing],
+        missing=[absent.source.name for absent in missing],
     )
-
-
-def _decide(
-    request: BuildRequest,
-    rules: RuleSet,
-    inputs: Sequence[BuildInput],
-    run: RunFolder,
-    progress: Progress,
-) -> tuple[list[DecidedDocument], float]:
-    """Return every raw document with its decision, and the peak memory in MiB."""
-    reader = BatchReader(inputs)
-    program = Program(file=_WORKER, setup=setup_of(rules, inputs))
-    with (
-        Pool(program, jobs=request.jobs, limits=Limits()) as pool,
-        progress.bar(f"Applying the {rules.name} rules") as advance,
-    ):
-        outcomes = work(reader, pool, run, advance)
-        peak = pool.peak_rss_mb
-    sources = {each.source.name: each.source for each in inputs}
-    return settle(reader.seen, outcomes, rules, sources), peak
-
-
-def _compiled(
-    request: BuildRequest, settled: Sequence[DecidedDocument], progress: Progress
-) -> Mapping[str, str]:
-    """Return fastjsonschema's verdict by digest; empty where it is not asked.
-
-    Records of a source that is too large for it are never asked.
-    """
-    if not request.fastjsonschema:
-        return {}
-    records = [
-        each.record()
-        for each in settled
-        if each.kept and source_named(each.seen.provenance.source).tries_fastjsonschema
-    ]
-    with progress.bar("Compiling with fastjsonschema") as advance:
-        tried_records = tried(
-            records, request.fetch.cache, jobs=request.jobs, progress=advance
-        )
-    return {each.sha256: each.fastjsonschema or "" for each in tried_records}
-
-
-def _instances(
-    request: BuildRequest,
-    settled: Sequence[DecidedDocument],
-    run: RunFolder,
-    progress: Progress,
-) -> InstanceStep:
-    """Return the instances of every record; of none where they are not asked for."""
-    step = InstanceStep(tasks_of(settled) if request.instances else (), run)
-    if request.instances:
-        with progress.bar("Making instances") as advance:
-            step.work(jobs=request.jobs, progress=advance)
-    return step
 
 
 def _summary(
@@ -285,9 +326,9 @@ def _summary(
 ) -> Summary:
     """Return what the card and the manifest say of the build."""
     whys: dict[str, list[str]] = {}
-    for each in inputs:
-        if each.partial:
-            whys.setdefault(each.partial, []).extend(each.configs)
+    for given in inputs:
+        if given.partial:
+            whys.setdefault(given.partial, []).extend(given.configs)
     for absent in missing:
         whys.setdefault(f"missing ({absent.why})", []).extend(absent.configs)
     partial = tuple(
@@ -297,17 +338,17 @@ def _summary(
     return Summary(
         rules=rules.name,
         rule_notes=tuple(
-            RuleNote(name=each.name, summary=each.summary, source=each.source)
-            for each in rules.all_rules
+            RuleNote(name=rule.name, summary=rule.summary, source=rule.source)
+            for rule in rules.all_rules
         ),
         configs=configs,
-        extras=frozenset(each.config for each in configs) - frozenset(CONFIGS),
-        pins=tuple(each.pin for each in inputs),
+        extras=frozenset(config.config for config in configs) - frozenset(CONFIGS),
+        pins=tuple(given.pin for given in inputs),
         partial=partial,
     )
 
 
-def _journal(built: BuildResult, inputs: Sequence[BuildInput]) -> UntypedJson:
+def _journal(built: BuildResult, inputs: Sequence[BuildInput]) -> dict[str, Json]:
     """Return what differs from run to run, for the run folder."""
     return {
         "ended": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -316,5 +357,5 @@ def _journal(built: BuildResult, inputs: Sequence[BuildInput]) -> UntypedJson:
         "phases": dict(built.phases),
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,
-        "routes": {each.reading.archive: each.route for each in inputs},
+        "routes": {given.reading.archive: given.route for given in inputs},
     }

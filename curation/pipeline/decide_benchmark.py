@@ -1,7 +1,7 @@
 """The decisions that need every document at once, and the ledger's rows.
 
-Outcomes of distinct contents are dealt out to the documents that have them, put
-in benchmark order, and judged by the rule set's benchmark rules.
+Results of distinct contents are given to the documents that have them, put in
+benchmark order, and judged by the rule set's benchmark rules.
 """
 
 from __future__ import annotations
@@ -21,46 +21,51 @@ if TYPE_CHECKING:
     from curation.sources.base import Source
 
 
-def settle(
-    seen: Iterable[SourceDocument],
-    outcomes: Sequence[DocumentResult],
+def decide_benchmark(
+    documents: Iterable[SourceDocument],
+    results: Sequence[DocumentResult],
     rules: RuleSet,
     sources: Mapping[str, Source],
 ) -> list[DecidedDocument]:
-    """Return every raw document with its final decision, in benchmark order."""
-    dealt = [(each, outcomes[each.content]) for each in seen]
-    ranks = {
-        name: rank
-        for rank, name in enumerate(
-            in_benchmark_order({outcome.config for _, outcome in dealt})
-        )
-    }
-    dealt.sort(key=lambda pair: (ranks[pair[1].config], natural_key(pair[0].unique_id)))
-    settled = [
-        DecidedDocument(each, outcome, outcome.rejected) for each, outcome in dealt
+    """Return every raw document with its final decision, in benchmark order.
+
+    Args:
+        documents: All raw documents, in reading order.
+        results: What the document rules made of each distinct content.
+        rules: The rule set, whose benchmark rules decide here.
+        sources: The sources by name, with their quotas.
+    """
+    pairs = [(document, results[document.content]) for document in documents]
+    order = in_benchmark_order({result.config for _, result in pairs})
+    ranks = {name: rank for rank, name in enumerate(order)}
+    pairs.sort(key=lambda pair: (ranks[pair[1].config], natural_key(pair[0].unique_id)))
+    decided = [
+        DecidedDocument(document, result, result.rejected) for document, result in pairs
     ]
     for rule in rules.benchmark_rules:
-        alive = [position for position, each in enumerate(settled) if each.kept]
-        verdicts = rule.judge([_candidate(settled[each], sources) for each in alive])
+        kept = [position for position, one in enumerate(decided) if one.kept]
+        verdicts = rule.judge(
+            [_candidate(decided[position], sources) for position in kept]
+        )
         for index, rejected in verdicts.items():
-            position = alive[index]
-            settled[position] = replace(
-                settled[position], rejected=replace(rejected, rule=rule.name)
+            position = kept[index]
+            decided[position] = replace(
+                decided[position], rejected=replace(rejected, rule=rule.name)
             )
-    return settled
+    return decided
 
 
-def _candidate(settled: DecidedDocument, sources: Mapping[str, Source]) -> Candidate:
-    record = settled.outcome.record
+def _candidate(document: DecidedDocument, sources: Mapping[str, Source]) -> Candidate:
+    record = document.result.record
     if record is None:
-        raise ValueError(settled.seen.unique_id)
-    source = sources[settled.seen.provenance.source]
+        raise ValueError(document.source.unique_id)
+    source = sources[document.source.provenance.source]
     return Candidate(
-        config=settled.outcome.config,
-        unique_id=settled.seen.unique_id,
+        config=document.result.config,
+        unique_id=document.source.unique_id,
         sha256=record.sha256,
         field_count=record.field_count,
         quota=source.quota,
         least_fields=source.least_fields,
-        extra=settled.outcome.config not in CONFIGS,
+        extra=document.result.config not in CONFIGS,
     )

@@ -31,8 +31,13 @@ SAMPLE_QUOTA = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraSource:
-    """A source that the user adds, outside the ten configs."""
+    """A source that the user adds, outside the ten configs.
 
+    Example:
+        >>> own = ExtraSource(source="local", path=Path("schemas"), config="Acme")
+    """
+
+    #: Its name, as `csbdata sources` lists it.
     source: str
     #: The user's own files; only the source `local` has them.
     path: Path | None = None
@@ -83,7 +88,7 @@ class MissingSource:
         return self.source.configs
 
 
-def choose(
+def choose_inputs(
     rules: str,
     extras: Sequence[ExtraSource],
     settings: FetchSettings,
@@ -94,24 +99,31 @@ def choose(
     """Return the best files that can be reached for each source, in order.
 
     Rule set `paper` takes only its own pins: what cannot be had is missing there,
-    where `clean` would take the sample. `say` is told what takes time.
+    where `clean` would take the sample.
+
+    Args:
+        rules: Name of the rule set.
+        extras: Sources beside those of the ten configs.
+        settings: Where archives are looked for.
+        sample: Use the embedded sample alone.
+        say: Told what takes time.
 
     Raises:
         CsbdataError: an archive is damaged or has a wrong digest; an extra is unknown.
     """
     found: list[BuildInput] = []
     missing: list[MissingSource] = []
-    _distinct(extras)
-    ten = [each for each in sources().values() if not each.extra]
-    wanted = [(each, ExtraSource(source=each.name)) for each in ten]
-    wanted += [(_extra(each), each) for each in extras]
+    _refuse_taken_names(extras)
+    ten = [source for source in sources().values() if not source.extra]
+    wanted = [(source, ExtraSource(source=source.name)) for source in ten]
+    wanted += [(_source_of(extra), extra) for extra in extras]
     for source, extra in wanted:
         chosen = (
-            _own(source, extra, rules)
+            _open_own_files(source, extra, rules)
             if extra.path is not None
-            else _sampled(source, rules)
+            else _find_in_sample(source, rules)
             if sample
-            else _pinned(source, rules, settings, say)
+            else _find_pinned(source, rules, settings, say)
         )
         if isinstance(chosen, BuildInput):
             found.append(chosen)
@@ -120,14 +132,14 @@ def choose(
     return found, missing
 
 
-def _distinct(extras: Sequence[ExtraSource]) -> None:
+def _refuse_taken_names(extras: Sequence[ExtraSource]) -> None:
     """Refuse a config name that the user chose and that is taken.
 
     Raises:
         BadConfiguration: naming the config.
     """
-    taken = {DEFAULT}.union(*(each.configs for each in sources().values()))
-    for name in (each.config for each in extras if each.config is not None):
+    taken = {DEFAULT}.union(*(source.configs for source in sources().values()))
+    for name in (extra.config for extra in extras if extra.config is not None):
         if name in taken or holds_instances(name):
             raise BadConfiguration(
                 "there is a config of this name already, or it is kept for instances",
@@ -137,7 +149,7 @@ def _distinct(extras: Sequence[ExtraSource]) -> None:
         taken.add(name)
 
 
-def _extra(extra: ExtraSource) -> Source:
+def _source_of(extra: ExtraSource) -> Source:
     """Return the source of an extra.
 
     Raises:
@@ -159,7 +171,7 @@ def _extra(extra: ExtraSource) -> Source:
     return source
 
 
-def _own(source: Source, extra: ExtraSource, rules: str) -> BuildInput:
+def _open_own_files(source: Source, extra: ExtraSource, rules: str) -> BuildInput:
     """Return the user's own schemas, from a folder or a file.
 
     Raises:
@@ -196,7 +208,7 @@ def _own(source: Source, extra: ExtraSource, rules: str) -> BuildInput:
     )
 
 
-def _pinned(
+def _find_pinned(
     source: Source,
     rules: str,
     settings: FetchSettings,
@@ -211,14 +223,16 @@ def _pinned(
             lacks = source.incomplete.get(name)
             if source.complete is not None:
                 got, lacks = source.complete(got, settings, rules)
-            return replace(_input(source, rules, pins[name], got), lacks=lacks)
+            return replace(_pinned_input(source, rules, pins[name], got), lacks=lacks)
         whys.append(got.why)
     if rules == "paper":
         return MissingSource(source=source, why="; ".join(whys))
-    return _sampled(source, rules)
+    return _find_in_sample(source, rules)
 
 
-def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> BuildInput:
+def _pinned_input(
+    source: Source, rules: str, pin: ArchivePin, got: Acquired
+) -> BuildInput:
     reading = Reading(
         files=open_files(got.pack),
         archive=pin.name,
@@ -247,16 +261,16 @@ def _input(source: Source, rules: str, pin: ArchivePin, got: Acquired) -> BuildI
     )
 
 
-def _sampled(source: Source, rules: str) -> BuildInput | MissingSource:
+def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
     """Return the source as the embedded sample has it, in an archive's layout."""
     sample = raw_folder() / "sample"
     for name in source.archives.get(rules, ()):
         if (sample / name).is_dir():
-            return _of_sample(source, rules, name, sample)
+            return _sample_input(source, rules, name, sample)
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")
 
 
-def _of_sample(source: Source, rules: str, archive: str, sample: Path) -> BuildInput:
+def _sample_input(source: Source, rules: str, archive: str, sample: Path) -> BuildInput:
     files = FolderFiles(sample / archive)
     digest = files.digest
     reading = Reading(

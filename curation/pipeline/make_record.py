@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from curation.core.documents import Document
 
 
-def describe(document: Document) -> Record:
+def make_record(document: Document) -> Record:
     """Return the record of a document.
 
     Where no rule decided the dialect (rule set `paper` never does), it is the
@@ -31,7 +31,7 @@ def describe(document: Document) -> Record:
     dialect = BY_NAME[name]
     text = jsontext.write(schema)
     provenance = document.provenance
-    asked, nested = used(schema, dialect), nesting(schema)
+    usage, nested = used(schema, dialect), nesting(schema)
     return Record(
         json_schema=text,
         unique_id=document.unique_id,
@@ -47,10 +47,10 @@ def describe(document: Document) -> Record:
         max_fan_out=max_fan_out(schema),
         depth=nested.depth,
         size=text_size(text),
-        features=asked.features,
-        formats=asked.formats,
-        lints=tuple(sorted({each.code for each in document.lints})),
-        changes=tuple(dict.fromkeys(each.rule for each in document.changes)),
+        features=usage.features,
+        formats=usage.formats,
+        lints=tuple(sorted({lint.code for lint in document.lints})),
+        changes=tuple(dict.fromkeys(change.rule for change in document.changes)),
         sha256=jsontext.digest(schema),
         skeleton_sha256=skeleton_digest(schema, dialect),
     )

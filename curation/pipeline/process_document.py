@@ -13,7 +13,7 @@ from curation.core.github_subsets import final_config
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.raw_figures import raw_figures
 from curation.json import text
-from curation.pipeline.make_record import describe
+from curation.pipeline.make_record import make_record
 from curation.schema.measures import field_count
 from curation.workers.limits import Limits, too_big, too_many
 
@@ -26,7 +26,7 @@ LIMITS = Limits()
 LONGEST_DETAIL = 1_000
 
 
-def apply(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentResult:
+def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentResult:
     """Return what becomes of a raw document under a rule set."""
     document = read(raw, rules)
     if isinstance(document, Rejected):
@@ -40,12 +40,12 @@ def apply(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentResult:
             return DocumentResult(
                 config=final_config(raw.config, document.raw_field_count),
                 record=None,
-                rejected=_signed(result, rule.name),
+                rejected=_named(result, rule.name),
                 changes=document.changes,
                 raw=raw_figures(as_read) if rules.subset_by_raw_file else None,
             )
         document = result
-    record = describe(document)
+    record = make_record(document)
     if not rules.subset_by_raw_file:
         config, figures = final_config(raw.config, record.field_count), None
     else:
@@ -65,14 +65,14 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
     """Return the document that a rule set starts from, or why there is none."""
     refused = too_big(raw.content, LIMITS)
     if refused is not None:
-        return _signed(refused, "limits")
+        return _named(refused, "limits")
     schema = text.parse(raw.content, rules.policy)
     if isinstance(schema, Rejected):
-        return _signed(schema, "parse")
+        return _named(schema, "parse")
     # A JSON value takes two bytes at least, its comma or bracket included.
     refused = too_many(schema, LIMITS) if len(raw.content) >= 2 * LIMITS.nodes else None
     if refused is not None:
-        return _signed(refused, "limits")
+        return _named(refused, "limits")
     return Document(
         config=raw.config,
         unique_id=raw.unique_id,
@@ -83,8 +83,8 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
     )
 
 
-def _signed(rejected: Rejected, rule: str) -> Rejected:
-    """Return the rejection with the name of its rule, and no longer than told."""
+def _named(rejected: Rejected, rule: str) -> Rejected:
+    """Return the rejection with the name of its rule, its detail cut to a line."""
     detail = rejected.detail
     if len(detail) > LONGEST_DETAIL:
         detail = detail[: LONGEST_DETAIL - 3] + "..."

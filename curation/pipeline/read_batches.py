@@ -1,6 +1,6 @@
 """Reading every raw document once, and sending each distinct one to the workers.
 
-Documents of one source with the same bytes have the same outcome, so only the
+Documents of one source with the same bytes have the same result, so only the
 first is worked on. A finished batch is stored in the run folder; the same build,
 started again after any end, takes it from there.
 """
@@ -10,21 +10,20 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-import orjson
+import msgspec
 
-from curation.core.documents import RawDocument, Reason
-from curation.dataset.decisions import SourceDocument
-from curation.pipeline.document_worker import outcome_of, unit_of
+from curation.core.documents import RawDocument, Reason, Rejected
+from curation.dataset.decisions import DocumentResult, SourceDocument
+from curation.pipeline.document_messages import unit_of
 from curation.workers.batches import in_batches
 from curation.workers.outcomes import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
-    from curation.dataset.decisions import DocumentResult
+    from curation.pipeline.document_messages import DocumentUnit
     from curation.pipeline.inputs import BuildInput
-    from curation.workers.outcomes import ProcessResult as Ended
+    from curation.workers.outcomes import ProcessResult
     from curation.workers.pool import BatchResult, Pool
     from curation.workers.run_folder import RunFolder
 
@@ -36,6 +35,7 @@ _REASONS = {
     Ending.TIMEOUT: Reason.TIMED_OUT,
     Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
 }
+_STORED = msgspec.json.Decoder(list[DocumentResult])
 
 
 class BatchReader:
@@ -45,13 +45,13 @@ class BatchReader:
         """Prepare to read; nothing is read before `batches`."""
         self._inputs = inputs
         self._positions: dict[tuple[str, str], int] = {}
-        #: Every raw document met so far, in reading order.
-        self.seen: list[SourceDocument] = []
+        #: Every raw document read so far, in reading order.
+        self.documents: list[SourceDocument] = []
 
     def batches(self) -> Iterator[tuple[int, list[RawDocument]]]:
         """Yield the position of an input and a batch of its distinct documents."""
-        for position, each in enumerate(self._inputs):
-            for batch in _cut(self._distinct(each)):
+        for position, given in enumerate(self._inputs):
+            for batch in _cut(self._distinct(given)):
                 yield position, batch
 
     def _distinct(self, given: BuildInput) -> Iterator[RawDocument]:
@@ -63,7 +63,7 @@ class BatchReader:
             if position is None:
                 position = self._positions[key] = len(self._positions)
                 yield raw
-            self.seen.append(
+            self.documents.append(
                 SourceDocument(
                     raw.config, raw.unique_id, raw.provenance, sha256, position
                 )
@@ -73,43 +73,46 @@ class BatchReader:
 def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
     return in_batches(
         documents,
-        lambda each: len(each.content),
+        lambda raw: len(raw.content),
         most=BATCH_DOCUMENTS,
         heaviest=BATCH_BYTES,
     )
 
 
-def work(
+def process_batches(
     reader: BatchReader, pool: Pool, run: RunFolder, progress: Callable[[int], None]
 ) -> list[DocumentResult]:
-    """Return the outcome of each distinct document, by its position.
+    """Return the result of each distinct document, by its position.
 
-    `progress` is told how many more documents are done.
+    Args:
+        reader: Reads the documents, and numbers their distinct contents.
+        pool: Runs `curation.pipeline.document_worker`.
+        run: Where finished batches are stored, and found again.
+        progress: Told how many more documents are done.
+
+    Raises:
+        WorkerDidNotStart: a worker cannot be started.
+        CannotCreate: the run folder cannot be written.
     """
-    outcomes: dict[int, list[DocumentResult]] = {}
+    results: dict[int, list[DocumentResult]] = {}
     pending: list[tuple[int, Sequence[RawDocument]]] = []
 
-    def remaining() -> Iterator[list[UntypedJson]]:
-        for number, (given, batch) in enumerate(reader.batches()):
+    def remaining() -> Iterator[list[DocumentUnit]]:
+        for number, (position, batch) in enumerate(reader.batches()):
             stored = run.done(_name(number))
             if stored is not None:
-                outcomes[number] = _outcomes(orjson.loads(stored))
+                results[number] = _STORED.decode(stored)
                 progress(len(batch))
                 continue
-            pending.append((number, [_without_content(each) for each in batch]))
-            yield [unit_of(each, given) for each in batch]
+            pending.append((number, [_without_content(raw) for raw in batch]))
+            yield [unit_of(raw, position) for raw in batch]
 
-    for result in pool.run_batches(remaining()):
-        number, batch = pending[result.index]
-        answers = _answers(batch, result)
-        run.store(_name(number), orjson.dumps(answers))
-        outcomes[number] = _outcomes(answers)
+    for finished in pool.run_batches(remaining()):
+        number, batch = pending[finished.index]
+        results[number] = _results(batch, finished)
+        run.store(_name(number), msgspec.json.encode(results[number]))
         progress(len(batch))
-    return [each for number in sorted(outcomes) for each in outcomes[number]]
-
-
-def _outcomes(answers: Sequence[UntypedJson]) -> list[DocumentResult]:
-    return [outcome_of(each) for each in answers]
+    return [result for number in sorted(results) for result in results[number]]
 
 
 def _name(number: int) -> str:
@@ -126,20 +129,23 @@ def _without_content(raw: RawDocument) -> RawDocument:
     )
 
 
-def _answers(batch: Sequence[RawDocument], result: BatchResult) -> list[UntypedJson]:
+def _results(
+    batch: Sequence[RawDocument], finished: BatchResult
+) -> list[DocumentResult]:
     return [
-        ended.answer if ended.ending is Ending.OK else _failed(raw, ended)
-        for raw, ended in zip(batch, result.results, strict=True)
+        result.answer_as(DocumentResult)
+        if result.ending is Ending.OK
+        else _failure(raw, result)
+        for raw, result in zip(batch, finished.results, strict=True)
     ]
 
 
-def _failed(raw: RawDocument, ended: Ended) -> UntypedJson:
-    """Return the outcome of a document whose worker did not survive it."""
-    reason = _REASONS.get(ended.ending, Reason.CRASHED)
-    return {
-        "config": raw.config,
-        "record": None,
-        "rejected": {"reason": reason, "detail": ended.detail, "rule": "limits"},
-        "changes": [],
-        "raw": None,
-    }
+def _failure(raw: RawDocument, result: ProcessResult) -> DocumentResult:
+    """Return the result of a document whose worker did not survive it."""
+    reason = _REASONS.get(result.ending, Reason.CRASHED)
+    return DocumentResult(
+        config=raw.config,
+        record=None,
+        rejected=Rejected(reason=reason, detail=result.detail, rule="limits"),
+        changes=(),
+    )

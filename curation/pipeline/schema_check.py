@@ -6,11 +6,18 @@ validator there can fetch anything.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from curation.core.documents import ABSENT, Reason
+from curation.pipeline.check_messages import (
+    RulesAnswer,
+    RulesQuestion,
+    VerdictAnswer,
+    VerdictQuestion,
+)
 from curation.schema.dialects import DIALECTS
 from curation.system.escaping import shortened
 from curation.workers.limits import Limits
@@ -21,21 +28,19 @@ from curation.workers.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.workers.outcomes import ProcessResult
 
 _WORKER = Path(__file__).with_name("check_worker.py")
 #: Seconds for one question.
 DEADLINE = 10.0
-#: The verdict of a validator that takes the schema.
-ACCEPTS = "accepts"
 #: The validators asked, and the drafts that each of them implements.
 VALIDATORS = {
-    "jsonschema": tuple(each.name for each in DIALECTS),
-    "jsonschema-rs": tuple(each.name for each in DIALECTS),
+    "jsonschema": tuple(dialect.name for dialect in DIALECTS),
+    "jsonschema-rs": tuple(dialect.name for dialect in DIALECTS),
     "fastjsonschema": ("draft-04", "draft-06", "draft-07", "2019-09"),
 }
-_ENDINGS = {
+_REASONS = {
     Ending.TIMEOUT: Reason.TIMED_OUT,
     Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
 }
@@ -46,7 +51,7 @@ _SHOWN = 60
 class SchemaProblem:
     """One thing that a linter would say."""
 
-    #: JSON pointer of the place; empty for the root.
+    #: JSON pointer of the schema location; empty for the root.
     pointer: str
     #: A reject reason, the name of a rule, or a lint code.
     code: str
@@ -60,6 +65,7 @@ class SchemaReport:
     #: None where it could not be decided.
     dialect: str | None
     dialect_found: str | None
+    #: The drafts under whose metaschema it is valid, oldest first.
     valid_under: tuple[str, ...]
     #: Validator to draft to `accepts` or what is wrong; a draft that a validator
     #: does not implement is missing.
@@ -67,8 +73,44 @@ class SchemaReport:
     problems: tuple[SchemaProblem, ...]
 
 
-class Examiner:
-    """A child process that looks at one text after another."""
+def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)
+    """Return what is wrong with a schema: by the rules, and by three validators.
+
+    It is read in a process of its own, with 10 seconds for each question. Nothing
+    is fetched. Whoever checks many schemas keeps one `SchemaChecker`.
+
+    Args:
+        schema: The schema, or its JSON text; bytes are read as a file's would be.
+
+    Raises:
+        WorkerDidNotStart: the child process cannot be run.
+
+    Example:
+        The schema locations with which something is wrong::
+
+            report = check({"type": "object", "properties": {"a": {"type": "text"}}})
+            for problem in report.problems:
+                print(problem.pointer, problem.code, problem.message)
+    """
+    if isinstance(schema, bytes):
+        content = schema
+    elif isinstance(schema, str):
+        content = schema.encode("utf-8", "surrogatepass")
+    else:
+        content = json.dumps(schema, default=dict).encode()
+    with SchemaChecker() as checker:
+        return checker.check(content)
+
+
+class SchemaChecker:
+    """A child process that checks one text after another.
+
+    Example:
+        Two texts with one process::
+
+            with SchemaChecker() as checker:
+                reports = [checker.check(text) for text in (b"{}", b"true")]
+    """
 
     def __init__(self) -> None:
         """Prepare; the process starts with the first text."""
@@ -76,57 +118,58 @@ class Examiner:
         self._worker = Worker(Program(file=_WORKER), limits)
 
     def __enter__(self) -> Self:
-        """Return the examiner."""
+        """Return the checker."""
         return self
 
     def __exit__(self, *_: object) -> None:
         """End the process."""
         self._worker.close()
 
-    def examine(self, content: bytes) -> SchemaReport:
+    def check(self, content: bytes) -> SchemaReport:
         """Return the report on one text.
 
         Raises:
             WorkerDidNotStart: the child process cannot be run.
         """
-        unit = {"content": content.decode("latin-1")}
-        ruled = self._worker.ask({**unit, "task": "rules"})
-        found: dict[str, UntypedJson] = {}
-        if ruled.ending is Ending.OK:
-            found = ruled.answer
-            problems = tuple(_problems(found))
+        text = content.decode("latin-1")
+        result = self._worker.ask(RulesQuestion(content=text))
+        if result.ending is Ending.OK:
+            answer = result.answer_as(RulesAnswer)
+            problems = tuple(_problems(answer))
         else:
-            problems = (_ended(ruled),)
+            answer, problems = RulesAnswer(), (_failure(result),)
         return SchemaReport(
-            dialect=found.get("dialect"),
-            dialect_found=found.get("dialect_found"),
-            valid_under=tuple(found.get("valid_under", ())),
-            verdicts=_verdicts(self._worker, unit),
+            dialect=answer.dialect,
+            dialect_found=answer.dialect_found,
+            valid_under=answer.valid_under,
+            verdicts=_verdicts(self._worker, text),
             problems=problems,
         )
 
 
-def _ended(ruled: ProcessResult) -> SchemaProblem:
-    reason = _ENDINGS.get(ruled.ending, Reason.CRASHED)
-    message = _joined(reason.explanation, ruled.detail)
+def _failure(result: ProcessResult) -> SchemaProblem:
+    """Return the problem that the rules did not come to an end."""
+    reason = _REASONS.get(result.ending, Reason.CRASHED)
+    message = _joined(reason.explanation, result.detail)
     return SchemaProblem(pointer="", code=reason, message=message)
 
 
-def _verdicts(worker: Worker, unit: UntypedJson) -> dict[str, dict[str, str]]:
+def _verdicts(worker: Worker, content: str) -> dict[str, dict[str, str]]:
     """Ask each validator under each draft; nothing of a text that is not JSON."""
     verdicts: dict[str, dict[str, str]] = {}
     for validator, dialects in VALIDATORS.items():
+        own = verdicts.setdefault(validator, {})
         for dialect in dialects:
-            question = {"task": "verdict", "validator": validator, "dialect": dialect}
-            outcome = worker.ask({**unit, **question})
-            if outcome.ending is Ending.OK and outcome.answer is None:
-                return {}
-            said = (
-                outcome.answer
-                if outcome.ending is Ending.OK
-                else _joined(outcome.ending.value, outcome.detail)
+            result = worker.ask(
+                VerdictQuestion(content=content, validator=validator, dialect=dialect)
             )
-            verdicts.setdefault(validator, {})[dialect] = said
+            if result.ending is not Ending.OK:
+                own[dialect] = _joined(result.ending.value, result.detail)
+                continue
+            verdict = result.answer_as(VerdictAnswer).verdict
+            if verdict is None:
+                return {}
+            own[dialect] = verdict
     return verdicts
 
 
@@ -134,22 +177,21 @@ def _joined(what: str, detail: str) -> str:
     return f"{what}: {detail}" if detail else what
 
 
-def _problems(found: UntypedJson) -> Iterator[SchemaProblem]:
-    meanings = found["summaries"]
-    for rejected in found["rejected"]:
-        explanation = Reason(rejected["reason"]).explanation
-        message = _joined(explanation, rejected["detail"])
-        yield SchemaProblem(pointer="", code=rejected["reason"], message=message)
-    for change in found["changes"]:
-        why = change["note"] or meanings.get(change["rule"], "")
+def _problems(answer: RulesAnswer) -> Iterator[SchemaProblem]:
+    meanings = answer.summaries
+    for rejected in answer.rejected:
+        message = _joined(rejected.reason.explanation, rejected.detail)
+        yield SchemaProblem(pointer="", code=rejected.reason, message=message)
+    for change in answer.changes:
+        why = change.note or meanings.get(change.rule, "")
         yield SchemaProblem(
-            pointer=change["pointer"],
-            code=change["rule"],
-            message=f"{_edit(change['before'], change['after'])} ({why})",
+            pointer=change.pointer,
+            code=change.rule,
+            message=f"{_edit(change.before, change.after)} ({why})",
         )
-    for lint in found["lints"]:
-        message = meanings.get(lint["code"], "")
-        yield SchemaProblem(pointer=lint["pointer"], code=lint["code"], message=message)
+    for lint in answer.lints:
+        message = meanings.get(lint.code, "")
+        yield SchemaProblem(pointer=lint.pointer, code=lint.code, message=message)
 
 
 def _edit(before: str, after: str) -> str:

@@ -1,11 +1,12 @@
-"""Is the output of this very build already standing, whole and untouched?"""
+"""Is the output of this very build already there, whole and untouched?"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
+import msgspec
 
+from curation.core.json_types import UntypedJson
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.system.checksums import FILE, file_digest, read_sums
 from curation.system.errors import BadData
@@ -14,14 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
     from curation.workers.run_folder import RunFolder
 
+#: The completion that holds the digest of the folder's `SHA256SUMS`.
 _NAME = "published"
 
 
-def standing(out: Path, run: RunFolder) -> Mapping[str, UntypedJson] | None:
-    """Return the manifest of a folder that this run's fingerprint has published.
+def find_finished_build(out: Path, run: RunFolder) -> Mapping[str, UntypedJson] | None:
+    """Return the manifest of a folder that was built under this run's fingerprint.
 
     Its `SHA256SUMS` is known, and lists every other file. None where the folder is
     another build's, or any of its files has changed.
@@ -35,16 +36,14 @@ def standing(out: Path, run: RunFolder) -> Mapping[str, UntypedJson] | None:
         sums = read_sums(out)
         if any(file_digest(out / name) != digest for name, digest in sums.items()):
             return None
-        manifest: Mapping[str, UntypedJson] = orjson.loads(
-            (out / MANIFEST).read_bytes()
-        )
+        content = (out / MANIFEST).read_bytes()
+        return msgspec.json.decode(content, type=dict[str, UntypedJson])
     except (OSError, BadData):
         return None
-    return manifest
 
 
-def remember(out: Path, run: RunFolder) -> None:
-    """Store that this run's fingerprint has published the folder.
+def remember_build(out: Path, run: RunFolder) -> None:
+    """Store that the folder was built under this run's fingerprint.
 
     Raises:
         CannotCreate: the run folder cannot be written.

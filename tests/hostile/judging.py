@@ -7,6 +7,12 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Origin, Provenance, RawDocument
 from curation.pipeline import document_worker
+from curation.pipeline.document_messages import (
+    BuildSetup,
+    DocumentUnit,
+    LibraryFiles,
+    unit_of,
+)
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.pool import Pool
@@ -15,14 +21,12 @@ from curation.workers.process import Program
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.json_types import UntypedJson
-
 RULES = ("clean", "paper")
 #: Seconds for one schema on a busy machine; a hang takes for ever.
 LIMITS = Limits(seconds=60)
 
 
-def _unit(name: str, content: bytes) -> UntypedJson:
+def _unit(name: str, content: bytes) -> DocumentUnit:
     provenance = Provenance(
         source="github",
         path=f"{name}.json",
@@ -33,18 +37,16 @@ def _unit(name: str, content: bytes) -> UntypedJson:
     raw = RawDocument(
         config="Github", unique_id=name, provenance=provenance, content=content
     )
-    return document_worker.unit_of(raw, 0)
+    return unit_of(raw, 0)
 
 
 def judged(
     rules: str, named: Mapping[str, bytes], limits: Limits = LIMITS
 ) -> dict[str, ProcessResult]:
     """Return what the worker of a build makes of each document."""
-    setup: UntypedJson = {
-        "rules": rules,
-        "sys_path": [],
-        "libraries": [{"files": "", "uris": {}}],
-    }
+    setup = BuildSetup(
+        rules=rules, sys_path=(), libraries=(LibraryFiles(files="", uris={}),)
+    )
     program = Program(file=Path(document_worker.__file__), setup=setup)
     units = [_unit(name, content) for name, content in named.items()]
     batches = [units[start : start + 32] for start in range(0, len(units), 32)]

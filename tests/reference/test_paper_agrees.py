@@ -23,7 +23,7 @@ from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
 from curation.json.text import canonical, parse, write
-from curation.pipeline.process_document import apply
+from curation.pipeline.process_document import apply_rules
 from curation.rules.sets import PAPER, rule_set
 from curation.schema.measures import field_count
 from curation.sources.base import Reading
@@ -91,7 +91,7 @@ def raw_documents() -> tuple[RawDocument, ...]:
 def kept() -> Mapping[Key, str]:
     """Return the text of every record kept, by config and id."""
     rules, context = rule_set("paper"), Context(library=NoLibrary())
-    outcomes = ((each, apply(each, rules, context)) for each in raw_documents())
+    outcomes = ((each, apply_rules(each, rules, context)) for each in raw_documents())
     return {
         (done.config, each.unique_id): done.record.json_schema
         for each, done in outcomes

@@ -221,11 +221,11 @@ def tasks_of(documents: Iterable[DecidedDocument]) -> list[InstanceTask]:
     """Return the task of every record, in the order of the build."""
     tasks = []
     for document in documents:
-        record = document.outcome.record
+        record = document.result.record
         if document.kept and record is not None:
             task = InstanceTask(
-                config=document.outcome.config,
-                unique_id=document.seen.unique_id,
+                config=document.result.config,
+                unique_id=document.source.unique_id,
                 split=split_of(record.skeleton_sha256),
                 schema=record.json_schema,
                 dialect=record.dialect,

@@ -10,7 +10,8 @@ import typer
 from typer.testing import CliRunner
 
 from curation.commands.check import check
-from curation.pipeline.schema_check import ACCEPTS, Examiner
+from curation.pipeline.check_messages import ACCEPTS
+from curation.pipeline.schema_check import SchemaChecker
 from curation.system.errors import NoInput
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.worker import Worker
@@ -33,15 +34,15 @@ def run(*arguments: str, stdin: bytes | None = None) -> tuple[int, str]:
 
 
 @pytest.fixture(scope="module")
-def examiner() -> Iterator[Examiner]:
+def checker() -> Iterator[SchemaChecker]:
     """Start one child process for all texts of this file."""
-    with Examiner() as started:
+    with SchemaChecker() as started:
         yield started
 
 
-def test_a_good_schema_has_no_problems(examiner: Examiner) -> None:
+def test_a_good_schema_has_no_problems(checker: SchemaChecker) -> None:
     """Every validator takes it under every draft it knows."""
-    report = examiner.examine(json.dumps(FINE).encode())
+    report = checker.check(json.dumps(FINE).encode())
     assert report.problems == ()
     assert report.dialect == "2020-12"
     assert len(report.verdicts["jsonschema-rs"]) == 5
@@ -50,7 +51,7 @@ def test_a_good_schema_has_no_problems(examiner: Examiner) -> None:
     assert said == {ACCEPTS}
 
 
-def test_verdicts_differ_by_draft(examiner: Examiner) -> None:
+def test_verdicts_differ_by_draft(checker: SchemaChecker) -> None:
     """A boolean exclusiveMinimum is fine in draft-04 and nowhere else."""
     schema = {
         "$schema": "http://json-schema.org/draft-04/schema#",
@@ -58,7 +59,7 @@ def test_verdicts_differ_by_draft(examiner: Examiner) -> None:
         "exclusiveMinimum": True,
         "type": "number",
     }
-    report = examiner.examine(json.dumps(schema).encode())
+    report = checker.check(json.dumps(schema).encode())
     assert report.problems == ()
     assert report.valid_under == ("draft-04",)
     for validator in ("jsonschema", "jsonschema-rs"):
@@ -82,14 +83,16 @@ def test_verdicts_differ_by_draft(examiner: Examiner) -> None:
     ],
 )
 def test_what_would_be_rejected_is_a_problem(
-    examiner: Examiner, content: bytes, reason: str
+    checker: SchemaChecker, content: bytes, reason: str
 ) -> None:
     """The reason is the code, whatever the bytes."""
-    codes = [each.code for each in examiner.examine(content).problems]
+    codes = [each.code for each in checker.check(content).problems]
     assert codes[:1] == [reason]
 
 
-def test_nothing_is_fetched(examiner: Examiner, trap: tuple[str, list[str]]) -> None:
+def test_nothing_is_fetched(
+    checker: SchemaChecker, trap: tuple[str, list[str]]
+) -> None:
     """No validator follows a `$ref` or a `$schema` to a server."""
     address, seen = trap
     for schema in (
@@ -97,21 +100,21 @@ def test_nothing_is_fetched(examiner: Examiner, trap: tuple[str, list[str]]) -> 
         {"$schema": f"{address}/schema", **FINE},
         {"$id": f"{address}/id/", **FINE, "not": {"$ref": "other.json"}},
     ):
-        assert examiner.examine(json.dumps(schema).encode()).problems
+        assert checker.check(json.dumps(schema).encode()).problems
     assert seen == []
 
 
 def test_a_text_that_takes_for_ever_is_a_problem(
-    examiner: Examiner, monkeypatch: pytest.MonkeyPatch
+    checker: SchemaChecker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What kills or hangs the child is said, and the next text is looked at."""
     dead = ProcessResult(ending=Ending.TIMEOUT, detail="over 10 s")
     with monkeypatch.context() as patched:
         patched.setattr(Worker, "ask", lambda *_: dead)
-        report = examiner.examine(b"{}")
+        report = checker.check(b"{}")
     assert [each.code for each in report.problems] == ["timed_out"]
     assert "over 10 s" in report.verdicts["jsonschema"]["draft-04"]
-    assert examiner.examine(json.dumps(FINE).encode()).problems == ()
+    assert checker.check(json.dumps(FINE).encode()).problems == ()
 
 
 def test_problems_are_lines_like_a_linters(tmp_path: Path) -> None:
@@ -141,11 +144,11 @@ def test_a_missing_file_is_a_fault(tmp_path: Path) -> None:
         run(str(tmp_path))
 
 
-def test_a_lost_reference_is_told_once(examiner: Examiner) -> None:
+def test_a_lost_reference_is_told_once(checker: SchemaChecker) -> None:
     """The rule that finds it first says so; the validators' echo is left out."""
     for ref, code in [
         ("https://schemas.example.org/other.json", "remote_reference"),
         ("#/nowhere", "unresolved_reference"),
     ]:
-        report = examiner.examine(json.dumps({"$ref": ref, "type": "object"}).encode())
+        report = checker.check(json.dumps({"$ref": ref, "type": "object"}).encode())
         assert [each.code for each in report.problems] == [code]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import orjson
+import msgspec
 import pytest
 
 from curation.core.documents import Origin, Provenance, RawDocument
 from curation.core.rule import Context
+from curation.dataset.decisions import DocumentResult
 from curation.dataset.raw_figures import RawFigures, raw_figures
-from curation.pipeline.document_worker import outcome_of
-from curation.pipeline.process_document import apply
+from curation.pipeline.process_document import apply_rules
 from curation.references.library import NoLibrary
 from curation.rules.sets import rule_set
 
@@ -40,7 +40,8 @@ def test_they_are_taken_where_the_rules_count_by_them(
     rules: str, *, known: bool
 ) -> None:
     """Even a rejected file has them under the paper's rules; `clean` has no use."""
-    outcome = apply(RAW, rule_set(rules), Context(library=NoLibrary()))
+    outcome = apply_rules(RAW, rule_set(rules), Context(library=NoLibrary()))
     assert outcome.rejected is not None
     assert (outcome.raw is not None) == known
-    assert outcome_of(orjson.loads(orjson.dumps(outcome))) == outcome
+    answer = msgspec.json.decode(msgspec.json.encode(outcome))
+    assert msgspec.convert(answer, DocumentResult) == outcome

@@ -17,7 +17,7 @@ from curation.download.allowed_hosts import Gate
 from curation.download.http import Network
 from curation.download.packs import open_pack
 from curation.download.path_patterns import Selection
-from curation.pipeline.inputs import BuildInput, _pinned
+from curation.pipeline.inputs import BuildInput, _find_pinned
 from curation.sources.registry import source_named
 from curation.sources.schemastore_live import Hunt, fetch_live
 from curation.sources.schemastore_lock import (
@@ -157,7 +157,7 @@ def test_a_lock_with_failures_leaves_the_build_partial(
 
 def _partial(source: Source, hunt: Hunt) -> str | None:
     settings = replace(hunt.settings, live_lock=hunt.lock)
-    found = _pinned(source, "clean", settings, print)
+    found = _find_pinned(source, "clean", settings, print)
     assert isinstance(found, BuildInput)
     return found.partial
 
