@@ -1,4 +1,10 @@
-"""Tokenizers as files: bytes by id for the engines, ids for the driver's texts."""
+"""Tokenizers: the bytes of every token for the engines, and the ids of a text.
+
+Example:
+    >>> tokenizer = get_tokenizer("smollm2")
+    >>> tokenizer.encoder()(["{}"])
+    [[6150]]
+"""
 
 from evaluation.tokenizers.files import TokenizerFiles
 from evaluation.tokenizers.store import DEFAULT, get_tokenizer

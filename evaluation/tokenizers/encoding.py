@@ -23,14 +23,20 @@ if TYPE_CHECKING:
 
     from tokenizers import Tokenizer
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: Stands for a token without bytes: no text has this byte, in UTF-8.
 _NO_TEXT: Final = b"\xff"
 
 
 class Encoder:
-    """Encodes texts with one tokenizer."""
+    """Encodes texts with one tokenizer, byte for byte.
+
+    Example:
+        >>> encoder = Encoder(plain_json(tokenizer_json), token_bytes, special_ids)
+        >>> encoder(["{}"])
+        [[6150]]
+    """
 
     __slots__ = ("_bytes", "_ids", "_longest", "_tokenizer")
 
@@ -40,11 +46,16 @@ class Encoder:
         token_bytes: Sequence[bytes | None],
         special_ids: Collection[int],
     ) -> None:
-        """Load what `plain_json` returned.
+        """Load a tokenizer.
+
+        Args:
+            plain: What `plain_json` made of its `tokenizer.json`.
+            token_bytes: The bytes of every token by id; None for a special one.
+            special_ids: The ids of special tokens.
 
         Raises:
-            ImportError: the library `tokenizers` is not installed.
-            ValueError: the library gives an added token another id than the file.
+            ImportError: The library `tokenizers` is not installed.
+            ValueError: The library gives an added token another id than the file.
         """
         # Said once here, or the library warns of every process started after it.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
@@ -53,7 +64,9 @@ class Encoder:
         self._tokenizer: Tokenizer = Tokenizer.from_buffer(plain)
         _check_ids(self._tokenizer, token_bytes, special_ids)
         self._tokenizer.encode_special_tokens = True
-        self._bytes = [_NO_TEXT if each is None else each for each in token_bytes]
+        self._bytes = [
+            _NO_TEXT if content is None else content for content in token_bytes
+        ]
         self._ids: Mapping[bytes, int] = {}
         self._longest = 0
 
@@ -62,7 +75,9 @@ class Encoder:
         encoded = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [
             ids if self._spell(ids) == text.encode() else self.greedy(text)
-            for text, ids in zip(texts, (each.ids for each in encoded), strict=True)
+            for text, ids in zip(
+                texts, (encoding.ids for encoding in encoded), strict=True
+            )
         ]
 
     def _spell(self, ids: Sequence[int]) -> bytes | None:
@@ -72,9 +87,13 @@ class Encoder:
             return None
 
     def greedy(self, text: str) -> list[int] | None:
-        """Spell a text with the longest token at every place; None if that fails."""
+        """Return the ids of the longest token at every place; None if that fails."""
         if not self._ids:
-            known = [(each, n) for n, each in enumerate(self._bytes) if each]
+            known = [
+                (content, number)
+                for number, content in enumerate(self._bytes)
+                if content
+            ]
             self._ids = dict(reversed(known))
             self._longest = max(map(len, self._ids), default=0)
         content = text.encode()
@@ -83,7 +102,7 @@ class Encoder:
         while place < len(content):
             ends = range(min(len(content), place + self._longest), place, -1)
             found = (self._ids.get(content[place:end]) for end in ends)
-            token = next((each for each in found if each is not None), None)
+            token = next((number for number in found if number is not None), None)
             if token is None:
                 return None
             ids.append(token)
@@ -96,18 +115,23 @@ def _check_ids(
     token_bytes: Sequence[bytes | None],
     special_ids: Collection[int],
 ) -> None:
-    """Refuse a file whose added tokens the library numbers anew."""
-    for number, each in tokenizer.get_added_tokens_decoder().items():
+    """Check that added tokens have the same ids in the library and in the file.
+
+    Raises:
+        ValueError: One has not.
+    """
+    for number, token in tokenizer.get_added_tokens_decoder().items():
         known = token_bytes[number] if number < len(token_bytes) else None
-        same = known in {each.content.encode(), piece_bytes(each.content)}
+        same = known in {token.content.encode(), piece_bytes(token.content)}
         if not same and number not in special_ids:
-            raise ValueError(f"it gives {each.content!r} the id {number} of another")
+            raise ValueError(f"it gives {token.content!r} the id {number} of another")
 
 
 def plain_json(tokenizer_json: bytes) -> bytes:
     """Return a tokenizer that changes nothing about a text before it cuts it."""
-    given: dict[str, UntypedJson] = orjson.loads(tokenizer_json)
-    kind = vocabulary_kind(given)
+    given: dict[str, Json] = orjson.loads(tokenizer_json)
+    parts = ("pre_tokenizer", "decoder", "normalizer")
+    kind = vocabulary_kind(*(given.get(part) for part in parts))
     replaced_later = any(
         step.get("type") == "Metaspace" for step in steps_of(given.get("pre_tokenizer"))
     )
@@ -124,16 +148,18 @@ def plain_json(tokenizer_json: bytes) -> bytes:
         "padding": None,
         "post_processor": None,
         "normalizer": MARKED_SPACES if keep else None,
-        "added_tokens": [
-            {
-                **each,
-                "single_word": False,
-                "lstrip": False,
-                "rstrip": False,
-                # Its U+2581 means a space, but it would be looked for as it is.
-                "special": each["special"] or SPACE in each["content"],
-            }
-            for each in given.get("added_tokens") or ()
-        ],
+        "added_tokens": _plain_added(given.get("added_tokens")),
     }
     return orjson.dumps(plain)
+
+
+def _plain_added(tokens: Json) -> list[Json]:
+    """Return added tokens that are found in a text as they are written."""
+    found: list[Json] = []
+    for token in tokens if isinstance(tokens, list) else ():
+        if isinstance(token, dict):
+            # Its U+2581 means a space, but it would be looked for as it is.
+            special = token["special"] or SPACE in str(token["content"])
+            plain = {"single_word": False, "lstrip": False, "rstrip": False}
+            found.append({**token, **plain, "special": special})
+    return found

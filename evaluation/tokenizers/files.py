@@ -1,4 +1,4 @@
-"""A tokenizer in the cache: what the driver and a worker need of it, as files."""
+"""A tokenizer in the cache: the files that a run and its workers read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import orjson
 
 from curation.system.errors import BadConfiguration, BadData
@@ -24,11 +25,24 @@ _PLAIN: Final = "encoding.json"
 _ABOUT: Final = "about.json"
 
 
+class _About(msgspec.Struct):
+    """What `about.json` says of the tokenizer beside it."""
+
+    kind: VocabularyKind
+    vocab_size: int
+    eos_id: int
+    special_ids: tuple[int, ...]
+    #: SPDX expression, or `NOASSERTION`.
+    licence: str
+    #: sha256 over the other files.
+    digest: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizerFiles:
-    """One tokenizer, whole and unchanged since it was made."""
+    """The files of one tokenizer, whole and unchanged since they were made."""
 
-    #: What the user called it.
+    #: As `--tokenizer` names it.
     name: str
     #: `byte_level`, `sentencepiece` or `tiktoken`.
     kind: str
@@ -42,13 +56,16 @@ class TokenizerFiles:
     special_ids: tuple[int, ...]
     #: sha256 over the files.
     digest: str
-    #: SPDX expression, or `NOASSERTION` where nobody says.
+    #: SPDX expression, or `NOASSERTION` where none is declared.
     licence: str
 
     def token_bytes(self) -> list[bytes | None]:
         """Return the bytes of every token by id; None for a special or unused one."""
-        given = orjson.loads(self.tokens.read_bytes())
-        return [None if each is None else base64.b64decode(each) for each in given]
+        contents = msgspec.json.decode(self.tokens.read_bytes(), type=list[str | None])
+        return [
+            None if content is None else base64.b64decode(content)
+            for content in contents
+        ]
 
     def encoder(self) -> Encoder:
         """Return what turns texts into ids whose bytes are exactly the text's.
@@ -57,8 +74,8 @@ class TokenizerFiles:
         that no tokens of this vocabulary spell.
 
         Raises:
-            BadConfiguration: the library `tokenizers` is not installed.
-            BadData: it cannot read this tokenizer.
+            BadConfiguration: The library `tokenizers` is not installed.
+            BadData: It cannot read this tokenizer.
         """
         try:
             plain = (self.folder / _PLAIN).read_bytes()
@@ -74,55 +91,54 @@ class TokenizerFiles:
             raise BadData(what, self.name) from error
 
 
-def write_files(folder: Path, parts: ParsedTokenizer, licence: str) -> None:
+def write_files(folder: Path, parsed: ParsedTokenizer, licence: str) -> None:
     """Write a tokenizer's files into a folder that exists."""
     tokens = [
-        None if each is None else base64.b64encode(each).decode()
-        for each in parts.token_bytes
+        None if content is None else base64.b64encode(content).decode()
+        for content in parsed.token_bytes
     ]
     contents = {
-        _TOKENIZER: parts.tokenizer_json,
+        _TOKENIZER: parsed.tokenizer_json,
         _TOKENS: orjson.dumps(tokens),
-        _PLAIN: plain_json(parts.tokenizer_json),
+        _PLAIN: plain_json(parsed.tokenizer_json),
     }
     for name, content in contents.items():
         (folder / name).write_bytes(content)
-    about = {
-        "kind": parts.kind.value,
-        "vocab_size": parts.vocab_size,
-        "eos_id": parts.eos_id,
-        "special_ids": list(parts.special_ids),
-        "licence": licence,
-        "digest": _digest(*contents.values()),
-    }
-    (folder / _ABOUT).write_bytes(orjson.dumps(about))
+    about = _About(
+        kind=parsed.kind,
+        vocab_size=parsed.vocab_size,
+        eos_id=parsed.eos_id,
+        special_ids=parsed.special_ids,
+        licence=licence,
+        digest=_digest(*contents.values()),
+    )
+    (folder / _ABOUT).write_bytes(msgspec.json.encode(about))
 
 
 def read_files(folder: Path, name: str) -> TokenizerFiles | None:
     """Return the tokenizer of a folder; None if there is none, or it is damaged."""
     try:
-        about = orjson.loads((folder / _ABOUT).read_bytes())
-        found = _digest(
-            *((folder / each).read_bytes() for each in (_TOKENIZER, _TOKENS, _PLAIN))
-        )
-        if found != about["digest"]:
-            return None
-        return TokenizerFiles(
-            name=name,
-            kind=VocabularyKind(about["kind"]).value,
-            folder=folder,
-            tokenizer_json=folder / _TOKENIZER,
-            tokens=folder / _TOKENS,
-            vocab_size=int(about["vocab_size"]),
-            eos_id=int(about["eos_id"]),
-            special_ids=tuple(about["special_ids"]),
-            digest=found,
-            licence=str(about["licence"]),
-        )
-    except (OSError, ValueError, LookupError, TypeError):
+        about = msgspec.json.decode((folder / _ABOUT).read_bytes(), type=_About)
+        names = (_TOKENIZER, _TOKENS, _PLAIN)
+        digest = _digest(*((folder / file).read_bytes() for file in names))
+    except (OSError, ValueError):
         return None
+    if digest != about.digest:
+        return None
+    return TokenizerFiles(
+        name=name,
+        kind=about.kind.value,
+        folder=folder,
+        tokenizer_json=folder / _TOKENIZER,
+        tokens=folder / _TOKENS,
+        vocab_size=about.vocab_size,
+        eos_id=about.eos_id,
+        special_ids=about.special_ids,
+        digest=digest,
+        licence=about.licence,
+    )
 
 
 def _digest(*contents: bytes) -> str:
-    lines = "".join(hashlib.sha256(each).hexdigest() for each in contents)
+    lines = "".join(hashlib.sha256(content).hexdigest() for content in contents)
     return hashlib.sha256(lines.encode()).hexdigest()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 #: Files of weights end in these too: they are not worth gigabytes.
 _WEIGHTS: Final = frozenset({"*.gguf", "*.model"})
 _WANTED: Final = (
-    *(each for each in TOKENIZER_FILES if each not in _WEIGHTS),
+    *(pattern for pattern in TOKENIZER_FILES if pattern not in _WEIGHTS),
     *CONFIG_FILES,
 )
 

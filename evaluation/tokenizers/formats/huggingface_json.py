@@ -1,10 +1,13 @@
-"""A `tokenizer.json` as the Hub has it: byte-level, or of SentencePiece's kind."""
+"""A `tokenizer.json` as models on the Hub have it: byte-level, or SentencePiece's.
+
+Specification: the library `tokenizers` of Hugging Face, whose serialisation it is.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import orjson
+import msgspec
 
 from curation.system.errors import BadData
 from evaluation.tokenizers.formats.byte_alphabet import to_bytes
@@ -21,31 +24,70 @@ from evaluation.tokenizers.formats.sentencepiece import piece_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _SENTENCEPIECE: Final = frozenset({"Metaspace", "ByteFallback"})
+#: Where the steps of a sequence stand, by the part of the file that it is.
+_SEQUENCES: Final = ("pretokenizers", "decoders", "normalizers")
+
+
+class _AddedToken(msgspec.Struct):
+    """A token beside the model's own, such as a special one."""
+
+    id: int
+    content: str
+    special: bool
+
+
+class _Model(msgspec.Struct):
+    """The vocabulary, with how it is applied."""
+
+    #: Ids by text; or, of a unigram model, text and score by id.
+    vocab: dict[str, int] | list[tuple[str, float]]
+    type: str | None = None
+
+
+class _TokenizerJson(msgspec.Struct):
+    """What is read of a `tokenizer.json`."""
+
+    model: _Model
+    added_tokens: list[_AddedToken] | None = None
+    pre_tokenizer: msgspec.Raw = msgspec.Raw(b"null")
+    decoder: msgspec.Raw = msgspec.Raw(b"null")
+    normalizer: msgspec.Raw = msgspec.Raw(b"null")
+
+    def kind(self) -> VocabularyKind | None:
+        parts = (self.pre_tokenizer, self.decoder, self.normalizer)
+        return vocabulary_kind(*map(msgspec.json.decode, parts))
 
 
 def from_tokenizer_json(
-    content: bytes, configs: Sequence[Mapping[str, UntypedJson]], where: str
+    content: bytes, configs: Sequence[Mapping[str, Json]], where: str
 ) -> ParsedTokenizer:
     """Return the tokenizer of a `tokenizer.json`.
 
-    `configs` as `end_token` takes them.
+    Args:
+        content: The file.
+        configs: As `end_token` takes them.
+        where: What messages call it.
 
     Raises:
-        BadData: it is no such file, or of a kind whose tokens have no bytes.
+        BadData: It is no such file, or of a kind whose tokens have no bytes.
     """
     try:
-        return _parts(content, configs, where)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        given = msgspec.json.decode(content, type=_TokenizerJson)
+        return _parsed(given, content, configs, where)
+    except (ValueError, RecursionError) as error:
         raise BadData(f"not a tokenizer.json ({error!r})", where) from error
 
 
-def vocabulary_kind(given: UntypedJson) -> VocabularyKind | None:
-    """Return how a `tokenizer.json` writes bytes; None for another kind."""
-    parts = ("pre_tokenizer", "decoder", "normalizer")
-    steps = [step for part in parts for step in steps_of(given.get(part))]
+def vocabulary_kind(*parts: Json) -> VocabularyKind | None:
+    """Return how a `tokenizer.json` writes bytes; None for another kind.
+
+    Args:
+        parts: Its pre-tokenizer, decoder and normalizer.
+    """
+    steps = [step for part in parts for step in steps_of(part)]
     names = {step.get("type") for step in steps}
     if "ByteLevel" in names:
         return VocabularyKind.BYTE_LEVEL
@@ -53,51 +95,54 @@ def vocabulary_kind(given: UntypedJson) -> VocabularyKind | None:
     return VocabularyKind.SENTENCEPIECE if replaces or names & _SENTENCEPIECE else None
 
 
-def steps_of(part: UntypedJson) -> Iterator[dict[str, UntypedJson]]:
+def steps_of(part: Json) -> Iterator[dict[str, Json]]:
     """Yield the steps of a part of a `tokenizer.json`, those in sequences too."""
     if isinstance(part, dict):
         yield part
-        for inner in ("pretokenizers", "decoders", "normalizers"):
-            for each in part.get(inner) or ():
-                yield from steps_of(each)
+        for name in _SEQUENCES:
+            steps = part.get(name)
+            for step in steps if isinstance(steps, list) else ():
+                yield from steps_of(step)
 
 
-def _parts(
-    content: bytes, configs: Sequence[Mapping[str, UntypedJson]], where: str
+def _parsed(
+    given: _TokenizerJson,
+    content: bytes,
+    configs: Sequence[Mapping[str, Json]],
+    where: str,
 ) -> ParsedTokenizer:
-    given = orjson.loads(content)
-    kind = vocabulary_kind(given)
-    vocabulary = given["model"]["vocab"]
-    ids: dict[str, int] = (
+    kind = given.kind()
+    vocabulary = given.model.vocab
+    ids = (
         vocabulary
         if isinstance(vocabulary, dict)
         else {piece: number for number, (piece, _) in enumerate(vocabulary)}
     )
     if kind is None or not ids:
-        named = given["model"].get("type")
+        named = given.model.type
         raise BadData(
             f"a tokenizer of kind {named!r} whose tokens have no certain bytes",
             where,
             "choose a byte-level, SentencePiece or tiktoken one",
         )
-    added = {each["id"]: each for each in given.get("added_tokens") or ()}
+    added = {token.id: token for token in given.added_tokens or ()}
     length = id_count([*ids.values(), *added], where)
     token_bytes = _bytes_by_id(ids, added, kind, length)
-    special = tuple(sorted(n for n, each in added.items() if each["special"]))
-    names = {added[number]["content"]: number for number in added}
+    special = sorted(number for number, token in added.items() if token.special)
+    names = {token.content: number for number, token in added.items()}
     return ParsedTokenizer(
         kind=kind,
         tokenizer_json=content,
         token_bytes=token_bytes,
         vocab_size=padded_size(configs, length),
         eos_id=end_token(configs, {**ids, **names}, where),
-        special_ids=special,
+        special_ids=tuple(special),
     )
 
 
 def _bytes_by_id(
     ids: Mapping[str, int],
-    added: Mapping[int, Mapping[str, UntypedJson]],
+    added: Mapping[int, _AddedToken],
     kind: VocabularyKind,
     length: int,
 ) -> list[bytes | None]:
@@ -107,9 +152,9 @@ def _bytes_by_id(
             found[number] = piece_bytes(text)
         else:
             found[number] = to_bytes(text)
-    for number, each in added.items():
-        text = each["content"]
+    for number, token in added.items():
+        text = token.content
         sentencepiece = kind is VocabularyKind.SENTENCEPIECE
         ordinary = piece_bytes(text) if sentencepiece else text.encode()
-        found[number] = None if each["special"] else ordinary
+        found[number] = None if token.special else ordinary
     return found

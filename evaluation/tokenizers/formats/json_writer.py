@@ -1,4 +1,4 @@
-"""Writing a `tokenizer.json` for what came as something else."""
+"""Writing a `tokenizer.json` for a tokenizer that came in another format."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: What SentencePiece writes for a space.
 SPACE: Final = "▁"
 #: The step of a `tokenizer.json` that writes spaces so.
-MARKED_SPACES: Final = {
+MARKED_SPACES: Final[dict[str, Json]] = {
     "type": "Replace",
     "pattern": {"String": " "},
     "content": SPACE,
 }
-_BYTE_LEVEL: Final = {
+_BYTE_LEVEL: Final[dict[str, Json]] = {
     "type": "ByteLevel",
     "add_prefix_space": False,
     "trim_offsets": True,
@@ -30,16 +30,20 @@ def byte_level_json(
     vocabulary: Mapping[str, int],
     merges: Sequence[Sequence[str]],
     added: Mapping[int, tuple[str, bool]],
-    split: Sequence[UntypedJson],
+    split: Sequence[Json],
     whole_first: bool,
-) -> dict[str, UntypedJson]:
+) -> dict[str, Json]:
     """Return a byte-level tokenizer.
 
-    `added` gives text and whether it is special by id; `split` how a text is cut
-    before bytes are merged; `whole_first` takes a cut that is itself a token as it
-    is, without merging (what tiktoken does).
+    Args:
+        vocabulary: The id of every token by its text, one character a byte.
+        merges: The pairs of tokens that are joined, in order.
+        added: By id, the text of each added token and whether it is special.
+        split: How a text is cut before bytes are merged.
+        whole_first: Whether a piece that is itself a token is taken as it is, without
+            merging (what tiktoken does).
     """
-    model = {
+    model: dict[str, Json] = {
         "type": "BPE",
         "dropout": None,
         "unk_token": None,
@@ -51,9 +55,12 @@ def byte_level_json(
         # The library numbers added tokens anew unless they stand here as well.
         "vocab": {**vocabulary, **{text: n for n, (text, _) in added.items()}},
         # A token of characters for bytes holds no space, and texts load faster.
-        "merges": [" ".join(each) for each in merges],
+        "merges": [" ".join(pair) for pair in merges],
     }
-    steps = {"type": "Sequence", "pretokenizers": [*split, _BYTE_LEVEL]}
+    steps: dict[str, Json] = {
+        "type": "Sequence",
+        "pretokenizers": [*split, _BYTE_LEVEL],
+    }
     return {
         **_frame(added),
         "normalizer": None,
@@ -64,11 +71,20 @@ def byte_level_json(
 
 
 def sentencepiece_json(
-    model: Mapping[str, UntypedJson], added: Mapping[int, tuple[str, bool]]
-) -> dict[str, UntypedJson]:
-    """Return a SentencePiece tokenizer that puts no space before a text."""
-    back = {"type": "Replace", "pattern": {"String": SPACE}, "content": " "}
-    steps = [back, {"type": "ByteFallback"}, {"type": "Fuse"}]
+    model: Mapping[str, Json], added: Mapping[int, tuple[str, bool]]
+) -> dict[str, Json]:
+    """Return a SentencePiece tokenizer that puts no space before a text.
+
+    Args:
+        model: The vocabulary, with how it is applied.
+        added: By id, the text of each added token and whether it is special.
+    """
+    back: dict[str, Json] = {
+        "type": "Replace",
+        "pattern": {"String": SPACE},
+        "content": " ",
+    }
+    steps: list[Json] = [back, {"type": "ByteFallback"}, {"type": "Fuse"}]
     return {
         **_frame(added),
         "normalizer": MARKED_SPACES,
@@ -83,19 +99,23 @@ def all_merges(order: Iterable[str]) -> list[tuple[str, str]]:
 
     Both tiktoken and SentencePiece join the neighbours whose whole comes first,
     however it is split; `tokenizer.json` lists pairs instead.
+
+    Example:
+        >>> all_merges(["a", "b", "ab"])
+        [('a', 'b')]
     """
     tokens = list(order)
     rank = {token: place for place, token in enumerate(tokens)}
     merges: list[tuple[str, str]] = []
     for token in tokens:
         halves = ((token[:cut], token[cut:]) for cut in range(1, len(token)))
-        known = [each for each in halves if each[0] in rank and each[1] in rank]
-        known.sort(key=lambda each: (rank[each[0]], rank[each[1]]))
+        known = [pair for pair in halves if pair[0] in rank and pair[1] in rank]
+        known.sort(key=lambda pair: (rank[pair[0]], rank[pair[1]]))
         merges += known
     return merges
 
 
-def _frame(added: Mapping[int, tuple[str, bool]]) -> dict[str, UntypedJson]:
+def _frame(added: Mapping[int, tuple[str, bool]]) -> dict[str, Json]:
     return {
         "version": "1.0",
         "truncation": None,

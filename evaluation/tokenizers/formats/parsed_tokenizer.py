@@ -1,4 +1,4 @@
-"""A tokenizer taken apart: what an engine needs of it, whatever it came as."""
+"""A tokenizer that was read from any format: what an engine needs of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from curation.system.errors import BadData
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: Bytes that every JSON text of ASCII may hold.
 _PRINTABLE: Final = frozenset(range(0x20, 0x7F))
@@ -43,12 +43,23 @@ class VocabularyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedTokenizer:
-    """One tokenizer, ready to be written to the cache."""
+    """One tokenizer, ready to be written to the cache.
+
+    Example:
+        >>> ParsedTokenizer(
+        ...     kind=VocabularyKind.TIKTOKEN,
+        ...     tokenizer_json=b"{...}",
+        ...     token_bytes=[b"a", b"b", b"ab", None],
+        ...     vocab_size=4,
+        ...     eos_id=3,
+        ...     special_ids=(3,),
+        ... )
+    """
 
     kind: VocabularyKind
     #: A `tokenizer.json` as the library `tokenizers` reads it.
     tokenizer_json: bytes
-    #: By id; None for a special or an unused id.
+    #: The bytes of every token by id; None for a special or an unused id.
     token_bytes: Sequence[bytes | None]
     #: Number of ids that a mask covers: at least the tokens, with a model's padding.
     vocab_size: int
@@ -56,13 +67,19 @@ class ParsedTokenizer:
     special_ids: tuple[int, ...]
 
 
-def check_tokenizer(parts: ParsedTokenizer, where: str) -> ParsedTokenizer:
-    """Return a tokenizer that can be measured with.
+def check_tokenizer(parsed: ParsedTokenizer, where: str) -> ParsedTokenizer:
+    """Return a tokenizer if it can be measured with.
+
+    Args:
+        parsed: The tokenizer.
+        where: What messages call it.
 
     Raises:
-        BadData: it cannot spell JSON, has too many ids, or an end token that is none.
+        BadData: It cannot spell JSON, has too many ids, or an end token that is none.
     """
-    spelled = {each[0] for each in parts.token_bytes if each and len(each) == 1}
+    spelled = {
+        content[0] for content in parsed.token_bytes if content and len(content) == 1
+    }
     missing = sorted(_PRINTABLE - spelled)
     if missing:
         shown = "".join(map(chr, missing[:10]))
@@ -71,17 +88,17 @@ def check_tokenizer(parts: ParsedTokenizer, where: str) -> ParsedTokenizer:
             where,
             "choose a tokenizer that can spell JSON",
         )
-    id_count((parts.vocab_size - 1,), where)
-    if not 0 <= parts.eos_id < parts.vocab_size:
-        raise BadData(f"its end token {parts.eos_id} is none of its ids", where)
-    return parts
+    id_count((parsed.vocab_size - 1,), where)
+    if not 0 <= parsed.eos_id < parsed.vocab_size:
+        raise BadData(f"its end token {parsed.eos_id} is none of its ids", where)
+    return parsed
 
 
 def id_count(ids: Collection[int], where: str) -> int:
     """Return the number of ids up to the largest of these.
 
     Raises:
-        BadData: they are no ids of a vocabulary.
+        BadData: They are no ids of a vocabulary.
     """
     largest = max(ids)
     if min(ids) < 0 or largest >= _MOST:
@@ -90,16 +107,18 @@ def id_count(ids: Collection[int], where: str) -> int:
 
 
 def end_token(
-    configs: Sequence[Mapping[str, UntypedJson]], ids: Mapping[str, int], where: str
+    configs: Sequence[Mapping[str, Json]], ids: Mapping[str, int], where: str
 ) -> int:
     """Return the id of the token that ends an answer.
 
-    `configs` are the contents of `tokenizer_config.json`, `generation_config.json`
-    and `config.json`, where there are such; the first that says it is believed. `ids`
-    gives the ids of the special tokens by name.
+    Args:
+        configs: The contents of `tokenizer_config.json`, `generation_config.json` and
+            `config.json`, where there are such; the first that names it decides.
+        ids: The id of every token by its text.
+        where: What messages call the tokenizer.
 
     Raises:
-        BadData: nothing says which it is.
+        BadData: Nothing says which it is.
     """
     for config in configs:
         named = config.get("eos_token")
@@ -120,13 +139,13 @@ def end_token(
     )
 
 
-def padded_size(configs: Sequence[Mapping[str, UntypedJson]], tokens: int) -> int:
+def padded_size(configs: Sequence[Mapping[str, Json]], tokens: int) -> int:
     """Return the number of ids that a model scores: its config's, or the tokens."""
     size = tokens
     for config in configs:
         inner = config.get("text_config")
-        for each in (config, inner if isinstance(inner, dict) else {}):
-            stated = each.get("vocab_size")
+        for table in (config, inner if isinstance(inner, dict) else {}):
+            stated = table.get("vocab_size")
             if isinstance(stated, int):
                 size = max(size, stated)
     return size

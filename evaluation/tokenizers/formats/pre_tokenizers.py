@@ -14,7 +14,7 @@ from curation.system.errors import BadConfiguration
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _GPT_2: Final = (
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -38,7 +38,7 @@ _TEKKEN: Final = (
 )
 
 
-def split_by(pattern: str) -> list[UntypedJson]:
+def split_by(pattern: str) -> list[Json]:
     """Return the one step that cuts at every match of a regular expression."""
     return [
         {
@@ -50,9 +50,9 @@ def split_by(pattern: str) -> list[UntypedJson]:
     ]
 
 
-_DIGITS: Final[list[UntypedJson]] = [{"type": "Digits", "individual_digits": True}]
+_DIGITS: Final[list[Json]] = [{"type": "Digits", "individual_digits": True}]
 #: By the names that GGUF files and tiktoken's encodings use.
-_KNOWN: Final[dict[str, Sequence[UntypedJson]]] = {
+_KNOWN: Final[dict[str, Sequence[Json]]] = {
     "gpt-2": split_by(_GPT_2),
     "default": split_by(_GPT_2),
     "smollm": [*_DIGITS, *split_by(_GPT_2)],
@@ -67,11 +67,11 @@ _KNOWN: Final[dict[str, Sequence[UntypedJson]]] = {
 }
 
 
-def pre_tokenizer(name: str, where: str) -> Sequence[UntypedJson]:
+def pre_tokenizer(name: str, where: str) -> Sequence[Json]:
     """Return how a tokenizer cuts a text, by its well-known name.
 
     Raises:
-        BadConfiguration: the name is not known here.
+        BadConfiguration: The name is not known here.
     """
     found = _KNOWN.get(name)
     if found is None:

@@ -2,7 +2,8 @@
 
 The `.model` file is a protocol buffer (specification: google/sentencepiece,
 src/sentencepiece_model.proto); only the pieces, the kind of model and the end token
-are read.
+are read. The library of that name is not used: which kind of model a file holds is
+only in its protocol buffer, for which it wants the library `protobuf` as well.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from evaluation.tokenizers.formats.parsed_tokenizer import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _VARINT, _FIXED_64, _BYTES, _FIXED_32 = 0, 1, 2, 5
@@ -52,7 +53,7 @@ class PieceType(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One entry of the vocabulary; its id is its place."""
+    """One entry of the vocabulary; its id is its position."""
 
     text: str
     score: float
@@ -69,7 +70,7 @@ def from_sentencepiece(content: bytes, where: str) -> ParsedTokenizer:
     """Return the tokenizer of a SentencePiece `.model` file.
 
     Raises:
-        BadData: it is no such file, or its kind is neither BPE nor unigram.
+        BadData: It is no such file, or its kind is neither BPE nor unigram.
     """
     try:
         pieces, kind, eos = _read(content)
@@ -86,51 +87,52 @@ def from_pieces(
     """Return the tokenizer of a SentencePiece vocabulary.
 
     Raises:
-        BadData: two pieces have the same text.
+        BadData: Two pieces have the same text.
     """
-    vocabulary = {each.text: number for number, each in enumerate(pieces)}
+    vocabulary = {piece.text: number for number, piece in enumerate(pieces)}
     if len(vocabulary) < len(pieces):
         raise BadData("two of its pieces have the same text", where)
     hidden = {PieceType.UNKNOWN, PieceType.CONTROL, PieceType.UNUSED}
-    special = tuple(n for n, each in enumerate(pieces) if each.type in hidden)
+    special = (number for number, piece in enumerate(pieces) if piece.type in hidden)
     added = {
-        number: (each.text, each.type in hidden)
-        for number, each in enumerate(pieces)
-        if each.type in hidden or each.type is PieceType.USER_DEFINED
+        number: (piece.text, piece.type in hidden)
+        for number, piece in enumerate(pieces)
+        if piece.type in hidden or piece.type is PieceType.USER_DEFINED
     }
     model = _unigram(pieces) if unigram else _pairs(pieces, vocabulary)
     return ParsedTokenizer(
         kind=VocabularyKind.SENTENCEPIECE,
         tokenizer_json=orjson.dumps(sentencepiece_json(model, added)),
         token_bytes=[
-            None if each.type in hidden else piece_bytes(each.text) for each in pieces
+            None if piece.type in hidden else piece_bytes(piece.text)
+            for piece in pieces
         ],
         vocab_size=len(pieces),
         eos_id=eos_id,
-        special_ids=special,
+        special_ids=tuple(special),
     )
 
 
 def _unknown(pieces: Sequence[Piece]) -> int | None:
-    found = (n for n, each in enumerate(pieces) if each.type is PieceType.UNKNOWN)
-    return next(found, None)
+    unknown = (
+        number for number, piece in enumerate(pieces) if piece.type is PieceType.UNKNOWN
+    )
+    return next(unknown, None)
 
 
-def _unigram(pieces: Sequence[Piece]) -> dict[str, UntypedJson]:
+def _unigram(pieces: Sequence[Piece]) -> dict[str, Json]:
     return {
         "type": "Unigram",
         "unk_id": _unknown(pieces),
         "byte_fallback": True,
-        "vocab": [[each.text, each.score] for each in pieces],
+        "vocab": [[piece.text, piece.score] for piece in pieces],
     }
 
 
-def _pairs(
-    pieces: Sequence[Piece], vocabulary: dict[str, int]
-) -> dict[str, UntypedJson]:
+def _pairs(pieces: Sequence[Piece], vocabulary: dict[str, int]) -> dict[str, Json]:
     unknown = _unknown(pieces)
-    normal = [each for each in pieces if each.type is PieceType.NORMAL]
-    order = sorted(normal, key=lambda each: -each.score)
+    normal = [piece for piece in pieces if piece.type is PieceType.NORMAL]
+    order = sorted(normal, key=lambda piece: -piece.score)
     return {
         "type": "BPE",
         "dropout": None,
@@ -140,8 +142,8 @@ def _pairs(
         "fuse_unk": True,
         "byte_fallback": True,
         "ignore_merges": False,
-        "vocab": vocabulary,
-        "merges": [list(each) for each in all_merges(each.text for each in order)],
+        "vocab": dict(vocabulary),
+        "merges": [list(pair) for pair in all_merges(piece.text for piece in order)],
     }
 
 

@@ -2,7 +2,8 @@
 
 A tiktoken file has a line for each token, its bytes in base64 and its rank
 (specification: openai/tiktoken, `load_tiktoken_bpe`); a tekken file is JSON with the
-same, its special tokens before them (specification: mistral-common, Tekkenizer).
+same, its special tokens before them (specification: mistral-common, Tekkenizer). The
+library `tiktoken` reads files from paths and addresses only, and these stand in wheels.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import base64
 import binascii
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import orjson
 
 from curation.system.errors import BadData
@@ -26,25 +28,65 @@ from evaluation.tokenizers.formats.pre_tokenizers import split_by
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _TEKKEN_NAMES: Final = ("<unk>", "<s>", "</s>")
 _TEKKEN_END: Final = 2
 
 
+class _TekkenConfig(msgspec.Struct):
+    """How a tekken file is to be read."""
+
+    #: Regular expression by which a text is cut.
+    pattern: str
+    #: Number of ids, special tokens included.
+    default_vocab_size: int
+    default_num_special_tokens: int
+
+
+class _TekkenToken(msgspec.Struct):
+    """A token, its bytes in base64."""
+
+    rank: int
+    token_bytes: str
+
+
+class _TekkenSpecialToken(msgspec.Struct):
+    """A special token; its rank is its id."""
+
+    rank: int
+    token_str: str
+
+
+class _TekkenFile(msgspec.Struct):
+    """What is read of a tekken file."""
+
+    config: _TekkenConfig
+    vocab: list[_TekkenToken]
+    special_tokens: list[_TekkenSpecialToken] | None = None
+
+
 def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
     content: bytes,
     *,
-    split: Sequence[UntypedJson],
+    split: Sequence[Json],
     special: Sequence[str],
     eos: str,
     vocab_size: int,
     where: str,
 ) -> ParsedTokenizer:
-    """Return the tokenizer of a tiktoken file, its special tokens behind the rest.
+    """Return the tokenizer of a tiktoken file.
+
+    Args:
+        content: The file.
+        split: How a text is cut, as `tokenizer.json` writes it.
+        special: The special tokens; their ids are those behind the others.
+        eos: Which of them ends an answer.
+        vocab_size: Number of ids that a model scores; the tokens' if that is more.
+        where: What messages call it.
 
     Raises:
-        BadData: it is no such file.
+        BadData: It is no such file.
     """
     ranks: dict[int, bytes] = {}
     try:
@@ -57,22 +99,21 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
     if not ranks or min(ranks) < 0 or max(ranks) >= 2 * len(ranks) + 256:
         raise BadData("not a tiktoken file (its ranks are no ids)", where)
     first = max(ranks) + 1
-    names = {first + place: name for place, name in enumerate(special)}
+    names = {first + position: name for position, name in enumerate(special)}
     end = next((number for number, name in names.items() if name == eos), -1)
-    return _parts(ranks, names, split, end, vocab_size)
+    return _parsed(ranks, names, split, end, vocab_size)
 
 
 def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
     """Return the tokenizer of a `tekken.json`.
 
     Raises:
-        BadData: it is no such file.
+        BadData: It is no such file.
     """
     try:
-        given = orjson.loads(content)
-        config = given["config"]
-        count = int(config["default_num_special_tokens"])
-        size = int(config["default_vocab_size"])
+        given = msgspec.json.decode(content, type=_TekkenFile)
+        count = given.config.default_num_special_tokens
+        size = given.config.default_vocab_size
         id_count((count, size), where)
         names = {
             number: _TEKKEN_NAMES[number]
@@ -80,23 +121,23 @@ def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
             else f"<SPECIAL_{number}>"
             for number in range(count)
         }
-        for each in given.get("special_tokens") or ():
-            names[int(each["rank"])] = str(each["token_str"])
+        for special in given.special_tokens or ():
+            names[special.rank] = special.token_str
         ranks = {
-            count + int(each["rank"]): base64.b64decode(each["token_bytes"])
-            for each in given["vocab"][: size - count]
+            count + token.rank: base64.b64decode(token.token_bytes)
+            for token in given.vocab[: size - count]
         }
-        split = split_by(str(config["pattern"]))
-    except (ValueError, LookupError, TypeError) as error:
+    except ValueError as error:
         raise BadData(f"not a tekken file ({error!r})", where) from error
     id_count([*ranks, *names], where)
-    return _parts(ranks, names, split, _TEKKEN_END, size)
+    split = split_by(given.config.pattern)
+    return _parsed(ranks, names, split, _TEKKEN_END, size)
 
 
-def _parts(
+def _parsed(
     ranks: Mapping[int, bytes],
     names: Mapping[int, str],
-    split: Sequence[UntypedJson],
+    split: Sequence[Json],
     eos_id: int,
     vocab_size: int,
 ) -> ParsedTokenizer:

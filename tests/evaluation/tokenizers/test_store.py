@@ -340,5 +340,5 @@ def test_the_known_tokenizers_are_documented() -> None:
     for name, pinned in pinned_tokenizers().items():
         row = next(line for line in text.splitlines() if line.startswith(f"| `{name}`"))
         assert f"{pinned.pin.repository} {pinned.pin.commit}" in row
-        size = pinned.rest.get("vocab_size")
-        assert size is None or f"{size:,}" in row
+        size = pinned.facts.vocab_size
+        assert not size or f"{size:,}" in row
