@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from evaluation.core.cases import Instance, Sample
-    from evaluation.core.task import Settings
+    from evaluation.core.task_settings import TaskSettings
     from evaluation.execution.engine_worker import Bounds
     from evaluation.generation.model_options import ModelOptions
     from evaluation.measurement.request import RunRequest, RunResult
@@ -31,7 +31,7 @@ __all__ = [
     "RunRequest",
     "RunResult",
     "Sample",
-    "Settings",
+    "TaskSettings",
     "open_run",
     "run",
 ]
@@ -45,7 +45,7 @@ _MODULES: Final = {
     "RunRequest": "evaluation.measurement.request",
     "RunResult": "evaluation.measurement.request",
     "Sample": "evaluation.core.cases",
-    "Settings": "evaluation.core.task",
+    "TaskSettings": "evaluation.core.task_settings",
     "open_run": "evaluation.results.reader",
     "run": "evaluation.measurement.run",
 }

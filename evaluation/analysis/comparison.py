@@ -19,13 +19,13 @@ from evaluation.reporting.statistics import (
     mean_difference,
 )
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
-from evaluation.results.measurements import measured, on_what_all_compile
+from evaluation.results.measurements import measure_run, on_what_all_compile
 from evaluation.results.overview import coverage, latency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evaluation.results.measurements import CaseMeasurement
+    from evaluation.results.measurements import CaseMeasurement, Criterion
     from evaluation.results.reader import RecordedRun
 
 _SHARE_NOTE = (
@@ -68,17 +68,26 @@ class PairedEngines:
     cases: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
 
 
+def criterion_of(task: str) -> Criterion | None:
+    """Return what the task says of a row; None where its outcome decides.
+
+    A task that is not installed here has no criterion.
+    """
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+
+    return tasks()[task].passes if task in tasks() else None
+
+
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has units of a task.
 
     An engine that is in several runs has the run's name in its label.
     """
+    passes = criterion_of(task)
     found = [
         (run, engine, cases)
         for run in runs
-        for engine, cases in measured(
-            run.rows(), run.header.get("limits") or {}, task
-        ).items()
+        for engine, cases in measure_run(run, task, passes).items()
     ]
     names = Counter(engine for _, engine, _ in found)
     return [
@@ -255,12 +264,12 @@ def objections(runs: Sequence[RecordedRun]) -> list[str]:
         "machine": "they ran on another machine: their times are not comparable",
         "settings": "they have other settings",
     }
-    first = runs[0].header
+    first = runs[0].raw_header
     return [
         f"{each.folder.name} and {runs[0].folder.name} differ in {name}: {why}"
         for each in runs[1:]
         for name, why in questions.items()
-        if _identity(first.get(name)) != _identity(each.header.get(name))
+        if _identity(first.get(name)) != _identity(each.raw_header.get(name))
     ]
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from evaluation.analysis.comparison import pair_engines
 from evaluation.reporting.tables import Cell, Rate, Table
-from evaluation.results.labels import participant_header
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -117,8 +116,8 @@ def matched(
 
 
 def _name_and_preset(side: ComparedEngine) -> tuple[object, object]:
-    said = participant_header(side.run.header, side.engine)
-    return said.get("name", side.engine), said.get("preset")
+    participant = side.run.header.participant(side.engine)
+    return participant.name or side.engine, participant.preset
 
 
 def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:

@@ -13,10 +13,11 @@ from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, te
 from evaluation.results.overview import overview
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import InstanceResult, Row
+    from evaluation.core.run_header import ParticipantHeader
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell
     from evaluation.results.reader import RecordedRun
@@ -38,7 +39,7 @@ SEVERITY = (
 
 
 #: What of a header decides whether another run may be compared with this one.
-_TOLD = (
+_CONDITIONS = (
     "csbdata",
     "data",
     "tokenizer",
@@ -54,7 +55,7 @@ _TOLD = (
 
 def engines_of(run: RecordedRun) -> Table:
     """Return who took part, as the header says: versions, presets, options."""
-    rows = [_engine(each) for each in run.header.get("engines") or ()]
+    rows = [_engine(participant) for participant in run.header.engines]
     return Table(
         title="Engines",
         columns=("engine", "version", "preset", "options", "remark"),
@@ -62,15 +63,15 @@ def engines_of(run: RecordedRun) -> Table:
     )
 
 
-def _engine(given: Mapping[str, UntypedJson]) -> tuple[Cell, ...]:
-    options = given.get("options") or {}
-    remark = given.get("unavailable")
-    if remark and given.get("install"):
-        remark = f"{remark}; {given['install']}"
+def _engine(participant: ParticipantHeader) -> tuple[Cell, ...]:
+    options = participant.options or {}
+    remark = participant.unavailable
+    if remark and participant.install:
+        remark = f"{remark}; {participant.install}"
     return (
-        _text(given.get("engine")),
-        _text(given.get("version")),
-        _text(given.get("preset")),
+        participant.engine,
+        participant.version,
+        participant.preset,
         ", ".join(f"{name}={value}" for name, value in options.items()),
         f"not run: {remark}" if remark else "",
     )
@@ -78,24 +79,22 @@ def _engine(given: Mapping[str, UntypedJson]) -> tuple[Cell, ...]:
 
 def conditions_of(run: RecordedRun) -> Table:
     """Return what decides whether another run may be compared with this one."""
-    header = run.header
-    rows: list[tuple[Cell, ...]] = [(name, _flat(header.get(name))) for name in _TOLD]
-    timer = header.get("timer_ns")
-    if isinstance(timer, int | float):
-        rows.append(("timer", f"{timer:,} ns a reading"))
+    header = run.raw_header
+    rows: list[tuple[Cell, ...]] = [
+        (name, _flat(header.get(name))) for name in _CONDITIONS
+    ]
+    if run.header.timer_ns is not None:
+        rows.append(("timer", f"{run.header.timer_ns:,} ns a reading"))
     rows.append(("units", f"{len(run):,}"))
     return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
 
 
-def _flat(value: UntypedJson) -> str | None:
+def _flat(value: Json) -> str | None:
+    """Return a part of a header on one line, its members by their names."""
     if isinstance(value, dict):
-        told = {name: _flat(each) for name, each in value.items()}
-        parts = [f"{name} {each}" for name, each in told.items() if each]
+        members = {name: _flat(member) for name, member in value.items()}
+        parts = [f"{name} {text}" for name, text in members.items() if text]
         return ", ".join(parts) or None
-    return None if value is None else str(value)
-
-
-def _text(value: UntypedJson) -> str | None:
     return None if value is None else str(value)
 
 

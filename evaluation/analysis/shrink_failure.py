@@ -16,6 +16,7 @@ from evaluation.analysis.schema_shrinking import shrink
 from evaluation.core.cases import Result
 from evaluation.execution.engine_worker import Bounds, EngineWorker, PendingCase
 from evaluation.results.outcomes import engine_is_wrong, outcome_of
+from evaluation.setup.engine_files import FAITHFUL
 from evaluation.setup.environments import install_line
 
 if TYPE_CHECKING:
@@ -151,16 +152,14 @@ def case_of(run: RecordedRun, task: str, name: str) -> Case:
         NoInput: the run's data has it no more.
         CsbdataError: the data cannot be had.
     """
-    from evaluation.core.task import Settings  # noqa: PLC0415 (as the next)
     from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
 
     kind = task_named(task)
-    settings = Settings(**(run.header.get("settings") or {}))
-    where = (run.header.get("data") or {}).get("name")
+    where = run.header.data.name
     samples = open_data(where).samples() if kind.needs_data else ()
     wanted = (each for each in samples if f"{each.config}/{each.id}" == name)
-    for case in kind.cases(wanted, settings):
+    for case in kind.cases(wanted, run.header.settings):
         if f"{case.config}/{case.id}" == name:
             return case
     raise NoInput(f"no unit {name} of task {task}", str(where))
@@ -187,6 +186,7 @@ def engine_of_failure(
         raise NoInput(f"no row of {name} in task {task}", str(run.folder))
     if len(labels) > 1:
         raise BadConfiguration("which engine?", "--engine", f"one of {labels}")
-    given = next(e for e in run.header["engines"] if e["engine"] == labels[0])
-    options = [f"{name}={text}" for name, text in (given.get("assigned") or {}).items()]
-    return select_engines([given["spec"]], given["preset"], options)[0]
+    known = run.header.participant(labels[0])
+    options = [f"{name}={text}" for name, text in (known.assigned or {}).items()]
+    spec, preset = known.spec or labels[0], known.preset or FAITHFUL
+    return select_engines([spec], preset, options)[0]

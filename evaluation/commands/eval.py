@@ -236,7 +236,7 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
     Exits with 69 if no engine could be run.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.commands.evaluating import default_tasks, execute
-    from evaluation.core.task import Settings
+    from evaluation.core.task_settings import TaskSettings
     from evaluation.execution.engine_worker import Bounds
     from evaluation.generation.model_options import ModelOptions as AskedOfModels
     from evaluation.generation.model_options import (
@@ -254,7 +254,7 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
         tokenizer=tokenizer,
         preset=preset,
         options=option or [],
-        settings=Settings(seed=seed, orders=orders, values=_values(draft, value)),
+        settings=TaskSettings(seed=seed, orders=orders, values=_values(draft, value)),
         bounds=Bounds(
             compile_seconds=compile_seconds,
             run_seconds=run_seconds,

@@ -10,9 +10,6 @@ from curation.system.terminal import say
 from evaluation.reporting.printing import ReportFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import UntypedJson
     from evaluation.measurement.request import RunRequest, RunResult
 
 
@@ -54,9 +51,9 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     folder, totals = result.folder, result.totals
     run = result.open()
     tables = [table for report in reports(run).values() for table in report.tables]
-    print_tables(tables, format_, {"run": str(folder), "header": run.header})
+    print_tables(tables, format_, {"run": str(folder), "header": run.raw_header})
     for label, why in totals.unavailable.items():
-        line = _install(run.header, label)
+        line = run.header.participant(label).install
         say(f"{label} was not run: {why}{f'; {line}' if line else ''}", style="yellow")
     done = f"{totals.ran + totals.found:,} units: {totals.ran:,} run now"
     if totals.found:
@@ -67,10 +64,3 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     if totals.reproducers:
         say(f"{len(totals.reproducers):,} can be seen again: {folder}/reproducers")
     say(f"Next: csbdata results show {folder} --failures")
-
-
-def _install(header: Mapping[str, UntypedJson], label: str) -> str:
-    for engine in header.get("engines", []):
-        if engine["engine"] == label:
-            return str(engine["install"])
-    return ""

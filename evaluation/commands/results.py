@@ -98,7 +98,7 @@ def show(
         ]
         for report in run_report.reports(opened_run, wanted).values():
             tables += report.tables
-    head = {"run": str(run), "header": dict(opened_run.header)}
+    head = {"run": str(run), "header": dict(opened_run.raw_header)}
     print_tables(tables, format_, {**head, "problems": list(opened_run.problems)})
 
 
@@ -294,7 +294,7 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     opened_run = opened(run)
     participant = engine_of_failure(opened_run, engine, case, task)
     wanted = case_of(opened_run, task, case)
-    tokenizer = get_tokenizer(str(opened_run.header["tokenizer"]["name"]))
+    tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name))
     bounds = Bounds(compile_seconds=seconds, run_seconds=seconds)
     with asking(participant, tokenizer, bounds) as ask:
         found = shrunk(wanted, ask, most)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 
 class Participant(Protocol):
-    """What the header of a run says of one that takes part."""
+    """One that takes part, as the header of a run needs it.
+
+    `EngineUnderTest` is one, and so is `ModelServer`.
+    """
 
     @property
     def label(self) -> str:
@@ -19,5 +22,5 @@ class Participant(Protocol):
     def identity(self) -> str:
         """Fingerprint of everything about it that decides its answers."""
 
-    def header(self) -> dict[str, UntypedJson]:
-        """Return what the run's header says of it."""
+    def header(self) -> dict[str, Json]:
+        """Return its entry in the run's header; see `ParticipantHeader`."""

@@ -1,12 +1,13 @@
-"""What a task is: samples in, units out; rows in, tables out.
+"""What a task is: samples in, cases out; rows in, tables out.
 
-A task is one file of this folder with a module-level `TASK`. It never runs an
-engine: the driver does, and the task only says what to ask and what it means.
+A task is a folder of `evaluation.tasks` whose module `task` holds a `TASK`. It never
+runs an engine: it says what is asked of engines, and what their answers mean.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -14,42 +15,72 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Case, Row, Sample
+    from evaluation.core.run_header import RunHeader
+    from evaluation.core.task_settings import TaskSettings
     from evaluation.reporting.report import Report
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What the command line says to all tasks; recorded in the run's header."""
-
-    seed: int = 0
-    #: Seeded permutations of the members of each valid instance's objects.
-    orders: int = 0
-    #: Whatever one task alone understands, by name: `dialects`, `sizes`, ...
-    values: Mapping[str, UntypedJson] = field(default_factory=dict)
 
 
 class RunRows(Protocol):
     """A finished (or still growing) run, as `evaluation.results.reader` opens it."""
 
     @property
-    def header(self) -> Mapping[str, UntypedJson]:
-        """Return the content of `run.json`."""
+    def header(self) -> RunHeader:
+        """Return what was asked of whom."""
 
     def rows(self) -> Iterator[Row]:
         """Yield every row, by engine, task, config and id."""
 
     def frame(self) -> pl.DataFrame:
-        """Return one line a unit."""
+        """Return one line a case."""
 
     def walks(self) -> pl.DataFrame:
         """Return one line a walk, its times as lists of nanoseconds."""
 
 
+class TaskInput(StrEnum):
+    """What the cases of a task are made of."""
+
+    OWN = "own"
+    """The task makes its schemas itself; `--data` is not read."""
+    SCHEMAS = "schemas"
+    """The schemas of `--data`."""
+    INSTANCES = "instances"
+    """The schemas of `--data` with their instances; those without get some."""
+    MODEL = "model"
+    """What a model writes for the schemas of `--data`; there are no cases."""
+
+
+def _no_cases(_samples: Iterable[Sample], _settings: TaskSettings) -> Iterator[Case]:
+    return iter(())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A question put to engines."""
+    """A question put to engines.
+
+    Example:
+        A task that asks each engine to compile every schema, and shows what every
+        task's report can show:
+
+        >>> def cases(samples, settings):
+        ...     for sample in samples:
+        ...         yield Case(
+        ...             task="compiles",
+        ...             id=sample.id,
+        ...             config=sample.config,
+        ...             schema=sample.schema,
+        ...         )
+        >>> TASK = Task(
+        ...     name="compiles",
+        ...     summary="Which schemas an engine compiles.",
+        ...     timed=False,
+        ...     input=TaskInput.SCHEMAS,
+        ...     cases=cases,
+        ...     report=lambda run: overview(run, "compiles"),
+        ... )
+    """
 
     #: What `--task` calls it.
     name: str
@@ -57,21 +88,32 @@ class Task:
     summary: str
     #: Whether its times are results: one thread, one core, one worker by default.
     timed: bool
-    #: Whether `cases` wants the samples of `--data`; otherwise it makes its own.
-    needs_data: bool
-    cases: Callable[[Iterable[Sample], Settings], Iterator[Case]]
-    #: Reads a whole run, of which only the rows of its own name are its business.
+    input: TaskInput
+    #: Reads a whole run; of its rows only those of the task's own name count.
     report: Callable[[RunRows], Report]
+    #: Returns what is asked of every engine, in the same order every time.
+    cases: Callable[[Iterable[Sample], TaskSettings], Iterator[Case]] = _no_cases
     #: Whether a row is as it should be; None: its outcome says so (`passed`).
     passes: Callable[[Row], bool] | None = None
-    #: Whether samples without instances are of no use: then some are made for them.
-    needs_instances: bool = True
-    #: Whether a model writes: then there are no units, and whoever writes is asked.
-    needs_model: bool = False
     #: What it reads beside `--data`, with the `sha256` of it; for the run's header.
-    sources: Callable[[], Mapping[str, UntypedJson]] | None = None
-    #: What a unit repeats, where units are repeated: once one has ended at its
+    sources: Callable[[], Mapping[str, Json]] | None = None
+    #: What a case repeats, where cases are repeated: once one has ended at its
     #: deadline, those that repeat it get the same row and are not asked.
     repeats: Callable[[Case], str] | None = None
     #: The task whose rows the report reads; empty: its own.
     reads: str = ""
+
+    @property
+    def needs_data(self) -> bool:
+        """Whether it reads `--data`."""
+        return self.input is not TaskInput.OWN
+
+    @property
+    def needs_instances(self) -> bool:
+        """Whether samples without instances are to be given some."""
+        return self.input in (TaskInput.INSTANCES, TaskInput.MODEL)
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether a model writes."""
+        return self.input is TaskInput.MODEL

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.core.cases import Sample
-    from evaluation.core.task import Settings, Task
+    from evaluation.core.task import Task
+    from evaluation.core.task_settings import TaskSettings
     from evaluation.execution.engine_worker import Bounds
     from evaluation.tokenizers import TokenizerFiles
 
@@ -23,7 +24,7 @@ class RunPlan:
     #: Gives the samples anew at each call, in the same order.
     samples: Callable[[], Iterable[Sample]]
     tokenizer: TokenizerFiles
-    settings: Settings
+    settings: TaskSettings
     bounds: Bounds
     jobs: int = 1
     shard: tuple[int, int] = (1, 1)

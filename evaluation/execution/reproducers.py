@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from evaluation.core.cases import Result, WalkVerdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Case, Row
+    from evaluation.core.run_header import RunHeader
     from evaluation.execution.plan import RunPlan
     from evaluation.execution.run_folder import ResultsFolder
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -77,29 +77,27 @@ def command(participant: EngineUnderTest, plan: RunPlan, data: str) -> list[str]
 
 
 def command_of(
-    header: Mapping[str, UntypedJson], engine: str, task: str, config: str, unit_id: str
+    header: RunHeader, engine: str, task: str, config: str, case_id: str
 ) -> str:
-    """Return the command that asks one engine for one unit of a run again.
+    """Return the command that asks one engine for one case of a run again.
 
     Everything is taken from the run's header; an engine that the header does not
     name is named by its label.
     """
-    known = (each for each in header.get("engines") or () if isinstance(each, dict))
-    participant = next((each for each in known if each.get("engine") == engine), {})
-    tokenizer = header.get("tokenizer") or {}
-    limits = header.get("limits") or {}
-    words = ["csbdata", "eval", "--engine", participant.get("spec") or engine]
-    if participant.get("preset"):
-        words += ["--preset", participant["preset"]]
-    for name, text in (participant.get("assigned") or {}).items():
+    participant = header.participant(engine)
+    words = ["csbdata", "eval", "--engine", participant.spec or engine]
+    if participant.preset:
+        words += ["--preset", participant.preset]
+    for name, text in (participant.assigned or {}).items():
         words += ["--option", f"{name}={text}"]
-    if tokenizer.get("name"):
-        words += ["--tokenizer", tokenizer["name"]]
-    words += ["--task", task, *_rest_of(header), "--id", f"{config}/{unit_id}"]
+    if header.tokenizer.name:
+        words += ["--tokenizer", header.tokenizer.name]
+    words += ["--task", task, *_other_options(header), "--id", f"{config}/{case_id}"]
     for name, option in _LIMITS.items():
-        if limits.get(name) is not None:
-            words += [option, f"{limits[name]:g}"]
-    return shlex.join(map(str, words))
+        limit: float | None = getattr(header.limits, name)
+        if limit is not None:
+            words += [option, f"{limit:g}"]
+    return shlex.join(words)
 
 
 _LIMITS = {
@@ -117,12 +115,11 @@ _OWN = frozenset(
 )
 
 
-def _rest_of(header: Mapping[str, UntypedJson]) -> list[str]:
-    """Return the options of a run that decide what a unit is, as they were said."""
-    words = [str(each) for each in header.get("command") or ()]
+def _other_options(header: RunHeader) -> list[str]:
+    """Return the options of a run that decide what a case is, as they were said."""
     found: list[str] = []
     keep = False
-    for word in words:
+    for word in header.command:
         if word.startswith("--"):
             keep = word.partition("=")[0] not in _OWN
         if keep:

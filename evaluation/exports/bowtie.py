@@ -61,10 +61,9 @@ def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
 
 
 def _cases(run: RecordedRun) -> dict[tuple[str, str], Case]:
-    from evaluation.core.task import Settings  # noqa: PLC0415 (as below)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
 
-    settings = Settings(**(run.header.get("settings") or {}))
+    settings = run.header.settings
     return {
         (each.config, each.id): each for each in task_named(_TASK).cases((), settings)
     }
@@ -91,27 +90,25 @@ def _lines(
 def _header(run: RecordedRun, config: str, rows: list[Row]) -> UntypedJson:
     draft = config.partition(" ")[0]
     there = {each.engine for each in rows}
-    participants = [
-        each for each in run.header.get("engines") or () if each["engine"] in there
-    ]
+    participants = [engine for engine in run.header.engines if engine.engine in there]
     return {
-        "csbdata_version": run.header.get("csbdata"),
+        "csbdata_version": run.raw_header.get("csbdata"),
         "implementations": {
-            each["engine"]: {
-                "name": each.get("name"),
-                "version": each.get("version"),
+            engine.engine: {
+                "name": engine.name,
+                "version": engine.version,
                 "language": "constrained decoding",
-                "options": each.get("options"),
+                "options": engine.options,
                 "dialects": [_uri(draft)],
             }
-            for each in participants
+            for engine in participants
         },
         "dialect": _uri(draft),
-        "started": run.header.get("started"),
+        "started": run.raw_header.get("started"),
         "metadata": {
-            "machine": run.header.get("machine"),
-            "tokenizer": run.header.get("tokenizer"),
-            "limits": run.header.get("limits"),
+            "machine": run.raw_header.get("machine"),
+            "tokenizer": run.raw_header.get("tokenizer"),
+            "limits": run.raw_header.get("limits"),
         },
     }
 

@@ -21,7 +21,6 @@ from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result
 from evaluation.reporting.statistics import PERCENTILES, index_percentile
-from evaluation.results.labels import deadline_ns, participant_header
 from evaluation.results.measurements import measure
 from evaluation.results.outcomes import Outcome, engine_is_right, is_judged_apart
 
@@ -67,7 +66,7 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
         CannotCreate: a file cannot be written.
     """
     totals: dict[str, _Totals] = {}
-    cut_ns = deadline_ns(run.header.get("limits") or {}, "compile_seconds")
+    cut_ns = run.header.limits.compile_ns
     for row in run.rows():
         if row.task == _TASK:
             content = result_of(row)
@@ -80,7 +79,7 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
             f"no unit of task {_TASK}", str(run.folder), f"csbdata eval --task {_TASK}"
         )
     for engine, own in totals.items():
-        _write_sums(folder / _slug(engine), engine, own, run.header)
+        _write_sums(folder / _slug(engine), engine, own, run)
     return [folder / _slug(engine) for engine in totals]
 
 
@@ -149,12 +148,10 @@ def _count(
     totals.invalidation_errors += case.invalid.count < case.invalid.of
 
 
-def _write_sums(
-    folder: Path, engine: str, totals: _Totals, header: Mapping[str, UntypedJson]
-) -> None:
+def _write_sums(folder: Path, engine: str, totals: _Totals, run: RecordedRun) -> None:
     totals.ttfm_us.sort()
     totals.masks_us.sort()
-    meta = _meta(engine, header)
+    meta = _meta(engine, run)
     texts = {
         "meta.txt": json.dumps(meta, indent=2),
         "log.txt": "".join(f"Exit code: {each}\n" for each in totals.exits),
@@ -169,18 +166,18 @@ def _write_sums(
             temporary.write_text(text, encoding="utf-8")
 
 
-def _meta(engine: str, header: Mapping[str, UntypedJson]) -> dict[str, UntypedJson]:
-    participant = participant_header(header, engine)
+def _meta(engine: str, run: RecordedRun) -> dict[str, UntypedJson]:
+    participant = run.header.participant(engine)
     return {
         "id": _slug(engine),
         "name": engine,
-        "module": participant.get("name"),
-        "module_version": participant.get("version"),
-        "cmd": header.get("command"),
+        "module": participant.name,
+        "module_version": participant.version,
+        "cmd": run.raw_header.get("command"),
         "info": {
-            "options": participant.get("options"),
-            "machine": header.get("machine"),
-            "tokenizer": (header.get("tokenizer") or {}).get("name"),
+            "options": participant.options,
+            "machine": run.raw_header.get("machine"),
+            "tokenizer": run.header.tokenizer.name,
             "end_checked": True,
         },
     }

@@ -19,7 +19,7 @@ ALL = "all"
 def texts(run: RunRows) -> dict[str, list[GeneratedText]]:
     """Return every engine's texts, engines in the order of the header."""
     found: dict[str, list[GeneratedText]] = {
-        str(engine["engine"]): [] for engine in run.header.get("engines") or ()
+        engine.engine: [] for engine in run.header.engines
     }
     for row in run.rows():
         if row.task == TASK:

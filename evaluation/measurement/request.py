@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from curation.download.acquire import FetchSettings
-from evaluation.core.task import Settings
+from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import Bounds
 from evaluation.generation.model_options import ModelOptions, as_paper
 from evaluation.results.reader import RecordedRun, open_run
@@ -49,7 +49,7 @@ class RunRequest:
     preset: str = "faithful"
     #: `NAME=VALUE` for every engine with that option, `ENGINE.NAME=VALUE` for one.
     options: Sequence[str] = ()
-    settings: Settings = field(default_factory=Settings)
+    settings: TaskSettings = field(default_factory=TaskSettings)
     bounds: Bounds = field(default_factory=Bounds)
     #: Only these configs, splits and ids (`ID` or `CONFIG/ID`); empty for all.
     configs: Sequence[str] = ()

@@ -11,14 +11,13 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from evaluation.core.cases import Result
 from evaluation.reporting.statistics import Quantiles
 from evaluation.reporting.tables import Rate
-from evaluation.results.labels import deadline_ns
 from evaluation.results.outcomes import (
     Outcome,
     engine_is_right,
@@ -30,8 +29,11 @@ from evaluation.results.outcomes import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import InstanceResult, Row
+    from evaluation.core.task import RunRows
+
+    #: What a task says of a row: whether it is as it should be (`Task.passes`).
+    Criterion: TypeAlias = Callable[[Row], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,32 +79,23 @@ class CaseMeasurement:
         return sum(self.between_ns) / len(self.between_ns)
 
 
-def measured(
-    rows: Iterable[Row], limits: Mapping[str, UntypedJson], task: str | None = None
+def measure_run(
+    run: RunRows, task: str, passes: Criterion | None = None
 ) -> dict[str, list[CaseMeasurement]]:
     """Return every engine's units, of one task or of all, in the order of the rows.
 
     `limits` are those of the run's header; `compile_seconds` bounds what was cut off.
     """
     found: dict[str, list[CaseMeasurement]] = {}
-    measure = measurer(limits)
-    for row in rows:
-        if task is None or row.task == task:
-            found.setdefault(row.engine, []).append(measure(row))
+    for row in run.rows():
+        if row.task == task:
+            case = measure(row, run.header.limits.compile_ns, passes)
+            found.setdefault(row.engine, []).append(case)
     return found
 
 
-def measurer(limits: Mapping[str, UntypedJson]) -> Callable[[Row], CaseMeasurement]:
-    """Return what measures a row of any task that is installed, by its criterion."""
-    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (tasks report with this)
-
-    cut = deadline_ns(limits, "compile_seconds")
-    known = {name: each.passes for name, each in tasks().items()}
-    return lambda row: measure(row, cut, known.get(row.task))
-
-
 def measure(
-    row: Row, cut_ns: int | None, passes: Callable[[Row], bool] | None = None
+    row: Row, cut_ns: int | None, passes: Criterion | None = None
 ) -> CaseMeasurement:
     """Return what reports want of one row; `passes` decides instead of its outcome."""
     ended = outcome_of(row)

@@ -58,7 +58,7 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
 
 def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
     """Return the shards (`2/3`) that nobody gave, of every division that was."""
-    given = {str(each.header.get("shard", "1/1")) for each in runs}
+    given = {each.header.shard for each in runs}
     wholes = {int(each.partition("/")[2]) for each in given if "/" in each}
     return [
         f"{part}/{whole}"
@@ -72,22 +72,22 @@ def _header(runs: Sequence[RecordedRun]) -> dict[str, UntypedJson]:
     first = runs[0]
     for other in runs[1:]:
         for name, called in SAME.items():
-            if first.header.get(name) != other.header.get(name):
+            wanted, found = first.raw_header.get(name), other.raw_header.get(name)
+            if wanted != found:
                 raise BadConfiguration(
-                    f"not the {called} of {first.folder}"
-                    f"{_difference(first.header.get(name), other.header.get(name))}",
+                    f"not the {called} of {first.folder}{_difference(wanted, found)}",
                     str(other.folder),
                     "run it anew in the same way, or use csbdata results compare",
                 )
     engines = _engines(runs)
     tasks = dict.fromkeys(task for each in runs for task in each.tasks)
     return {
-        **first.header,
+        **first.raw_header,
         "engines": list(engines.values()),
         "tasks": list(tasks),
         "shard": "1/1",
         "merged": [
-            {"run": each.folder.name, "shard": each.header.get("shard")}
+            {"run": each.folder.name, "shard": each.raw_header.get("shard")}
             for each in runs
         ],
     }
@@ -110,12 +110,12 @@ def _difference(first: UntypedJson, other: UntypedJson) -> str:
 def _engines(runs: Sequence[RecordedRun]) -> dict[str, Mapping[str, UntypedJson]]:
     found: dict[str, Mapping[str, UntypedJson]] = {}
     for run in runs:
-        for each in run.header.get("engines") or ():
-            known = found.setdefault(each["engine"], each)
-            if known != each:
+        for engine in run.raw_header.get("engines") or ():
+            known = found.setdefault(engine["engine"], engine)
+            if known != engine:
                 raise BadConfiguration(
-                    f"another {each['engine']} than in {runs[0].folder}"
-                    f"{_difference(known, each)}",
+                    f"another {engine['engine']} than in {runs[0].folder}"
+                    f"{_difference(known, engine)}",
                     str(run.folder),
                 )
     return found

@@ -19,7 +19,7 @@ from evaluation.results.measurements import (
     between_masks,
     first_mask,
     masks_alone,
-    measured,
+    measure_run,
     on_what_all_compile,
     to_first_mask,
 )
@@ -65,7 +65,7 @@ _ALL_COMPILE += "easy ones looks no faster for it."
 
 def overview(run: RunRows, task: str) -> Report:
     """Return the tables and plots of one task of a run."""
-    sides = measured(run.rows(), run.header.get("limits") or {}, task)
+    sides = measure_run(run, task)
     return Report(tables=tuple(tables(sides)), plots=tuple(plots(sides, task)))
 
 

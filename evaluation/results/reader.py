@@ -11,11 +11,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import msgspec
 import orjson
 import polars as pl
 
 from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import WalkVerdict
+from evaluation.core.run_header import RunHeader
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
 from evaluation.results.row_parser import NotARow, row_of
 
@@ -23,22 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from evaluation.core.cases import InstanceResult, Row
 
 #: Names in a run's folder.
 HEADER = "run.json"
 LINES = "units-*.jsonl"
-#: What of a header is read here, if it is there.
-_PARTS: Mapping[str, type] = {
-    "engines": list,
-    "tasks": list,
-    "command": list,
-    "data": dict,
-    "limits": dict,
-    "settings": dict,
-    "tokenizer": dict,
-}
 # Units of which walks are held in Python's own objects at a time.
 _BATCH = 256
 
@@ -108,7 +100,10 @@ class RecordedRun:
     """One run's folder, opened with `open_run`."""
 
     folder: Path
-    header: Mapping[str, UntypedJson]
+    #: What was asked of whom.
+    header: RunHeader
+    #: The whole content of `run.json`.
+    raw_header: Mapping[str, UntypedJson]
     #: Lines that are no rows: `file:line: why`.
     problems: tuple[str, ...]
     #: Rows that a later row of the same unit replaces.
@@ -164,7 +159,7 @@ def open_run(folder: Path) -> RecordedRun:
         NoInput: there is no such folder, or it is no run's.
         BadData: the header cannot be read.
     """
-    header = _header(folder / HEADER)
+    header, raw_header = _header(folder / HEADER)
     places: dict[tuple[str, str, str, str], _Place] = {}
     problems: list[str] = []
     rows = 0
@@ -179,6 +174,7 @@ def open_run(folder: Path) -> RecordedRun:
     return RecordedRun(
         folder=folder,
         header=header,
+        raw_header=raw_header,
         problems=tuple(problems),
         replaced=rows - len(places),
         tasks=tuple(sorted({task for _, task, _, _ in places})),
@@ -186,22 +182,21 @@ def open_run(folder: Path) -> RecordedRun:
     )
 
 
-def _header(path: Path) -> Mapping[str, UntypedJson]:
+def _header(path: Path) -> tuple[RunHeader, Mapping[str, UntypedJson]]:
     try:
-        header = orjson.loads(path.read_bytes())
+        content = orjson.loads(path.read_bytes())
     except OSError as error:
         raise _gone(path, error) from error
     except orjson.JSONDecodeError as error:
         raise BadData(f"not JSON ({error})", str(path)) from error
-    if not isinstance(header, dict):
+    if not isinstance(content, dict):
         raise BadData("not a run's header", str(path))
-    for name, kind in _PARTS.items():
-        if not isinstance(header.get(name) or kind(), kind):
-            raise BadData(f"{name} is no {kind.__name__}", str(path))
-    for each in header.get("engines") or ():
-        if not isinstance(each, dict) or not isinstance(each.get("engine"), str):
-            raise BadData("an engine without its label", str(path))
-    return header
+    # A part that is null is one that is not there.
+    there = {name: part for name, part in content.items() if part is not None}
+    try:
+        return msgspec.convert(there, RunHeader), content
+    except msgspec.ValidationError as error:
+        raise BadData(f"not a run's header ({error})", str(path)) from error
 
 
 def _gone(path: Path, error: OSError) -> NoInput:
@@ -229,7 +224,7 @@ def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _Place] | st
         raise _gone(path, error) from error
 
 
-def _text(value: Mapping[str, UntypedJson]) -> str:
+def _text(value: Mapping[str, Json]) -> str:
     return orjson.dumps(value).decode()
 
 

@@ -17,7 +17,7 @@ PUBLIC = [
     "RunRequest",
     "RunResult",
     "Sample",
-    "Settings",
+    "TaskSettings",
     "open_run",
     "run",
 ]

@@ -18,7 +18,7 @@ from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.core.task import Settings
+from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import for_worker
 from evaluation.execution.header import header
 from evaluation.execution.run_folder import open_results_folder
@@ -219,7 +219,7 @@ def test_an_engine_that_is_not_there_is_no_failure(tmp_path: Path) -> None:
     absent, broken = totals.unavailable.items()
     assert "is not installed" in absent[1]
     assert "libengine.so.1" in broken[1]
-    told = {each["name"]: each for each in done.header["engines"]}
+    told = {each["name"]: each for each in done.raw_header["engines"]}
     assert "csbdata-no-such-engine" in told["absent"]["unavailable"]
     assert told["absent"]["install"]
     assert "libengine.so.1" in told["broken"]["unavailable"]
@@ -309,7 +309,7 @@ def test_orders_are_walked_apart(tmp_path: Path) -> None:
     request = request_of(
         tmp_path,
         [sample("well", '{"a": 1, "b": {"c": 2, "d": 3}}')],
-        settings=Settings(orders=3),
+        settings=TaskSettings(orders=3),
     )
     _, done = measured(tmp_path, [miniature("accept_all")], request)
     (row,) = done.rows()

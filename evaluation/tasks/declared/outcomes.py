@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.dataset.features import MIN_MAX_FEATURES
 from evaluation.core.cases import Result
-from evaluation.results.labels import engine_names, features_of
+from evaluation.results.labels import features_of
 from evaluation.tasks.declared.refusal_messages import explain
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _meant(refusals: Iterable[Refusal | None]) -> frozenset[str]:
 
 def declared(run: RunRows) -> dict[str, Declared]:
     """Sum a run's rows of the task up, by engine."""
-    names = engine_names(run.header)
+    names = run.header.names()
     found: dict[str, Declared] = {}
     for row in run.rows():
         if row.task == _NAME:

@@ -12,7 +12,7 @@ from curation.dataset.features import formats
 from curation.json.text import parse
 from curation.schema.dialects import BY_NAME
 from evaluation.core.cases import Case, Result
-from evaluation.core.task import Settings, Task
+from evaluation.core.task import Task, TaskInput
 from evaluation.tasks.declared.report import report
 
 if TYPE_CHECKING:
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Sample
+    from evaluation.core.task_settings import TaskSettings
 
 NAME: Final = "declared"
 
 
-def cases(samples: Iterable[Sample], _settings: Settings) -> Iterator[Case]:
+def cases(samples: Iterable[Sample], _settings: TaskSettings) -> Iterator[Case]:
     """Yield one unit a sample, without texts."""
     for sample in samples:
         yield Case(
@@ -54,9 +55,8 @@ TASK: Final = Task(
     name=NAME,
     summary="Compile every schema: what is refused, and for which keyword.",
     timed=False,
-    needs_data=True,
+    input=TaskInput.SCHEMAS,
     cases=cases,
     report=report,
     passes=lambda row: row.result is Result.OK,
-    needs_instances=False,
 )

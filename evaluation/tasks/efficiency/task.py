@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.core.task import RunRows, Settings, Task
+from evaluation.core.task import RunRows, Task, TaskInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from evaluation.core.cases import Case, Sample
     from evaluation.reporting.report import Report
 
 
@@ -19,17 +16,11 @@ def _report(run: RunRows) -> Report:
     return report(run)
 
 
-def _cases(_samples: Iterable[Sample], _settings: Settings) -> Iterator[Case]:
-    return iter(())
-
-
 TASK = Task(
     name="efficiency",
     summary="The times of the same texts: GCT, TTFT, TPOT, TGT (Tables 2 and 12).",
     timed=True,
-    needs_data=True,
-    cases=_cases,
+    input=TaskInput.MODEL,
     report=_report,
-    needs_model=True,
     reads="coverage",
 )

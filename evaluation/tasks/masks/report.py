@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Rate, Table
-from evaluation.results.measurements import CaseMeasurement, measurer
+from evaluation.results.measurements import CaseMeasurement, measure
 from evaluation.results.outcomes import engine_is_right, is_judged_apart
 from evaluation.results.overview import plots, tables
 
@@ -58,11 +58,10 @@ class _Seen:
 def report_of(run: RunRows) -> Report:
     """Return the tables and plots of a run."""
     engines: dict[str, _Seen] = {}
-    measure = measurer(run.header.get("limits") or {})
     for row in run.rows():
         if row.task == _TASK:
             seen = engines.setdefault(row.engine, _Seen())
-            seen.cases.append(measure(row))
+            seen.cases.append(measure(row, run.header.limits.compile_ns))
             seen.add(row)
     if not engines:
         return Report(tables=())

@@ -11,19 +11,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.task import RunRows, Settings, Task
+from evaluation.core.task import RunRows, Task, TaskInput
 from evaluation.tasks.masks.member_orders import permuted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from evaluation.core.cases import Instance, Sample
+    from evaluation.core.task_settings import TaskSettings
     from evaluation.reporting.report import Report
 
 NAME: Final = "masks"
 
 
-def cases(samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
+def cases(samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
     """Yield one unit a sample, with all its instances."""
     for sample in samples:
         walks = [_walk(each) for each in sample.instances]
@@ -74,7 +75,7 @@ TASK: Final = Task(
     summary="Walk every instance through the masks: time, coverage, over- and under-"
     "constraint by keyword.",
     timed=True,
-    needs_data=True,
+    input=TaskInput.INSTANCES,
     cases=cases,
     report=report,
 )

@@ -15,7 +15,7 @@ from curation.schema.dialects import BY_NAME
 from curation.system.errors import BadConfiguration
 from curation.system.terminal import say
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.task import Settings, Task
+from evaluation.core.task import Task, TaskInput
 from evaluation.tasks.official_suite.outcomes import outcome
 from evaluation.tasks.official_suite.report import report
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Sample
+    from evaluation.core.task_settings import TaskSettings
     from evaluation.tasks.official_suite.suite import Suite, SuiteCase
 
 NAME: Final = "test-suite"
@@ -31,7 +32,7 @@ NAME: Final = "test-suite"
 _LEFT_OUT: Final = frozenset({"format"})
 
 
-def cases(_samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
+def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
     """Yield a unit for every case of `drafts` (2020-12), `optional` ones after.
 
     Raises:
@@ -107,7 +108,7 @@ TASK: Final = Task(
     name=NAME,
     summary="The official JSON Schema Test Suite, by the paper's criteria.",
     timed=False,
-    needs_data=False,
+    input=TaskInput.OWN,
     cases=cases,
     report=report,
     passes=lambda row: outcome(row).passed,

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from evaluation.reporting.report import Report
 from evaluation.reporting.share_charts import heat_map
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
-from evaluation.results.labels import engine_names
 from evaluation.tasks.probe.documented_support import Support, declarations, features
 from evaluation.tasks.probe.outcomes import GOOD, Probed, ProbeOutcome, probed, proven
 from evaluation.tasks.probe.probes.base import CONTEXTS
@@ -41,7 +40,7 @@ def report(run: RunRows) -> Report:
     for row in run.rows():
         if row.task == _NAME:
             found.setdefault(row.engine, []).append(probed(row))
-    names = engine_names(run.header)
+    names = run.header.names()
     tables = [_outcomes(found), _features(found, names), _figure()]
     tables += coverages(run, found, names)
     tables += [_matrix(engine, each) for engine, each in found.items()]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.task import Settings, Task
+from evaluation.core.task import Task, TaskInput
 from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.probes.base import NOTHING
 from evaluation.tasks.probe.probes.registry import all_placed
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
     from curation.schema.dialects import Dialect
     from evaluation.core.cases import Sample
+    from evaluation.core.task_settings import TaskSettings
     from evaluation.tasks.probe.probes.base import Placed
 
 NAME: Final = "probe"
 
 
-def cases(_samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
+def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
     """Yield a unit for every probe in every context.
 
     In the dialects of the setting `drafts`; without it, each probe in the newest
@@ -80,7 +81,7 @@ TASK: Final = Task(
     summary="A valid and a violating value for every keyword in every context: "
     "enforced, ignored, refused or over-strict.",
     timed=False,
-    needs_data=False,
+    input=TaskInput.OWN,
     cases=cases,
     report=report,
     passes=lambda row: outcome(row) in GOOD,

@@ -9,7 +9,7 @@ from evaluation.core.cases import Result
 from evaluation.reporting.charts import lines
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Duration, Table
-from evaluation.results.labels import deadline_ns, number_in
+from evaluation.results.labels import number_in
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.tasks.scaling.families import families
 from evaluation.tasks.scaling.power_law import TAIL, exponent
@@ -17,8 +17,8 @@ from evaluation.tasks.scaling.power_law import TAIL, exponent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
+    from evaluation.core.run_header import LimitsHeader
     from evaluation.core.task import RunRows
     from evaluation.reporting.report import Plot
     from evaluation.reporting.tables import Cell
@@ -109,7 +109,7 @@ def report_of(run: RunRows) -> Report:
             continue
         sizes = engines.setdefault(row.engine, {}).setdefault(_family(row), {})
         sizes.setdefault(_size(row), _Size()).add(row)
-    limits = run.header.get("limits") or {}
+    limits = run.header.limits
     return Report(
         tables=(_exponents(engines), _curves(engines, limits)),
         plots=tuple(_plots(engines)),
@@ -183,9 +183,9 @@ def _end(sizes: Mapping[int, _Size]) -> tuple[Cell, Cell]:
     return None, None
 
 
-def _curves(engines: _Engines, limits: Mapping[str, UntypedJson]) -> Table:
-    compile_ns = float(deadline_ns(limits, "compile_seconds") or 0)
-    run_ns = float(deadline_ns(limits, "run_seconds") or 0)
+def _curves(engines: _Engines, limits: LimitsHeader) -> Table:
+    compile_ns = float(limits.compile_ns or 0)
+    run_ns = float(limits.run_ns or 0)
     rows = [
         (
             engine,

@@ -8,17 +8,18 @@ one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.task import RunRows, Settings, Task
+from evaluation.core.task import RunRows, Task, TaskInput
 from evaluation.tasks.scaling.families import Family, SizedSchema, families
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from evaluation.core.cases import Sample
+    from evaluation.core.task_settings import TaskSettings
     from evaluation.reporting.report import Report
 
 NAME: Final = "scaling"
@@ -26,7 +27,7 @@ NAME: Final = "scaling"
 REPEATS: Final = 3
 
 
-def cases(_samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
+def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
     """Yield a unit for every family, size and repetition; small sizes first.
 
     The settings `families` (a list of names), `largest` (no size above it) and
@@ -36,11 +37,7 @@ def cases(_samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
         BadConfiguration: a setting makes no sense.
     """
     known = families()
-    chosen = settings.values.get("families") or list(known)
-    wrong = "not a list" if not isinstance(chosen, list) else _unknown(chosen, known)
-    if wrong:
-        then = f"known: {', '.join(known)}"
-        raise BadConfiguration(f"--set families=[...]: {wrong}", then=then)
+    chosen = _chosen(settings, known)
     largest = _number(settings, "largest", 1 << 30)
     for repetition in range(_number(settings, "repeats", REPEATS)):
         for name in chosen:
@@ -49,12 +46,22 @@ def cases(_samples: Iterable[Sample], settings: Settings) -> Iterator[Case]:
                     yield _case(known[name], size, repetition)
 
 
-def _unknown(chosen: list[Any], known: object) -> str:
-    names = known if isinstance(known, dict) else {}
-    return ", ".join(f"no {each!r}" for each in chosen if each not in names)
+def _chosen(settings: TaskSettings, known: Mapping[str, Family]) -> list[str]:
+    """Return the names of the setting `families`; without it all."""
+    given = settings.values.get("families") or list(known)
+    if isinstance(given, list):
+        names = [name for name in given if isinstance(name, str)]
+        unknown = [name for name in given if name not in known]
+        if not unknown:
+            return names
+        wrong = ", ".join(f"no {name!r}" for name in unknown)
+    else:
+        wrong = "not a list"
+    then = f"known: {', '.join(known)}"
+    raise BadConfiguration(f"--set families=[...]: {wrong}", then=then)
 
 
-def _number(settings: Settings, name: str, default: int) -> int:
+def _number(settings: TaskSettings, name: str, default: int) -> int:
     value = settings.values.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise BadConfiguration(f"--set {name}=N takes a number from 1, not {value!r}")
@@ -92,7 +99,7 @@ TASK: Final = Task(
     summary="Compile and mask cost against depth, enum size, maxItems, maxLength, "
     "optional properties and anyOf width: curves and exponents.",
     timed=True,
-    needs_data=False,
+    input=TaskInput.OWN,
     cases=cases,
     report=report,
     repeats=lambda case: case.id.rpartition("-")[0],

@@ -131,4 +131,4 @@ def test_shards_are_parts_of_one_run(words: list[str], tmp_path: Path) -> None:
     ids = [row.id for folder in folders for row in open_run(folder).rows()]
     assert len(folders) == 2
     assert sorted(ids) == ["one", "two"]
-    assert len({open_run(each).header["plan"] for each in folders}) == 1
+    assert len({open_run(each).raw_header["plan"] for each in folders}) == 1

@@ -112,7 +112,7 @@ def test_a_model_writes_for_every_schema_under_every_engine(
     assert constrained["tide"].compliant
     names = {each["name"] for each in told["tables"]}
     assert {"coverage", "outcomes", "outputs", "efficiency", "passes"} <= names
-    header = open_run(run).header["models"]
+    header = open_run(run).raw_header["models"]
     assert header["dtype"] == "float32"
     assert header["prompt"] == "sections"
     lines = (run / "units-1-of-1.jsonl").read_bytes()

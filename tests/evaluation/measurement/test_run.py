@@ -33,8 +33,8 @@ def test_samples_are_handed_in_and_rows_come_back(tmp_path: Path) -> None:
     recorded = result.open()
     assert result.totals.ran == 3
     assert [row.id for row in recorded.rows()] == ["one", "three", "two"]
-    assert recorded.header["data"]["name"] == "given"
-    assert recorded.header["data"]["schemas"] == 3
+    assert recorded.raw_header["data"]["name"] == "given"
+    assert recorded.raw_header["data"]["schemas"] == 3
 
 
 def test_the_same_request_continues_its_run(tmp_path: Path) -> None:

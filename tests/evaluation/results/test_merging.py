@@ -40,8 +40,8 @@ def test_shards_make_the_whole(tmp_path: Path) -> None:
     run = merge([tmp_path / str(part) for part in (1, 2, 3)], tmp_path / "out")
     assert sorted(each.id for each in run.rows()) == sorted(each.id for each in rows)
     assert {each.id: each for each in run.rows()} == {each.id: each for each in rows}
-    assert run.header["shard"] == "1/1"
-    assert [each["shard"] for each in run.header["merged"]] == ["1/3", "2/3", "3/3"]
+    assert run.raw_header["shard"] == "1/1"
+    assert [each["shard"] for each in run.raw_header["merged"]] == ["1/3", "2/3", "3/3"]
 
 
 def test_runs_of_other_engines_stand_beside_each_other(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_runs_of_other_engines_stand_beside_each_other(tmp_path: Path) -> None:
     write_run(tmp_path / "a", [row()], _WHOLE)
     write_run(tmp_path / "b", [row(engine="beta 2.0")], {**_WHOLE, "engines": other})
     run = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
-    assert [each["engine"] for each in run.header["engines"]] == [
+    assert [each["engine"] for each in run.raw_header["engines"]] == [
         "alpha 1.0",
         "beta 2.0",
     ]

@@ -9,6 +9,7 @@ import pytest
 
 from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import InstanceResult, Result, WalkVerdict
+from evaluation.core.run_header import RunHeader
 from evaluation.results.reader import UNIT_COLUMNS, WALK_COLUMNS, open_run
 from tests.evaluation.made_runs import accepted, blocked, line, many, row, write_run
 
@@ -169,7 +170,7 @@ def test_a_header_that_is_none_is_bad_data(content: bytes, tmp_path: Path) -> No
 def test_a_header_of_little_is_one(tmp_path: Path) -> None:
     """A part that is not there is missing, and no fault."""
     run = open_run(write_run(tmp_path, [row()], {}))
-    assert (run.header, run.tasks, len(run)) == ({}, ("masks",), 1)
+    assert (run.header, run.tasks, len(run)) == (RunHeader(), ("masks",), 1)
 
 
 def test_unknown_fields_are_left_alone(tmp_path: Path) -> None:

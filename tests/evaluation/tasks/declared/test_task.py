@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from evaluation.core.cases import Result, Sample
-from evaluation.core.task import Settings
+from evaluation.core.task_settings import TaskSettings
 from evaluation.reporting.table_rendering import as_markdown
 from evaluation.reporting.tables import Rate
 from evaluation.results.reader import open_run
@@ -83,7 +83,7 @@ def test_it_asks_for_nothing_but_compiling() -> None:
         dialect="2020-12",
         features=("not",),
     )
-    (case,) = TASK.cases([sample], Settings())
+    (case,) = TASK.cases([sample], TaskSettings())
     assert task_named("declared") is TASK
     assert (case.schema, case.walks) == (sample.schema, ())
     assert case.label["features"] == ["not"]
@@ -109,7 +109,7 @@ def test_formats_are_told_by_their_values(schema: str, formats: list[str]) -> No
         dialect="2020-12",
         features=("format",),
     )
-    (case,) = TASK.cases([sample], Settings())
+    (case,) = TASK.cases([sample], TaskSettings())
     assert case.label["formats"] == formats
 
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Instance, Sample, WalkVerdict
-from evaluation.core.task import Settings
+from evaluation.core.task_settings import TaskSettings
 from evaluation.reporting.table_rendering import as_json
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.tasks.masks.task import cases, report
@@ -39,14 +39,14 @@ _SUBJECT = Sample(
 _EMPTY = Sample(id="b", config="Made", split="", schema="true", dialect="draft-07")
 
 
-def _case(settings: Settings) -> Case:
+def _case(settings: TaskSettings) -> Case:
     (case,) = cases([_SUBJECT], settings)
     return case
 
 
 def test_every_instance_is_a_walk_with_its_keyword() -> None:
     """A near miss carries the keyword it violates and where that stands."""
-    case = _case(Settings())
+    case = _case(TaskSettings())
     assert [(each.text, each.valid) for each in case.walks] == [
         ('{"a": 1, "b": 2}', True),
         ("7", False),
@@ -62,11 +62,11 @@ def test_every_instance_is_a_walk_with_its_keyword() -> None:
 
 def test_other_orders_are_walks_apart() -> None:
     """Only of valid instances, all marked, and the same ones for the same seed."""
-    case = _case(Settings(orders=4))
+    case = _case(TaskSettings(orders=4))
     apart = [each for each in case.walks if each.label.get("apart")]
     assert [each.text for each in apart] == ['{"b": 2, "a": 1}']
     assert all(each.valid for each in apart)
-    assert case == _case(Settings(orders=4))
+    assert case == _case(TaskSettings(orders=4))
 
 
 def test_a_schema_without_instances_never_passes(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_schema_without_instances_never_passes(tmp_path: Path) -> None:
 
 def test_what_is_accepted_wrongly_is_booked_under_its_keyword(tmp_path: Path) -> None:
     """An engine that allows everything enforces no keyword at all."""
-    request = request_of(tmp_path, [_SUBJECT, _EMPTY], settings=Settings(orders=1))
+    request = request_of(tmp_path, [_SUBJECT, _EMPTY], settings=TaskSettings(orders=1))
     _, run = measured(tmp_path, [miniature("accept_all")], request)
     row = next(run.rows())
     assert {each.verdict for each in row.walks} == {WalkVerdict.ACCEPTED}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.errors import BadConfiguration
-from evaluation.core.task import Settings
+from evaluation.core.task_settings import TaskSettings
 from evaluation.reporting.table_rendering import as_markdown
 from evaluation.results.reader import open_run
 from evaluation.tasks.official_suite.task import TASK, draft_cases
@@ -89,7 +89,7 @@ def test_a_schema_says_its_draft_wherever_it_can(tmp_path: Path) -> None:
 def test_a_draft_that_is_none_is_refused_before_anything_is_fetched() -> None:
     """Exit code 78."""
     with pytest.raises(BadConfiguration, match="draft '5'"):
-        next(TASK.cases((), Settings(values={"drafts": ["5"]})))
+        next(TASK.cases((), TaskSettings(values={"drafts": ["5"]})))
 
 
 def _rows(cases: list[Case]) -> list[Row]:
@@ -170,7 +170,7 @@ def test_miniature_engines_end_in_the_same_tables_through_the_driver(
     request = measuring.request_of(tmp_path, (), tasks=("test-suite",))
     totals, run = measuring.measured(tmp_path, engines, request)
     assert totals.ran == 2 * 5
-    assert run.header["sources"] == {"test-suite": suite.described()}
+    assert run.raw_header["sources"] == {"test-suite": suite.described()}
     _, failing, level, _ = TASK.report(run).tables
     assert [row[1:] for row in failing.rows] == [(3, 0, 0, 3, 0, 0), (3, 3, 0, 0, 0, 0)]
     assert [row[1:] for row in level.rows] == [(3, 2, 2, 0, 0, 0, 2, 0)] * 2

@@ -11,7 +11,7 @@ import pytest
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Result
-from evaluation.core.task import Settings
+from evaluation.core.task_settings import TaskSettings
 from evaluation.reporting.table_rendering import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.reader import open_run
@@ -52,7 +52,7 @@ BOTH, MERELY_VALID = _case("minLength"), _case("title")
 
 def test_it_asks_for_every_probe_in_every_context() -> None:
     """Once each without a draft, with every schema's own walks."""
-    cases = list(TASK.cases((), Settings()))
+    cases = list(TASK.cases((), TaskSettings()))
     assert task_named("probe") is TASK
     assert len(cases) == sum(len(each.contexts) for each in PROBES)
     assert len({(each.config, each.id) for each in cases}) == len(cases)
@@ -61,13 +61,13 @@ def test_it_asks_for_every_probe_in_every_context() -> None:
 
 def test_a_draft_has_its_own_probes() -> None:
     """Those that the draft knows, however it is called."""
-    cases = list(TASK.cases((), Settings(values={"drafts": ["7", "draft-04"]})))
+    cases = list(TASK.cases((), TaskSettings(values={"drafts": ["7", "draft-04"]})))
     assert {each.config for each in cases} == {"draft-07", "draft-04"}
     keywords = {str(e.label["keyword"]) for e in cases if e.config == "draft-07"}
     assert "dependencies" in keywords
     assert not keywords & {"prefixItems", "id", "$anchor"}
     with pytest.raises(BadConfiguration, match="draft-03"):
-        next(TASK.cases((), Settings(values={"drafts": ["draft-03"]})))
+        next(TASK.cases((), TaskSettings(values={"drafts": ["draft-03"]})))
 
 
 def test_a_unit_is_a_schema_and_two_texts() -> None:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import InstanceResult, Result, WalkVerdict
-from evaluation.core.task import Settings
+from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import Bounds
 from evaluation.reporting.table_rendering import as_markdown
 from evaluation.reporting.tables import Duration
@@ -24,6 +24,7 @@ from tests.evaluation.measuring import measured, miniature, request_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from curation.core.json_types import Json
     from evaluation.core.cases import Row
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Table
@@ -55,7 +56,7 @@ def test_only_what_grows_differs() -> None:
 
 
 def _cases(**values: Any) -> list[str]:  # noqa: ANN401 (whatever a person writes)
-    return [each.id for each in TASK.cases((), Settings(values=values))]
+    return [each.id for each in TASK.cases((), TaskSettings(values=values))]
 
 
 def test_settings_choose_families_sizes_and_repetitions() -> None:
@@ -184,9 +185,9 @@ def test_plots_draw_points_and_what_was_cut_off(tmp_path: Path) -> None:
 
 def test_a_run_of_a_real_worker_is_reported(tmp_path: Path) -> None:
     """Units go through a worker like any other, and come back as curves."""
-    values = {"families": ["enum"], "largest": 16, "repeats": 1}
+    values: dict[str, Json] = {"families": ["enum"], "largest": 16, "repeats": 1}
     request = request_of(
-        tmp_path, (), tasks=("scaling",), settings=Settings(values=values)
+        tmp_path, (), tasks=("scaling",), settings=TaskSettings(values=values)
     )
     totals, run = measured(tmp_path, [miniature("accept_all")], request)
     assert totals.ran == 3
@@ -218,12 +219,12 @@ def test_what_ended_at_its_deadline_is_not_repeated_for_ever(tmp_path: Path) -> 
     log = tmp_path / "asked"
     engine = tmp_path / "slow.py"
     engine.write_text(SLOW_ENGINE.format(log=str(log)))
-    values = {"families": ["enum"], "largest": 16, "repeats": 20}
+    values: dict[str, Json] = {"families": ["enum"], "largest": 16, "repeats": 20}
     request = request_of(
         tmp_path,
         (),
         tasks=("scaling",),
-        settings=Settings(values=values),
+        settings=TaskSettings(values=values),
         bounds=Bounds(compile_seconds=0.2, run_seconds=0.2, memory_mb=192),
     )
     totals, run = measured(tmp_path, [str(engine)], request)

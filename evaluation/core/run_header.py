@@ -1,0 +1,99 @@
+"""The header of a run, `run.json`, as it is read: what was asked of whom.
+
+Runs of other versions have other members: one that is not known is left alone, one
+that is missing has its default. `RecordedRun.raw_header` has the file's whole content.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from evaluation.core.cases import Label
+from evaluation.core.task_settings import TaskSettings
+
+_NS_PER_SECOND = 1_000_000_000
+
+
+class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """One engine, or one model behind a server, as it took part."""
+
+    #: What rows and tables call it: name, version and preset.
+    engine: str
+    #: Its name alone.
+    name: str | None = None
+    #: What was said after `--engine`.
+    spec: str | None = None
+    version: str | None = None
+    preset: str | None = None
+    #: All its options, those of the preset included.
+    options: Label | None = None
+    #: Options that were said beyond the preset, as they were said.
+    assigned: dict[str, str] | None = None
+    #: Why it could not be run; None if it could.
+    unavailable: str | None = None
+    #: The command that makes it available.
+    install: str | None = None
+
+
+class DataHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured with."""
+
+    #: What the user called it.
+    name: str | None = None
+
+
+class TokenizerHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The tokenizer whose tokens were walked."""
+
+    name: str | None = None
+
+
+class LimitsHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What one case might cost."""
+
+    compile_seconds: float | None = None
+    run_seconds: float | None = None
+    #: MiB.
+    memory_mb: float | None = None
+
+    @property
+    def compile_ns(self) -> int | None:
+        """The deadline of a compile call in nanoseconds; None where there was none."""
+        return _nanoseconds(self.compile_seconds)
+
+    @property
+    def run_ns(self) -> int | None:
+        """The deadline of a case's walks in nanoseconds; None where there was none."""
+        return _nanoseconds(self.run_seconds)
+
+
+def _nanoseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else int(seconds * _NS_PER_SECOND)
+
+
+class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What was asked of whom, and under which limits."""
+
+    #: Which part of how many: `1/1` for a whole run.
+    shard: str = "1/1"
+    #: The command line.
+    command: tuple[str, ...] = ()
+    engines: tuple[ParticipantHeader, ...] = ()
+    tasks: tuple[str, ...] = ()
+    data: DataHeader = DataHeader()
+    tokenizer: TokenizerHeader = TokenizerHeader()
+    limits: LimitsHeader = LimitsHeader()
+    settings: TaskSettings = TaskSettings()
+    #: Nanoseconds that one reading of the clock took.
+    timer_ns: int | float | None = None
+
+    def participant(self, engine: str) -> ParticipantHeader:
+        """Return the one that rows call so; one without any detail if there is none."""
+        return next(
+            (one for one in self.engines if one.engine == engine),
+            ParticipantHeader(engine=engine),
+        )
+
+    def names(self) -> dict[str, str]:
+        """Return every engine's name without version, by its label in rows."""
+        return {one.engine: one.name for one in self.engines if one.name is not None}
