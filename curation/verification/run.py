@@ -13,7 +13,7 @@ from curation.verification.core.check import CheckResult
 from curation.verification.core.findings import READABLE, Finding, Verification
 from curation.verification.core.folder_contents import open_folder
 from curation.verification.registry import CHECKS
-from curation.verification.worker_pool import scan
+from curation.verification.worker_pool import run_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +43,11 @@ def verify_folder(
     """
     contents = open_folder(folder)
     with (progress or Quiet()).bar("Verifying") as advance:
-        answers = scan(contents, checks, jobs=jobs, progress=advance)
+        results = run_units(contents, checks, jobs=jobs, progress=advance)
     findings = list(contents.findings)
     counted: dict[str, int] = {}
     for check in checks:
-        found = _judged(check, contents, answers.get(check.name, ()))
+        found = _judged(check, contents, results.get(check.name, ()))
         findings += found.findings
         counted |= found.counted
     return Verification(
@@ -58,11 +58,11 @@ def verify_folder(
 
 
 def _judged(
-    check: FolderCheck, contents: FolderContents, answers: Sequence[UnitResult]
+    check: FolderCheck, contents: FolderContents, results: Sequence[UnitResult]
 ) -> CheckResult:
     """Return what a check says; of a folder that nobody expects, that it cannot."""
     try:
-        return check.judge(contents, answers)
+        return check.judge(contents, results)
     except Exception as error:  # noqa: BLE001 - anyone may have made the folder
         text = f"{check.name} cannot be judged: {type(error).__name__}: {error}"
         finding = Finding(check=READABLE, where="", detail=shortened(text, _SHOWN))

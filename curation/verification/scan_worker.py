@@ -6,24 +6,28 @@ import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from curation.verification.registry import CHECKS
+from curation.verification.scan_messages import ScanSetup, ScanUnit
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
+    from curation.workers.messages import Message
 
 
-def start(setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
+def start(setup: Json) -> Callable[[Json], Message]:
     """Take the folder; return the handler of one unit."""
-    folder = Path(setup["folder"])
-    work = {each.name: each.work for each in CHECKS}
+    folder = Path(msgspec.convert(setup, ScanSetup).folder)
+    work = {check.name: check.work for check in CHECKS}
     gc.disable()
 
-    def handle(unit: UntypedJson) -> UntypedJson:
-        name, given = unit
-        answer = work[name](folder, given)
+    def handle(message: Json) -> Message:
+        unit = msgspec.convert(message, ScanUnit)
+        answer = work[unit.check](folder, unit.unit)
         gc.collect(0)
         return answer
 
@@ -31,4 +35,4 @@ def start(setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
 
 
 if __name__ == "__main__":
-    serve(start)
+    serve(start, encode=msgspec.json.encode)

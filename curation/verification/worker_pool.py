@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from curation.verification.core.check import UnitResult
+from curation.verification.scan_messages import ScanSetup, ScanUnit
 from curation.workers.limits import Limits
 from curation.workers.pool import Pool
 from curation.workers.process import Program
@@ -16,7 +16,6 @@ from curation.workers.process import Program
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
     from curation.verification.core.check import FolderCheck
     from curation.verification.core.folder_contents import FolderContents
 
@@ -27,51 +26,57 @@ _MEMORY_MB = 4096
 _FILE_MB = 65_536
 
 
-def scan(
+def run_units(
     contents: FolderContents,
     checks: Sequence[FolderCheck],
     *,
     jobs: int,
     progress: Callable[[int], None],
 ) -> Mapping[str, Sequence[UnitResult]]:
-    """Return the answers of the children, by the name of the check.
+    """Return the results of each check's units, in order, by the name of the check.
+
+    Args:
+        contents: The folder.
+        checks: Those whose units are done.
+        jobs: Number of child processes.
+        progress: Is called with the number of units done since the last call.
 
     Raises:
         WorkerDidNotStart: a child cannot be started at all.
     """
-    named = [
+    batches = [
         (check.name, units) for check in checks for units in check.batches(contents)
     ]
-    if not named:
+    if not batches:
         return {}
-    answers: dict[str, list[list[UnitResult]]] = defaultdict(list)
+    done: dict[int, list[UnitResult]] = {}
     limits = replace(Limits(), seconds=DEADLINE, memory_mb=_MEMORY_MB, file_mb=_FILE_MB)
     with tempfile.TemporaryDirectory(prefix="csbdata-verify-") as cache:
         program = Program(
             file=_WORKER,
-            setup={"folder": str(contents.folder.resolve())},
+            setup=ScanSetup(folder=str(contents.folder.resolve())),
             environment=_offline(cache),
         )
-        batches = [[[name, unit] for unit in units] for name, units in named]
-        done: dict[int, list[UnitResult]] = {}
+        messages = [
+            [ScanUnit(check=name, unit=unit) for unit in units]
+            for name, units in batches
+        ]
         with Pool(program, jobs=jobs, limits=limits) as pool:
-            for result in pool.run_batches(batches):
-                _, units = named[result.index]
-                done[result.index] = [
-                    UnitResult(unit=unit, outcome=outcome)
-                    for unit, outcome in zip(units, result.results, strict=True)
+            for batch in pool.run_batches(messages):
+                _, units = batches[batch.index]
+                done[batch.index] = [
+                    UnitResult(unit=unit, result=result)
+                    for unit, result in zip(units, batch.results, strict=True)
                 ]
                 progress(len(units))
-    for index, (name, _) in enumerate(named):
-        answers[name].append(done[index])
-    return {
-        name: [each for batch in batches for each in batch]
-        for name, batches in answers.items()
-    }
+    results: dict[str, list[UnitResult]] = {}
+    for index, (name, _) in enumerate(batches):
+        results.setdefault(name, []).extend(done[index])
+    return results
 
 
-def _offline(cache: str) -> dict[str, UntypedJson]:
-    """Return what keeps `datasets` off the network and inside a folder."""
+def _offline(cache: str) -> dict[str, str]:
+    """Return the environment that keeps `datasets` off the network, in a folder."""
     return {
         "HF_HOME": cache,
         "HF_DATASETS_OFFLINE": "1",

@@ -43,7 +43,7 @@ def _findings(contents: FolderContents) -> Iterator[Finding]:
             yield _finding(table.path, "without the canary of the manifest")
 
 
-def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     return CheckResult(findings=tuple(_findings(contents)))
 
 

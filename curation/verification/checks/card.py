@@ -5,46 +5,45 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.system.escaping import shortened
-from curation.verification.core.check import CheckResult, FolderCheck
+from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import UnitResult
+    from curation.verification.core.check import CheckBatch, UnitResult
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "card"
 _SHOWN = 300
 
 
-def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
-    # What cannot be read has been told; nothing can be computed from it.
+def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
+    # What cannot be read is reported already; nothing can be computed from it.
     if not contents.findings:
-        yield [{"where": ""}]
+        yield [CheckUnit(where="")]
 
 
-def _work(folder: Path, _unit: UntypedJson) -> UntypedJson:
+def _work(folder: Path, _unit: CheckUnit) -> list[str]:
     """Return the names of the files that are not what the data gives."""
     from curation.packaging.derived_files import differing  # noqa: PLC0415 - draws plots
 
-    return list(differing(folder))
+    return differing(folder)
 
 
-def _judge(_contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(_contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
     findings = []
-    for each in answers:
-        if not each.answered:
-            detail = f"cannot be computed from the data: {each.outcome.detail}"
+    for result in results:
+        if not result.answered:
+            detail = f"cannot be computed from the data: {result.detail}"
             findings.append(
                 Finding(check=_NAME, where="", detail=shortened(detail, _SHOWN))
             )
             continue
         findings += [
             Finding(check=_NAME, where=name, detail="not what the data gives")
-            for name in each.value
+            for name in result.answer_as(list[str])
         ]
     return CheckResult(findings=findings)
 

@@ -160,7 +160,7 @@ def _standings(contents: FolderContents) -> Iterator[Finding]:
         )
 
 
-def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     own = counts_of(contents)
     records = {each.config for each in contents.records()}
     announced = _of_card(contents)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import orjson
 
 from curation.lint import credentials
-from curation.verification.core.check import CheckResult, FolderCheck
+from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import read_text
-from curation.verification.core.rows import first_row, group_batches, texts
+from curation.verification.core.rows import first_row, group_batches, matching_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import UnitResult
+    from curation.core.json_types import Json
+    from curation.verification.core.check import CheckBatch, UnitResult
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "credentials"
@@ -25,33 +26,51 @@ _NAME = "credentials"
 _JSON = ("{", "[", '"')
 
 
-def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
+class CredentialInRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A credential in one text of a row group; its value is not in here."""
+
+    column: str
+    #: Number of the row in its row group, from 0.
+    row: int
+    #: JSON pointer into the text's value; empty where the text is no JSON.
+    pointer: str
+    #: Name of the credential's format.
+    format: str
+
+
+def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     return group_batches(contents.tables.values())
 
 
-def _value(text: str) -> UntypedJson:
+def _value(text: str) -> Json:
     """Return the value of a JSON text, and any other text as it is."""
     if not text.startswith(_JSON):
         return text
     try:
-        return orjson.loads(text)
+        value: Json = orjson.loads(text)
     except ValueError:
         return text
+    return value
 
 
-def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
-    """Return column, row, place and format of each credential of a row group."""
+def _work(folder: Path, unit: CheckUnit) -> list[CredentialInRow]:
+    """Return the credentials of a row group, one a text at most."""
     found = []
-    for row, _, name, text in texts(
-        folder / unit["where"], unit["group"], credentials.SUSPECT
-    ):
-        credential = credentials.find_credential(_value(text))
+    for matched in matching_texts(folder / unit.where, unit.group, credentials.SUSPECT):
+        credential = credentials.find_credential(_value(matched.text))
         if credential is not None:
-            found.append([name, row, credential.pointer, credential.format])
+            found.append(
+                CredentialInRow(
+                    column=matched.column,
+                    row=matched.row,
+                    pointer=credential.pointer,
+                    format=credential.format,
+                )
+            )
     return found
 
 
-def _of_files(contents: FolderContents) -> Iterator[Finding]:
+def _in_files(contents: FolderContents) -> Iterator[Finding]:
     for name, path in contents.files.items():
         if name in contents.tables:
             continue
@@ -64,18 +83,20 @@ def _of_files(contents: FolderContents) -> Iterator[Finding]:
             yield Finding(check=_NAME, where=name, detail=found.format)
 
 
-def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
-    findings = list(_of_files(contents))
-    for each in answers:
-        path, group = each.unit["where"], each.unit["group"]
-        if not each.answered:
-            detail = f"row group {group} was not searched: {each.outcome.detail}"
+def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
+    findings = list(_in_files(contents))
+    for result in results:
+        path, group = result.unit.where, result.unit.group
+        if not result.answered:
+            detail = f"row group {group} was not searched: {result.detail}"
             findings.append(Finding(check=_NAME, where=path, detail=detail))
             continue
-        first = first_row(contents, path, group) if each.value else 0
-        for column, row, pointer, format_ in each.value:
-            place = f" at {pointer}" if pointer else ""
-            detail = f"{format_} in row {first + row}, column {column}{place}"
+        found = result.answer_as(list[CredentialInRow])
+        first = first_row(contents, path, group) if found else 0
+        for credential in found:
+            place = f" at {credential.pointer}" if credential.pointer else ""
+            row = f"row {first + credential.row}, column {credential.column}"
+            detail = f"{credential.format} in {row}{place}"
             findings.append(Finding(check=_NAME, where=path, detail=detail))
     return CheckResult(findings=findings)
 

@@ -60,7 +60,7 @@ def _compared(
             yield path, "changed: not the digest that stands in", name
 
 
-def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     findings: list[Finding] = []
     own = {name: file_digest(path) for name, path in contents.files.items()}
     # What cannot be read has been told.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NAME = "ids"
 
 
-def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     rows = records_of(contents, ("unique_id",))
     nameless = rows.filter(pl.col("unique_id").fill_null("") == "")
     again = (

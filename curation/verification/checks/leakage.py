@@ -43,7 +43,7 @@ def _shared(rows: pl.DataFrame, column: str) -> Iterator[list[dict[str, str]]]:
         yield group.to_dicts()
 
 
-def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     rows = records_of(contents, ("unique_id", "sha256", "skeleton_sha256"))
     clean = contents.manifest.get("rules", _CLEAN) == _CLEAN
     findings = list(_misplaced(rows))

@@ -8,26 +8,36 @@ from functools import cache
 from glob import has_magic
 from pathlib import Path
 from shutil import copytree
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from curation.core.benchmark import DEFAULT, holds_instances
 from curation.dataset.parquet import COLUMNS as RECORDS
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.packaging.card import FILE as CARD
 from curation.system.escaping import shortened
-from curation.verification.core.check import CheckResult, FolderCheck
+from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import UnitResult
+    from curation.verification.core.check import CheckBatch, UnitResult
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "loading"
 _SHOWN = 300
+
+
+class OpenedConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of opening one config with `datasets`."""
+
+    #: Split to its rows.
+    rows: dict[str, int] = {}
+    #: Whether `datasets` is there to open it with.
+    installed: bool = True
 
 
 def _announced(contents: FolderContents) -> dict[str, dict[str, list[str]]]:
@@ -57,10 +67,10 @@ def _broken(contents: FolderContents, files: Mapping[str, Sequence[str]]) -> lis
     return [path for path in paths if not contents.is_sound(path)]
 
 
-def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
+def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     configs = _safely_announced(contents) or {}
-    units: list[UntypedJson] = [
-        {"where": config}
+    units = [
+        CheckUnit(where=config)
         for config, files in configs.items()
         if not _broken(contents, files)
     ]
@@ -73,7 +83,7 @@ def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
 def _plainly_called(folder: Path) -> Path:
     """Return the folder, or a copy where `datasets` takes its path for a pattern.
 
-    `scan` removes the child's temporary files.
+    `run_units` removes the child's temporary files.
     """
     place = folder.resolve()
     if not has_magic(str(place)):
@@ -81,15 +91,15 @@ def _plainly_called(folder: Path) -> Path:
     return copytree(place, Path(tempfile.mkdtemp()) / "copy")
 
 
-def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
-    """Open one config as a user would; return the rows of each split."""
+def _work(folder: Path, unit: CheckUnit) -> OpenedConfig:
+    """Open one config as a user would."""
     try:
         import datasets  # noqa: PLC0415 - an extra, and slow to import
     except ImportError:
-        return None
+        return OpenedConfig(installed=False)
     datasets.disable_progress_bars()
-    loaded: Any = datasets.load_dataset(str(_plainly_called(folder)), unit["where"])
-    return {split: loaded[split].num_rows for split in loaded}
+    loaded = datasets.load_dataset(str(_plainly_called(folder)), unit.where)
+    return OpenedConfig(rows={split: loaded[split].num_rows for split in loaded})
 
 
 def _rows(contents: FolderContents, files: Sequence[str]) -> int:
@@ -133,16 +143,18 @@ def _columns(contents: FolderContents) -> Iterator[Finding]:
 
 
 def _miscounted(
-    contents: FolderContents, files: Mapping[str, Sequence[str]], answer: UnitResult
+    contents: FolderContents,
+    config: str,
+    files: Mapping[str, Sequence[str]],
+    opened: Mapping[str, int],
 ) -> Iterator[Finding]:
-    config = answer.unit["where"]
     for split, paths in files.items():
-        said, are = answer.value.get(split), _rows(contents, paths)
+        said, are = opened.get(split), _rows(contents, paths)
         if said != are:
             yield _finding(f"{config}/{split}", f"opens with {said} rows, not {are:,}")
 
 
-def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
     findings: list[Finding] = []
     configs = _safely_announced(contents)
     if configs is None:
@@ -150,21 +162,26 @@ def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResu
             _finding(CARD, "its `configs` are not as `datasets` reads them")
         )
         configs = {}
-    if any(each.answered and each.value is None for each in answers):
+    opened = {
+        result.unit.where: result.answer_as(OpenedConfig)
+        for result in results
+        if result.answered
+    }
+    if not all(config.installed for config in opened.values()):
         detail = "datasets is not installed: pip install 'csbdata[load]'"
         findings.append(_finding("", detail))
     findings += _unopened(contents, configs)
     findings += _columns(contents)
     counted: Counter[str] = Counter()
-    for each in answers:
-        config = each.unit["where"]
-        if not each.answered:
-            detail = f"does not open: {each.outcome.detail}"
-            findings.append(_finding(config, detail))
-        elif each.value is not None:
+    for result in results:
+        config = result.unit.where
+        if not result.answered:
+            findings.append(_finding(config, f"does not open: {result.detail}"))
+        elif opened[config].installed:
+            rows = opened[config].rows
             counted["configs opened"] += 1
-            counted["splits opened"] += len(each.value)
-            findings += _miscounted(contents, configs[config], each)
+            counted["splits opened"] += len(rows)
+            findings += _miscounted(contents, config, configs[config], rows)
     return CheckResult(findings=findings, counted=counted)
 
 

@@ -5,40 +5,55 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from curation.verification.checks.personal_data import SUSPECT, found_in
-from curation.verification.core.check import CheckResult, FolderCheck
+from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import LEDGER, read_text
-from curation.verification.core.rows import first_row, group_batches, texts
+from curation.verification.core.rows import first_row, group_batches, matching_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
-    from curation.verification.core.check import UnitResult
+    from curation.verification.core.check import CheckBatch, UnitResult
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "personal"
 
 
-def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
+class PersonalDataInRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What in one row of a row group may lead to a person, counted."""
+
+    #: Number of the row in its row group, from 0.
+    row: int
+    unique_id: str | None
+    #: Kind to the number of distinct ones.
+    counted: dict[str, int]
+
+
+def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     # Instances are made from schemas: theirs are drawn, or stand in the schema.
     return group_batches(
-        each
-        for each in contents.tables.values()
-        if each.holds_records or each.config == LEDGER
+        table
+        for table in contents.tables.values()
+        if table.holds_records or table.config == LEDGER
     )
 
 
-def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
-    """Return row, name of the row, and what is in it, of a row group."""
+def _work(folder: Path, unit: CheckUnit) -> list[PersonalDataInRow]:
+    """Return the rows of a row group that hold any, in order."""
     found: dict[int, Counter[str]] = {}
     names: dict[int, str | None] = {}
-    for row, name, _, text in texts(folder / unit["where"], unit["group"], SUSPECT):
-        found.setdefault(row, Counter()).update(found_in(text))
-        names[row] = name
-    return [[row, names[row], dict(found[row])] for row in sorted(found) if found[row]]
+    for matched in matching_texts(folder / unit.where, unit.group, SUSPECT):
+        found.setdefault(matched.row, Counter()).update(found_in(matched.text))
+        names[matched.row] = matched.unique_id
+    return [
+        PersonalDataInRow(row=row, unique_id=names[row], counted=dict(found[row]))
+        for row in sorted(found)
+        if found[row]
+    ]
 
 
 def _listed(where: str, counted: Counter[str]) -> Finding:
@@ -51,7 +66,7 @@ def _listed(where: str, counted: Counter[str]) -> Finding:
     return Finding(check=_NAME, where=where, detail=", ".join(parts), failure=False)
 
 
-def _of_files(contents: FolderContents) -> Iterator[tuple[str, Counter[str]]]:
+def _in_files(contents: FolderContents) -> Iterator[tuple[str, Counter[str]]]:
     for name, path in contents.files.items():
         if name not in contents.tables:
             try:
@@ -60,26 +75,28 @@ def _of_files(contents: FolderContents) -> Iterator[tuple[str, Counter[str]]]:
                 continue
 
 
-def _of_rows(
-    contents: FolderContents, answers: Sequence[UnitResult]
+def _in_rows(
+    contents: FolderContents, results: Sequence[UnitResult]
 ) -> Iterator[tuple[str, Counter[str]]]:
-    for each in answers:
-        path = each.unit["where"]
-        first = first_row(contents, path, each.unit["group"]) if each.value else 0
-        for row, name, counted in each.value or ():
+    for result in results:
+        if not result.answered:
+            continue
+        path, found = result.unit.where, result.answer_as(list[PersonalDataInRow])
+        first = first_row(contents, path, result.unit.group) if found else 0
+        for record in found:
             config = contents.tables[path].config
             where = (
-                f"{path} row {first + row}"
-                if config == LEDGER or name is None
-                else f"{config}/{name}"
+                f"{path} row {first + record.row}"
+                if config == LEDGER or record.unique_id is None
+                else f"{config}/{record.unique_id}"
             )
-            yield where, Counter(counted)
+            yield where, Counter(record.counted)
 
 
-def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
     total: Counter[str] = Counter()
     findings = []
-    for where, counted in (*_of_files(contents), *_of_rows(contents, answers)):
+    for where, counted in (*_in_files(contents), *_in_rows(contents, results)):
         if counted:
             findings.append(_listed(where, counted))
             total.update({f"places with {name}": 1 for name in counted})

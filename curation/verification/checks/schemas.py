@@ -5,23 +5,25 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.schema.dialects import BY_NAME
 from curation.schema.skeleton import skeleton_digest
 from curation.validation.both_validators import both_verdicts
 from curation.validation.metaschemas import complaint
-from curation.verification.core.check import CheckResult, FolderCheck
+from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
-from curation.verification.core.rows import columns, row_batches
+from curation.verification.core.rows import row_batches, text_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
-    from curation.verification.core.check import UnitResult
+    from curation.verification.core.check import CheckBatch, UnitResult
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "schemas"
@@ -30,20 +32,30 @@ _COLUMNS = ("unique_id", "json_schema", "dialect", "sha256", "skeleton_sha256")
 _CLEAN = "clean"
 
 
-def _batches(contents: FolderContents) -> Iterator[Sequence[UntypedJson]]:
+class RecordFaults(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with one record: nothing, where both lists are empty."""
+
+    unique_id: str | None
+    #: Why its schema is invalid in its own dialect.
+    invalid: list[str]
+    #: What else is wrong: its text, its dialect's name, its digests.
+    wrong: list[str]
+
+
+def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
     for table in contents.records():
         if set(_COLUMNS) <= set(table.metadata.schema.to_arrow_schema().names):
             yield from row_batches(table)
 
 
-def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
-    """Return what is wrong with one record: validity, then digests."""
-    rows = columns(folder / unit["where"], unit["group"], _COLUMNS)
-    row = {name: rows[name][unit["row"]] for name in _COLUMNS}
+def _work(folder: Path, unit: CheckUnit) -> RecordFaults:
+    """Return what is wrong with one record."""
+    rows = text_columns(folder / unit.where, unit.group, _COLUMNS)
+    row = {name: rows[name][unit.row] for name in _COLUMNS}
     invalid: list[str] = []
     wrong: list[str] = []
     schema = jsontext.parse((row["json_schema"] or "").encode("utf-8", "surrogatepass"))
-    dialect = BY_NAME.get(row["dialect"])
+    dialect = BY_NAME.get(row["dialect"] or "")
     if isinstance(schema, Rejected):
         wrong.append(f"json_schema is no JSON: {schema.detail}")
     elif dialect is None:
@@ -55,10 +67,10 @@ def _work(folder: Path, unit: UntypedJson) -> UntypedJson:
             wrong.append("sha256 is not that of the schema's canonical form")
         if skeleton_digest(schema, dialect) != row["skeleton_sha256"]:
             wrong.append("skeleton_sha256 is not that of the schema's skeleton")
-    return [row["unique_id"], invalid, wrong] if invalid or wrong else None
+    return RecordFaults(unique_id=row["unique_id"], invalid=invalid, wrong=wrong)
 
 
-def _invalid(schema: UntypedJson, dialect: Dialect, text: bytes) -> Iterator[str]:
+def _invalid(schema: Json, dialect: Dialect, text: bytes) -> Iterator[str]:
     found = complaint(schema, dialect)
     if found is not None:
         yield f"invalid under {dialect.name}: {found}"
@@ -68,7 +80,7 @@ def _invalid(schema: UntypedJson, dialect: Dialect, text: bytes) -> Iterator[str
             yield f"{dialect.name}: {verdict}"
 
 
-def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
     findings: list[Finding] = []
     clean = contents.manifest.get("rules", _CLEAN) == _CLEAN
     for table in contents.records():
@@ -76,25 +88,23 @@ def _judge(contents: FolderContents, answers: Sequence[UnitResult]) -> CheckResu
         if missing:
             detail = f"no column {', '.join(sorted(missing))}"
             findings.append(Finding(check=_NAME, where=table.path, detail=detail))
-    for each in answers:
-        config = each.unit["where"].partition("/")[0]
-        if not each.answered:
-            row = f"row {each.unit['row']} of row group {each.unit['group']}"
-            detail = f"{row}: {each.outcome.ending}: {each.outcome.detail}"
-            findings.append(
-                Finding(check=_NAME, where=each.unit["where"], detail=detail)
-            )
-        elif each.value is not None:
-            unique_id, invalid, wrong = each.value
-            where = f"{config}/{unique_id}"
-            findings += [
-                Finding(check=_NAME, where=where, detail=detail, failure=clean)
-                for detail in invalid
-            ]
-            findings += [
-                Finding(check=_NAME, where=where, detail=detail) for detail in wrong
-            ]
-    return CheckResult(findings=findings, counted={"schemas validated": len(answers)})
+    for result in results:
+        unit = result.unit
+        if not result.answered:
+            row = f"row {unit.row} of row group {unit.group}"
+            detail = f"{row}: {result.result.ending}: {result.detail}"
+            findings.append(Finding(check=_NAME, where=unit.where, detail=detail))
+            continue
+        faults = result.answer_as(RecordFaults)
+        where = f"{unit.where.partition('/')[0]}/{faults.unique_id}"
+        findings += [
+            Finding(check=_NAME, where=where, detail=detail, failure=clean)
+            for detail in faults.invalid
+        ]
+        findings += [
+            Finding(check=_NAME, where=where, detail=detail) for detail in faults.wrong
+        ]
+    return CheckResult(findings=findings, counted={"schemas validated": len(results)})
 
 
 SCHEMAS = FolderCheck(

@@ -44,7 +44,7 @@ def _of_table(table: ParquetTable) -> Iterator[str]:
         yield "not written with content-defined chunking"
 
 
-def _judge(contents: FolderContents, _answers: Sequence[UnitResult]) -> CheckResult:
+def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     tables = [each for each in contents.tables.values() if each.config != LEDGER]
     findings = [
         Finding(check=_NAME, where=table.path, detail=detail)

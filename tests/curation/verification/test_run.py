@@ -28,7 +28,7 @@ from curation.verification.checks.loading import LOADING
 from curation.verification.checks.personal import PERSONAL
 from curation.verification.checks.schemas import SCHEMAS
 from curation.verification.checks.viewer import MOST_ROW, VIEWER
-from curation.verification.core.check import UnitResult
+from curation.verification.core.check import CheckUnit, UnitResult
 from curation.verification.core.folder_contents import open_folder
 from curation.workers.outcomes import Ending, ProcessResult
 from tests.curation.verification.spoiling import (
@@ -219,9 +219,9 @@ def test_what_paper_rules_keep_is_noted_and_no_failure(folder: Path) -> None:
 def test_a_schema_that_kills_its_child_costs_one_line(sound: Path) -> None:
     """The record's place and how the child ended; the others are judged."""
     contents = open_folder(sound)
-    unit = {"where": TABLE, "group": 0, "row": 7}
+    unit = CheckUnit(where=TABLE, group=0, row=7)
     killed = ProcessResult(ending=Ending.CRASH, detail="killed by SIGSEGV")
-    found = SCHEMAS.judge(contents, [UnitResult(unit=unit, outcome=killed)])
+    found = SCHEMAS.judge(contents, [UnitResult(unit=unit, result=killed)])
     (line,) = map(str, found.findings)
     assert line == (f"schemas: {TABLE}: row 7 of row group 0: crash: killed by SIGSEGV")
 
