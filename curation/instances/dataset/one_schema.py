@@ -13,12 +13,11 @@ from curation.workers.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.json_types import Json
     from curation.instances.dataset.make_instances import SchemaInstances
 
 
 def witnesses(
-    schema: Mapping[str, Json] | bool | str,  # noqa: FBT001 (a boolean is a schema)
+    schema: Mapping[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
     *,
     dialect: str | None = None,
     count: int = DEFAULT_COUNT,
@@ -62,5 +61,5 @@ def witnesses(
         return instances_of(worker.ask(unit.to_json()))
 
 
-def _text_of(schema: Mapping[str, Json] | bool) -> str:  # noqa: FBT001 (as above)
+def _text_of(schema: Mapping[str, object] | bool) -> str:  # noqa: FBT001 (as above)
     return json.dumps(schema if isinstance(schema, bool) else dict(schema))

@@ -6,7 +6,9 @@ satisfies it is not decided here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
+
+from hypothesis import strategies as st
 
 from curation.schema.dialects import (
     DRAFT_04,
@@ -18,9 +20,14 @@ from curation.schema.dialects import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from hypothesis.strategies import SearchStrategy
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
+
+    #: Lists of strings and lists of schemas are one to these: `list` is invariant.
+    Schemas: TypeAlias = SearchStrategy[UntypedJson]
+    #: Strategies of the values of keywords, by keyword.
+    Keywords: TypeAlias = dict[str, Schemas]
 
 _NAMES = ("a", "b", "name", "id", "naïve key", "x-1")
 #: ECMA-262 patterns, the last two beyond what Python's `re` reads the same way.
@@ -34,7 +41,7 @@ _PATTERNS = (
     "^\\p{Lu}",
 )
 _FORMATS = ("date", "date-time", "email", "ipv4", "ipv6", "uri", "hostname")
-_ENUMERATED: tuple[UntypedJson, ...] = (
+_ENUMERATED: tuple[Json, ...] = (
     None,
     True,
     False,
@@ -55,9 +62,8 @@ _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
 class SchemaGrammar:
     """The strategies of one dialect."""
 
-    def __init__(self, strategies: Any, dialect: Dialect) -> None:  # noqa: ANN401 - a module
-        """Take Hypothesis's module of strategies, and a dialect."""
-        self._st = strategies
+    def __init__(self, dialect: Dialect) -> None:
+        """Take the dialect; nothing is drawn yet."""
         self._dialect = dialect
         self._holder = (
             "$defs" if dialect.order >= DRAFT_2019_09.order else "definitions"
@@ -66,23 +72,22 @@ class SchemaGrammar:
     def _since(self, dialect: Dialect) -> bool:
         return self._dialect.order >= dialect.order
 
-    def documents(self, leaves: int) -> Any:  # noqa: ANN401 - a strategy
+    def documents(self, leaves: int) -> SearchStrategy[dict[str, Json]]:
         """Draw whole schemas: `$schema`, sometimes definitions, and the rest."""
-        st = self._st
         inner = st.recursive(self._leaves(), self._branches, max_leaves=leaves)
 
-        def document(body: UntypedJson, shared: UntypedJson) -> UntypedJson:
-            if isinstance(body, bool):
-                body = {} if body else {"not": {}}
-            head: dict[str, UntypedJson] = {"$schema": self._dialect.uri, **body}
+        def document(body: Json, shared: Json) -> dict[str, Json]:
+            members = body if isinstance(body, dict) else {}
+            if body is False:
+                members = {"not": {}}
+            head: dict[str, Json] = {"$schema": self._dialect.uri, **members}
             if _refers(body) or shared is not None:
                 head[self._holder] = {"shared": {} if shared is None else shared}
             return head
 
         return st.builds(document, inner, st.none() | inner)
 
-    def _leaves(self) -> Any:  # noqa: ANN401 - a strategy
-        st = self._st
+    def _leaves(self) -> Schemas:
         plain = st.sampled_from([{"type": name} for name in _TYPES])
         several = st.lists(
             st.sampled_from(_TYPES), min_size=1, max_size=3, unique=True
@@ -91,17 +96,23 @@ class SchemaGrammar:
             st.sampled_from(_ENUMERATED), min_size=1, max_size=4, unique_by=repr
         ).map(lambda listed: {"enum": listed})
         reference = st.just({"$ref": f"#/{self._holder}/shared"})
-        own = [plain, self._numbers(), self._strings(), values, several, reference]
+        own: list[Schemas] = [
+            plain,
+            self._numbers(),
+            self._strings(),
+            values,
+            several,
+            reference,
+        ]
         if self._since(DRAFT_06):
             own.append(st.sampled_from(_ENUMERATED).map(lambda value: {"const": value}))
             own.append(st.booleans())
         return st.one_of(own)
 
-    def _numbers(self) -> Any:  # noqa: ANN401 - a strategy
-        st = self._st
+    def _numbers(self) -> Schemas:
 
-        def build(kind: str, least: int, span: int, words: set[str]) -> UntypedJson:
-            found: dict[str, UntypedJson] = {"type": kind}
+        def build(kind: str, least: int, span: int, words: set[str]) -> Json:
+            found: dict[str, Json] = {"type": kind}
             if "least" in words:
                 found["minimum"] = least
             if "most" in words:
@@ -123,8 +134,7 @@ class SchemaGrammar:
             st.sets(st.sampled_from(("least", "most", "strict", "multiple"))),
         )
 
-    def _strings(self) -> Any:  # noqa: ANN401 - a strategy
-        st = self._st
+    def _strings(self) -> Schemas:
         lengths = st.tuples(st.integers(0, 5), st.integers(0, 8)).map(
             lambda pair: {
                 "type": "string",
@@ -140,8 +150,7 @@ class SchemaGrammar:
         )
         return lengths | patterns | formats
 
-    def _branches(self, inner: Any) -> Any:  # noqa: ANN401 - strategies
-        st = self._st
+    def _branches(self, inner: Schemas) -> Schemas:
         several = st.lists(inner, min_size=1, max_size=3)
         own = [self._objects(inner), self._arrays(inner)]
         own += [_keyed(several, keyword) for keyword in ("anyOf", "oneOf", "allOf")]
@@ -154,14 +163,13 @@ class SchemaGrammar:
             )
         return st.one_of(own)
 
-    def _objects(self, inner: Any) -> Any:  # noqa: ANN401 - strategies
-        st = self._st
+    def _objects(self, inner: Schemas) -> Schemas:
         names = st.sampled_from(_NAMES)
         if self._dialect is DRAFT_04:
             required = st.lists(names, min_size=1, max_size=3, unique=True)
         else:
             required = st.lists(names, max_size=3, unique=True)
-        optional = {
+        optional: Keywords = {
             "properties": st.dictionaries(names, inner, max_size=4),
             "required": required,
             "additionalProperties": inner | st.booleans(),
@@ -178,8 +186,7 @@ class SchemaGrammar:
             optional["unevaluatedProperties"] = inner
         return self._some({"type": st.just("object")}, optional)
 
-    def _dependencies(self, inner: Any) -> dict[str, Any]:  # noqa: ANN401 - strategies
-        st = self._st
+    def _dependencies(self, inner: Schemas) -> Keywords:
         names = st.sampled_from(_NAMES)
         listed = st.lists(names, min_size=1, max_size=2, unique=True)
         if not self._since(DRAFT_2019_09):
@@ -190,10 +197,9 @@ class SchemaGrammar:
             "dependentSchemas": st.dictionaries(names, inner, max_size=2),
         }
 
-    def _arrays(self, inner: Any) -> Any:  # noqa: ANN401 - strategies
-        st = self._st
+    def _arrays(self, inner: Schemas) -> Schemas:
         tuples = st.lists(inner, min_size=1, max_size=3)
-        optional = {
+        optional: Keywords = {
             "minItems": st.integers(0, 2),
             "maxItems": st.integers(2, 6),
             "uniqueItems": st.booleans(),
@@ -213,11 +219,10 @@ class SchemaGrammar:
             optional["unevaluatedItems"] = inner
         return self._some({"type": st.just("array")}, optional)
 
-    def _some(self, always: dict[str, Any], optional: dict[str, Any]) -> Any:  # noqa: ANN401 - a strategy
+    def _some(self, always: Keywords, optional: Keywords) -> Schemas:
         """Draw a schema with a few of the optional keywords."""
-        st = self._st
 
-        def choose(words: list[str]) -> Any:  # noqa: ANN401 - a strategy
+        def choose(words: list[str]) -> Schemas:
             chosen = {word: optional[word] for word in words}
             return st.fixed_dictionaries({**always, **chosen})
 
@@ -225,20 +230,24 @@ class SchemaGrammar:
         return words.flatmap(choose)
 
 
-def _keyed(strategy: Any, keyword: str) -> Any:  # noqa: ANN401 - strategies
-    wrap: Callable[[UntypedJson], UntypedJson] = lambda value: {keyword: value}  # noqa: E731 - typed
-    return strategy.map(wrap)
+def _keyed(strategy: Schemas, keyword: str) -> Schemas:
+    """Draw schemas of one keyword, whose values a strategy draws."""
+
+    def wrapped(value: Json) -> Json:
+        return {keyword: value}
+
+    return strategy.map(wrapped)
 
 
-def _refers(schema: UntypedJson) -> bool:
+def _refers(schema: Json) -> bool:
     """Return whether a reference stands anywhere in a schema drawn here."""
-    stack = [schema]
-    while stack:
-        each = stack.pop()
-        if isinstance(each, dict):
-            if "$ref" in each:
+    pending = [schema]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            if "$ref" in value:
                 return True
-            stack.extend(each.values())
-        elif isinstance(each, list):
-            stack.extend(each)
+            pending.extend(value.values())
+        elif isinstance(value, list):
+            pending.extend(value)
     return False

@@ -18,133 +18,157 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.load_schema import read_schema
-from curation.instances.hypothesis.schema_grammar import SchemaGrammar
 from curation.instances.near_misses.search import near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
-from curation.schema.dialects import BY_NAME, Dialect
+from curation.schema.dialects import BY_NAME
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hypothesis.strategies import SearchStrategy
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.model import NearMiss, Witness
+
+    #: A schema as `json.dumps` takes it.
+    Schema: TypeAlias = Mapping[str, object] | bool
 
 _SEEDS = 2**32 - 1
 #: Values that a drawn instance has beyond what is required.
 _MOST_VALUES = 60
-_SUBJECTS = 64
+#: Schemas that are kept compiled.
+_SCHEMAS = 64
 
 
 class UnusableSchemaError(ValueError):
     """No validator here can use the schema, or it has no known instance."""
 
 
-def _hypothesis() -> Any:  # noqa: ANN401 - the module, where it is there
+def _require_hypothesis() -> None:
+    """Check that Hypothesis can be imported: this module is imported without it.
+
+    Raises:
+        ModuleNotFoundError: it is not installed; the message says what to type.
+    """
     try:
-        from hypothesis import strategies  # noqa: PLC0415 - an extra
+        import hypothesis  # noqa: F401, PLC0415 - an extra
     except ModuleNotFoundError as error:
         message = "strategies need Hypothesis: pip install 'csbdata[strategies]'"
         raise ModuleNotFoundError(message, name="hypothesis") from error
-    return strategies
 
 
 def schemas(
     dialect: str = "2020-12", *, satisfiable: bool = True, leaves: int = 12
-) -> SearchStrategy[UntypedJson]:
-    """Draw schemas of a dialect (`draft-04` ... `2020-12`), each with its `$schema`.
+) -> SearchStrategy[dict[str, Json]]:
+    """Draw schemas of a dialect, each with its `$schema`.
 
-    They are valid under the metaschema, and with `satisfiable` have an instance.
-    `leaves` bounds how many schemas without subschemas one is made of.
+    They are valid under the metaschema.
+
+    Args:
+        dialect: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`.
+        satisfiable: Draw only schemas of which an instance is known.
+        leaves: Bounds how many schemas without subschemas one is made of.
 
     Raises:
         KeyError: there is no such dialect.
+        ModuleNotFoundError: Hypothesis is not installed.
     """
-    grammar = SchemaGrammar(_hypothesis(), BY_NAME[dialect])
-    drawn: SearchStrategy[UntypedJson] = grammar.documents(leaves)
-    return drawn.filter(_has_witness(BY_NAME[dialect])) if satisfiable else drawn
+    _require_hypothesis()
+    from curation.instances.hypothesis.schema_grammar import (  # noqa: PLC0415 - an extra
+        SchemaGrammar,
+    )
+
+    def has_witness(schema: Json) -> bool:
+        return bool(_found(_compiled(json.dumps(schema), dialect), 0, 0))
+
+    drawn = SchemaGrammar(BY_NAME[dialect]).documents(leaves)
+    return drawn.filter(has_witness) if satisfiable else drawn
 
 
-def _has_witness(dialect: Dialect) -> Any:  # noqa: ANN401 - a filter of Hypothesis
-    def has_witness(schema: UntypedJson) -> bool:
-        subject = _subject(json.dumps(schema), dialect.name)
-        return bool(_found(subject, 0, 0))
-
-    return has_witness
-
-
-def instances(schema: UntypedJson, dialect: str = "") -> SearchStrategy[UntypedJson]:
+def instances(schema: Schema, dialect: str = "") -> SearchStrategy[Json]:
     """Draw values that a schema accepts; an empty dialect is decided from `$schema`.
 
     Raises:
         UnusableSchemaError: the schema cannot be used, or no instance is known.
+        ModuleNotFoundError: Hypothesis is not installed.
     """
-    drawn: SearchStrategy[UntypedJson] = _witnesses(schema, dialect).map(_value_of)
-    return drawn
+    return _witnesses(schema, dialect).map(_value_of)
 
 
 def violations(
-    schema: UntypedJson, dialect: str = "", *, keyword: str | None = None
+    schema: Schema, dialect: str = "", *, keyword: str | None = None
 ) -> SearchStrategy[NearMiss]:
     """Draw near misses: an accepted value with one edit, refused for one keyword.
 
-    With `keyword`, only those that it refuses.
+    Args:
+        schema: The schema.
+        dialect: Name of its dialect; where empty, it is decided from `$schema`.
+        keyword: Draw only what this keyword refuses.
 
     Raises:
         UnusableSchemaError: the schema cannot be used, no instance is known, or none
             can be turned into such a near miss.
+        ModuleNotFoundError: Hypothesis is not installed.
     """
-    st = _hypothesis()
-    subject = _usable(schema, dialect)
+    _require_hypothesis()
+    from hypothesis import strategies as st  # noqa: PLC0415 - an extra
+
+    compiled = _usable(schema, dialect)
 
     def missed(witness: Witness, seed: int) -> list[NearMiss]:
-        found = near_misses(subject, [witness], seed)
+        found = near_misses(compiled, [witness], seed)
         return [miss for miss in found if keyword in (None, miss.keyword)]
 
-    if not any(missed(witness, 0) for witness in _found(subject, 0, _MOST_VALUES)):
+    if not any(missed(witness, 0) for witness in _found(compiled, 0, _MOST_VALUES)):
         what = "nothing is refused" if keyword is None else f"{keyword} refuses nothing"
         raise UnusableSchemaError(what)
     choices = st.builds(missed, _witnesses(schema, dialect), st.integers(0, 255))
-    drawn: SearchStrategy[NearMiss] = choices.filter(bool).flatmap(st.sampled_from)
-    return drawn
+    return choices.filter(bool).flatmap(st.sampled_from)
 
 
-def _witnesses(schema: UntypedJson, dialect: str) -> Any:  # noqa: ANN401 - a strategy
-    st = _hypothesis()
-    subject = _usable(schema, dialect)
+def _witnesses(schema: Schema, dialect: str) -> SearchStrategy[Witness]:
+    _require_hypothesis()
+    from hypothesis import strategies as st  # noqa: PLC0415 - an extra
 
-    def made(values: int, seed: int) -> Witness | None:
-        found = _found(subject, seed, values)
-        return found[-1 if values else 0] if found else None
+    compiled = _usable(schema, dialect)
 
-    drawn = st.builds(made, st.integers(0, _MOST_VALUES), st.integers(0, _SEEDS))
-    return drawn.filter(lambda each: each is not None)
+    def last(values: int, seed: int) -> tuple[Witness, ...]:
+        found = _found(compiled, seed, values)
+        return found[-1:] if values else found[:1]
+
+    drawn = st.builds(last, st.integers(0, _MOST_VALUES), st.integers(0, _SEEDS))
+    return drawn.filter(bool).map(_first)
 
 
-def _value_of(witness: Witness) -> UntypedJson:
+def _first(witnesses: tuple[Witness, ...]) -> Witness:
+    return witnesses[0]
+
+
+def _value_of(witness: Witness) -> Json:
     return witness.value
 
 
-def _found(subject: CompiledSchema, seed: int, values: int) -> tuple[Witness, ...]:
+def _found(compiled: CompiledSchema, seed: int, values: int) -> tuple[Witness, ...]:
     budget = Budget(full=values, random=values, count=3 if values else 2)
-    return find_witnesses(subject, seed, budget).found
+    return find_witnesses(compiled, seed, budget).found
 
 
-def _usable(schema: UntypedJson, dialect: str) -> CompiledSchema:
-    subject = _subject(json.dumps(schema), dialect)
-    found = find_witnesses(subject)
+def _usable(schema: Schema, dialect: str) -> CompiledSchema:
+    compiled = _compiled(json.dumps(schema), dialect)
+    found = find_witnesses(compiled)
     if not found.found:
         raise UnusableSchemaError(f"{found.obstacle}: {found.detail}")
-    return subject
+    return compiled
 
 
-@lru_cache(maxsize=_SUBJECTS)
-def _subject(text: str, dialect: str) -> CompiledSchema:
-    subject = read_schema(text, dialect)
-    if isinstance(subject, Rejected):
-        raise UnusableSchemaError(f"{subject.reason}: {subject.detail}")
-    return subject
+@lru_cache(maxsize=_SCHEMAS)
+def _compiled(text: str, dialect: str) -> CompiledSchema:
+    compiled = read_schema(text, dialect)
+    if isinstance(compiled, Rejected):
+        raise UnusableSchemaError(f"{compiled.reason}: {compiled.detail}")
+    return compiled

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,10 +10,7 @@ from curation.instances.dataset.one_schema import witnesses
 from curation.instances.model import InstanceKind
 from curation.satisfiability.prove import Answer
 
-if TYPE_CHECKING:
-    from curation.core.json_types import Json
-
-_SCHEMA: dict[str, Json] = {"type": "integer", "minimum": 3}
+_SCHEMA: dict[str, object] = {"type": "integer", "minimum": 3}
 
 
 def test_witnesses_and_near_misses_are_values() -> None:
@@ -44,7 +40,7 @@ def test_the_count_is_the_most_that_is_looked_for() -> None:
 
 def test_a_dialect_decides_what_keywords_mean() -> None:
     """`exclusiveMinimum: true` is a schema of draft-04 alone."""
-    strict: dict[str, Json] = {**_SCHEMA, "exclusiveMinimum": True}
+    strict: dict[str, object] = {**_SCHEMA, "exclusiveMinimum": True}
     assert witnesses(strict, dialect="draft-04").answer is Answer.SATISFIABLE
     assert witnesses(strict, dialect="2020-12").reason == "unusable"
 
@@ -58,7 +54,7 @@ def test_a_dialect_decides_what_keywords_mean() -> None:
     ],
 )
 def test_without_a_witness_there_is_a_reason(
-    schema: dict[str, Json] | bool | str,  # noqa: FBT001 (a boolean is a schema)
+    schema: dict[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
     answer: Answer,
     reason: str,
 ) -> None:
