@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.keyword_values import accepts_everything
+from curation.instances.constraints.keyword_values import (
+    accepts_everything,
+    array_of,
+    names_of,
+)
 from curation.json.values import is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
-    _Test = Callable[[dict[str, UntypedJson], Dialect], bool]
+    _Schema = Mapping[str, Json]
+    _Test = Callable[[_Schema, Dialect], bool]
 
 #: What both validators assert, by dialect; some are older than their draft.
 _FORMATS_04: Final = frozenset(
@@ -50,142 +55,157 @@ _FORMATS: Final = {
 _TYPES: Final = frozenset({"string", "object", "array", "number", "boolean", "null"})
 
 
-def asserting_keywords(schema: UntypedJson, dialect: Dialect) -> tuple[str, ...]:
+def asserting_keywords(schema: Json, dialect: Dialect) -> tuple[str, ...]:
     """Return the keywords that some value may fail, in the order they stand.
 
     `minLength: 0`, `uniqueItems: false`, `not: false` and their like never fail.
+
+    Example:
+        >>> from curation.schema.dialects import DRAFT_07
+        >>> asserting_keywords({"minLength": 0, "maxLength": 9, "title": "t"}, DRAFT_07)
+        ('maxLength',)
     """
     if not isinstance(schema, dict):
         return ()
     known = dialect.effective
     return tuple(
-        word
-        for word in schema
-        if word in _CAN_FAIL
-        and (word in known or word == "format")
-        and _CAN_FAIL[word](schema, dialect)
+        keyword
+        for keyword in schema
+        if keyword in _CAN_FAIL
+        and (keyword in known or keyword == "format")
+        and _CAN_FAIL[keyword](schema, dialect)
     )
 
 
-def formats(dialect: Dialect) -> frozenset[str]:
+def asserted_formats(dialect: Dialect) -> frozenset[str]:
     """Return the formats that both validators assert under a dialect."""
     return _FORMATS[dialect.name]
 
 
-def _positive(word: str) -> _Test:
-    return lambda schema, _: is_number(schema[word]) and schema[word] > 0
-
-
-def _number(word: str) -> _Test:
-    return lambda schema, _: is_number(schema[word])
-
-
-def _bound(word: str, flag: str) -> _Test:
-    """Draft-04's boolean flag takes the place of the bound beside it."""
-    return lambda schema, _: is_number(schema[word]) and schema.get(flag) is not True
-
-
-def _flag(word: str, bound: str) -> _Test:
-    def test(schema: dict[str, UntypedJson], _: Dialect) -> bool:
-        if schema[word] is True:
-            return is_number(schema.get(bound))
-        return is_number(schema[word])
+def _is_above_zero(keyword: str) -> _Test:
+    def test(schema: _Schema, _: Dialect) -> bool:
+        value = schema[keyword]
+        return is_number(value) and value > 0
 
     return test
 
 
-def _type(schema: dict[str, UntypedJson], _: Dialect) -> bool:
-    named = schema["type"]
-    return not set([named] if isinstance(named, str) else named) >= _TYPES
+def _is_number(keyword: str) -> _Test:
+    return lambda schema, _: is_number(schema[keyword])
 
 
-def _entries(word: str) -> _Test:
-    def test(schema: dict[str, UntypedJson], _: Dialect) -> bool:
-        value = schema[word]
+def _is_string(keyword: str) -> _Test:
+    return lambda schema, _: isinstance(schema[keyword], str)
+
+
+def _is_false(keyword: str) -> _Test:
+    return lambda schema, _: schema[keyword] is False
+
+
+def _can_refuse(keyword: str) -> _Test:
+    return lambda schema, _: not accepts_everything(schema[keyword])
+
+
+def _is_bound(keyword: str, flag: str) -> _Test:
+    """Draft-04's boolean flag takes the place of the bound beside it."""
+    return lambda schema, _: is_number(schema[keyword]) and schema.get(flag) is not True
+
+
+def _is_exclusive_bound(keyword: str, bound: str) -> _Test:
+    def test(schema: _Schema, _: Dialect) -> bool:
+        value = schema.get(bound) if schema[keyword] is True else schema[keyword]
+        return is_number(value)
+
+    return test
+
+
+def _leaves_out_types(schema: _Schema, _: Dialect) -> bool:
+    return not set(names_of(schema["type"])) >= _TYPES
+
+
+def _has_entry(keyword: str) -> _Test:
+    """Return the test for a dependency that can refuse an object."""
+
+    def test(schema: _Schema, _: Dialect) -> bool:
+        value = schema[keyword]
         return isinstance(value, dict) and any(
-            bool(each) if isinstance(each, list) else not accepts_everything(each)
-            for each in value.values()
+            bool(needs) if isinstance(needs, list) else not accepts_everything(needs)
+            for needs in value.values()
         )
 
     return test
 
 
-def _is_false(word: str) -> _Test:
-    return lambda schema, _: schema[word] is False
-
-
-def _branches(word: str) -> _Test:
-    def test(schema: dict[str, UntypedJson], _: Dialect) -> bool:
-        value = schema[word]
+def _has_refusing_branch(keyword: str) -> _Test:
+    def test(schema: _Schema, _: Dialect) -> bool:
+        value = schema[keyword]
         if not isinstance(value, list):
             return False
-        trivial = sum(map(accepts_everything, value))
-        if word == "anyOf":
-            return not trivial
-        return not trivial or len(value) > 1
+        accepting = sum(map(accepts_everything, value))
+        if keyword == "anyOf":
+            return not accepting
+        return not accepting or len(value) > 1
 
     return test
 
 
-def _conditional(schema: dict[str, UntypedJson], _: Dialect) -> bool:
-    test = schema["if"]
-    parts = {"then": True, "else": True} | schema
-    then = not accepts_everything(parts["then"]) and test is not False
-    other = not accepts_everything(parts["else"]) and not accepts_everything(test)
-    return then or other
+def _has_refusing_consequence(schema: _Schema, _: Dialect) -> bool:
+    condition = schema["if"]
+    then = not accepts_everything(schema.get("then", True)) and condition is not False
+    other = not accepts_everything(schema.get("else", True))
+    return then or (other and not accepts_everything(condition))
 
 
-def _contains(schema: dict[str, UntypedJson], dialect: Dialect) -> bool:
+def _decides_by_contains(schema: _Schema, dialect: Dialect) -> bool:
     """Beside `minContains` or `maxContains` jsonschema-rs names that keyword."""
     counts = dialect.assertions & {"minContains", "maxContains"}
     return counts.isdisjoint(schema)
 
 
-def _format(schema: dict[str, UntypedJson], dialect: Dialect) -> bool:
-    return isinstance(schema["format"], str) and schema["format"] in formats(dialect)
+def _is_asserted_format(schema: _Schema, dialect: Dialect) -> bool:
+    name = schema["format"]
+    return isinstance(name, str) and name in asserted_formats(dialect)
+
+
+def _counts_contained(schema: _Schema, dialect: Dialect) -> bool:
+    return "contains" in schema and _is_above_zero("minContains")(schema, dialect)
 
 
 _CAN_FAIL: Final[dict[str, _Test]] = {
-    "type": _type,
+    "type": _leaves_out_types,
     "enum": lambda schema, _: isinstance(schema["enum"], list),
     "const": lambda _, __: True,
-    "minimum": _bound("minimum", "exclusiveMinimum"),
-    "maximum": _bound("maximum", "exclusiveMaximum"),
-    "exclusiveMinimum": _flag("exclusiveMinimum", "minimum"),
-    "exclusiveMaximum": _flag("exclusiveMaximum", "maximum"),
-    "multipleOf": _number("multipleOf"),
-    "minLength": _positive("minLength"),
-    "maxLength": _number("maxLength"),
-    "pattern": lambda schema, _: isinstance(schema["pattern"], str),
-    "format": _format,
-    "minItems": _positive("minItems"),
-    "maxItems": _number("maxItems"),
+    "minimum": _is_bound("minimum", "exclusiveMinimum"),
+    "maximum": _is_bound("maximum", "exclusiveMaximum"),
+    "exclusiveMinimum": _is_exclusive_bound("exclusiveMinimum", "minimum"),
+    "exclusiveMaximum": _is_exclusive_bound("exclusiveMaximum", "maximum"),
+    "multipleOf": _is_number("multipleOf"),
+    "minLength": _is_above_zero("minLength"),
+    "maxLength": _is_number("maxLength"),
+    "pattern": _is_string("pattern"),
+    "format": _is_asserted_format,
+    "minItems": _is_above_zero("minItems"),
+    "maxItems": _is_number("maxItems"),
     "uniqueItems": lambda schema, _: schema["uniqueItems"] is True,
-    "contains": _contains,
-    "minContains": lambda schema, _: "contains" in schema and schema["minContains"] > 0,
+    "contains": _decides_by_contains,
+    "minContains": _counts_contained,
     "maxContains": lambda schema, _: "contains" in schema,
     "items": _is_false("items"),
     "additionalItems": lambda schema, _: (
         schema["additionalItems"] is False and isinstance(schema.get("items"), list)
     ),
-    "unevaluatedItems": lambda schema, _: (
-        not accepts_everything(schema["unevaluatedItems"])
-    ),
-    "required": lambda schema, _: (
-        isinstance(schema["required"], list) and bool(schema["required"])
-    ),
-    "minProperties": _positive("minProperties"),
-    "maxProperties": _number("maxProperties"),
+    "unevaluatedItems": _can_refuse("unevaluatedItems"),
+    "required": lambda schema, _: bool(array_of(schema, "required")),
+    "minProperties": _is_above_zero("minProperties"),
+    "maxProperties": _is_number("maxProperties"),
     "additionalProperties": _is_false("additionalProperties"),
-    "unevaluatedProperties": lambda schema, _: (
-        not accepts_everything(schema["unevaluatedProperties"])
-    ),
-    "propertyNames": lambda schema, _: not accepts_everything(schema["propertyNames"]),
-    "dependencies": _entries("dependencies"),
-    "dependentRequired": _entries("dependentRequired"),
-    "dependentSchemas": _entries("dependentSchemas"),
-    "anyOf": _branches("anyOf"),
-    "oneOf": _branches("oneOf"),
+    "unevaluatedProperties": _can_refuse("unevaluatedProperties"),
+    "propertyNames": _can_refuse("propertyNames"),
+    "dependencies": _has_entry("dependencies"),
+    "dependentRequired": _has_entry("dependentRequired"),
+    "dependentSchemas": _has_entry("dependentSchemas"),
+    "anyOf": _has_refusing_branch("anyOf"),
+    "oneOf": _has_refusing_branch("oneOf"),
     "not": lambda schema, _: schema["not"] is not False,
-    "if": _conditional,
+    "if": _has_refusing_consequence,
 }

@@ -1,115 +1,136 @@
-"""How deep the shallowest value of a place nests; infinite where it never ends."""
+"""How deep the shallowest value of a schema nests; infinite where it never ends."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from curation.instances.constraints.keyword_values import item_keywords
+from curation.instances.constraints.keyword_values import (
+    array_of,
+    item_keywords,
+    names_of,
+    object_of,
+)
+from curation.json.values import is_number
 
 if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.locations import SchemaLocation
 
-_SCALARS = {"string", "integer", "number", "boolean", "null"}
+_SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
+
+
+class _Alternatives(NamedTuple):
+    """Schemas of which a value needs one."""
+
+    #: Levels of the instance between the value and what meets the schema: 0 or 1.
+    levels: int
+    locations: tuple[SchemaLocation, ...]
 
 
 def minimal_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
     """Return the least nesting of a value, as far as required keywords tell.
 
-    A lower bound, found as a least fixed point over the places that are needed.
+    A lower bound, found as a least fixed point over the schemas that are needed.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> schema = {"type": "array", "items": {"$ref": "#"}, "minItems": 1}
+        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+        >>> minimal_depth(compiled, compiled.root)
+        inf
     """
     if location not in compiled.minimal_depths:
-        edges = _reachable(compiled, location)
-        found = dict.fromkeys(edges, math.inf)
+        needs = _reachable_needs(compiled, location)
+        found = dict.fromkeys(needs, math.inf)
         changed = True
         while changed:
             changed = False
-            for place, groups in edges.items():
-                new = _height(groups, found, compiled)
-                if new < found[place]:
-                    found[place], changed = new, True
+            for place, needed in needs.items():
+                depth = _depth(needed, found, compiled)
+                if depth < found[place]:
+                    found[place], changed = depth, True
         compiled.minimal_depths.update(found)
     return compiled.minimal_depths[location]
 
 
-#: Steps down, then alternatives: one of these places is needed.
-_Group = tuple[int, tuple["SchemaLocation", ...]]
-
-
-def _height(
-    groups: list[_Group], found: dict[SchemaLocation, float], compiled: CompiledSchema
+def _depth(
+    needed: list[_Alternatives],
+    found: dict[SchemaLocation, float],
+    compiled: CompiledSchema,
 ) -> float:
     known = compiled.minimal_depths
     highest = 0.0
-    for step, places in groups:
-        least = min(known.get(each, found.get(each, math.inf)) for each in places)
-        highest = max(highest, least + step)
+    for levels, locations in needed:
+        least = min(
+            known.get(location, found.get(location, math.inf)) for location in locations
+        )
+        highest = max(highest, least + levels)
     return highest
 
 
-def _reachable(
-    compiled: CompiledSchema, location: SchemaLocation
-) -> dict[SchemaLocation, list[_Group]]:
-    edges: dict[SchemaLocation, list[_Group]] = {}
-    stack = [location]
+def _reachable_needs(
+    compiled: CompiledSchema, start: SchemaLocation
+) -> dict[SchemaLocation, list[_Alternatives]]:
+    needs: dict[SchemaLocation, list[_Alternatives]] = {}
+    stack = [start]
     while stack:
-        each = stack.pop()
-        if each in edges or each in compiled.minimal_depths:
+        location = stack.pop()
+        if location in needs or location in compiled.minimal_depths:
             continue
-        edges[each] = _groups(compiled, each)
-        for _, places in edges[each]:
-            stack.extend(places)
-    return edges
+        needs[location] = _needs(compiled, location)
+        for alternatives in needs[location]:
+            stack.extend(alternatives.locations)
+    return needs
 
 
-def _groups(compiled: CompiledSchema, location: SchemaLocation) -> list[_Group]:
+def _needs(compiled: CompiledSchema, location: SchemaLocation) -> list[_Alternatives]:
+    """Return what every value of a schema needs."""
     schema = location.schema
     if not isinstance(schema, dict) or "enum" in schema or "const" in schema:
         return []
-    child = compiled.child
-    found: list[_Group] = []
+    found: list[_Alternatives] = []
     target = compiled.target(location) if "$ref" in schema else None
     if target is not None:
-        found.append((0, (target,)))
+        found.append(_Alternatives(0, (target,)))
         if compiled.dialect.ref_hides_siblings:
             return found
-    count = len(_list(schema.get("allOf")))
-    found += [(0, (child(location, ("allOf", str(index))),)) for index in range(count)]
+    found += [
+        _Alternatives(0, (branch,)) for branch in _branches(compiled, location, "allOf")
+    ]
     for keyword in ("anyOf", "oneOf"):
-        count = len(_list(schema.get(keyword)))
-        if count:
-            places = (child(location, (keyword, str(index))) for index in range(count))
-            found.append((0, tuple(places)))
-    named = schema.get("type")
-    if named is not None and not _SCALARS.isdisjoint(
-        [named] if isinstance(named, str) else named
-    ):
-        return found
-    return found + _inner(compiled, location, named)
-
-
-def _inner(
-    compiled: CompiledSchema, location: SchemaLocation, named: object
-) -> list[_Group]:
-    schema, child = location.schema, compiled.child
-    found: list[_Group] = []
-    members = schema.get("properties")
-    if named in ("object", ["object"]) and isinstance(members, dict):
-        found += [
-            (1, (child(location, ("properties", name)),))
-            for name in _list(schema.get("required"))
-            if name in members
-        ]
-    least = schema.get("minItems", 0)
-    if named in ("array", ["array"]) and isinstance(least, int | float) and least > 0:
-        prefix, rest = item_keywords(schema, compiled.dialect)
-        if prefix and schema[prefix]:
-            found.append((1, (child(location, (prefix, "0")),)))
-        elif rest:
-            found.append((1, (child(location, (rest,)),)))
+        branches = _branches(compiled, location, keyword)
+        if branches:
+            found.append(_Alternatives(0, branches))
+    types = names_of(schema.get("type"))
+    if _SCALARS.isdisjoint(types):
+        found += _needs_below(compiled, location, types)
     return found
 
 
-def _list(value: object) -> list[str]:
-    return value if isinstance(value, list) else []
+def _branches(
+    compiled: CompiledSchema, location: SchemaLocation, keyword: str
+) -> tuple[SchemaLocation, ...]:
+    count = len(array_of(location.schema, keyword))
+    return tuple(compiled.child(location, (keyword, str(at))) for at in range(count))
+
+
+def _needs_below(
+    compiled: CompiledSchema, location: SchemaLocation, types: list[str]
+) -> list[_Alternatives]:
+    """Return what required properties and the first element need."""
+    schema, child = location.schema, compiled.child
+    if types == ["object"]:
+        declared = object_of(schema, "properties")
+        return [
+            _Alternatives(1, (child(location, ("properties", name)),))
+            for name in names_of(schema.get("required"))
+            if name in declared
+        ]
+    least = schema.get("minItems", 0)
+    if types != ["array"] or not is_number(least) or least <= 0:
+        return []
+    prefix, rest = item_keywords(schema, compiled.dialect)
+    if prefix and schema[prefix]:
+        return [_Alternatives(1, (child(location, (prefix, "0")),))]
+    return [_Alternatives(1, (child(location, (rest,)),))] if rest else []

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.model import NearMiss
-from curation.json.pointer import pointer, tokens_of
-from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.json.pointer import at, pointer, tokens_of
+from curation.schema.keywords import REFERENCE_KEYWORDS, Shape
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import (
         CompiledSchema,
         FailedAssertion,
@@ -46,9 +46,9 @@ DECIDING: Final = frozenset(
         "unevaluatedProperties",
     }
 )
-_CONDITIONAL = ("then", "else")
-#: Transparent keywords below which one value of the instance is met.
-_DESCENDING = ("properties", "patternProperties", "items", "prefixItems")
+_CONDITIONAL: Final = ("then", "else")
+#: Keywords that pass on what fails below them, each for one member of the value.
+_DESCENDING: Final = ("properties", "patternProperties", "items", "prefixItems")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,89 +62,98 @@ class Violation:
     instance_pointer: str
 
     def row(self) -> tuple[str, str, str]:
-        """Return the label as `NearMiss.keywords` holds it."""
+        """Return the violation as `NearMiss.keywords` holds it."""
         return self.keyword, self.schema_pointer, self.instance_pointer
 
 
-def find_violations(
-    compiled: CompiledSchema, value: UntypedJson
-) -> tuple[Violation, ...]:
-    """Return what a value fails, each once, in the validator's order."""
-    found = (_label(compiled, value, each) for each in compiled.errors(value))
+def find_violations(compiled: CompiledSchema, value: Json) -> tuple[Violation, ...]:
+    """Return what a value fails, each once, in the validator's order.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> schema = {"properties": {"a": {"type": "string"}}}
+        >>> compiled = CompiledSchema.from_json(schema, "draft-07")
+        >>> find_violations(compiled, {"a": 1})[0].row()
+        ('type', '/properties/a/type', '/a')
+    """
+    found = (_violation(compiled, value, failed) for failed in compiled.errors(value))
     return tuple(dict.fromkeys(found))
 
 
-def near_miss(compiled: CompiledSchema, value: UntypedJson) -> NearMiss | None:
-    """Return a value with its label, or None if the schema accepts it.
+def as_near_miss(compiled: CompiledSchema, value: Json) -> NearMiss | None:
+    """Return a value with what it violates, or None if the schema accepts it.
 
-    One keyword at one place of the instance is one violation, even where several
+    One keyword that refuses one value inside is one violation, even where several
     schemas say the same; `keywords` holds them all.
     """
     found = find_violations(compiled, value)
     if not found:
         return None
     first = found[0]
-    single = len({(each.keyword, each.instance_pointer) for each in found}) == 1
+    refusals = {(violation.keyword, violation.instance_pointer) for violation in found}
+    single = len(refusals) == 1
     return NearMiss(
         value=value,
         keyword=first.keyword if single else MIXED,
         schema_pointer=first.schema_pointer if single else "",
         instance_pointer=first.instance_pointer if single else "",
-        keywords=tuple(each.row() for each in found) if len(found) > 1 else (),
+        keywords=tuple(violation.row() for violation in found)
+        if len(found) > 1
+        else (),
     )
 
 
-def _label(
-    compiled: CompiledSchema, value: UntypedJson, error: FailedAssertion
+def _violation(
+    compiled: CompiledSchema, value: Json, failed: FailedAssertion
 ) -> Violation:
     try:
-        if error.of_name and "propertyNames" not in error.evaluation_path:
-            return _of_name(compiled, value, error)
-        return _traced(compiled, error)
+        if failed.of_name and "propertyNames" not in failed.evaluation_path:
+            return _name_violation(compiled, value, failed)
+        return _deciding_violation(compiled, failed)
     except LookupError:
         return Violation(
-            keyword=error.keyword,
-            schema_pointer=error.schema_pointer,
-            instance_pointer=error.instance_pointer,
+            keyword=failed.keyword,
+            schema_pointer=failed.schema_pointer,
+            instance_pointer=failed.instance_pointer,
         )
 
 
-def _traced(compiled: CompiledSchema, error: FailedAssertion) -> Violation:
-    """Follow the keywords of an error down to the one that decides.
+def _deciding_violation(compiled: CompiledSchema, failed: FailedAssertion) -> Violation:
+    """Follow the keywords passed through down to the one that decides.
 
     Raises:
         LookupError: they lead nowhere in the record.
     """
-    location, words = compiled.root, error.evaluation_path
-    spot = tokens_of(error.instance_pointer)
+    location, path = compiled.root, failed.evaluation_path
+    instance_tokens = tokens_of(failed.instance_pointer)
     index = depth = 0
-    while index < len(words):
-        word = words[index]
+    while index < len(path):
+        keyword = path[index]
         index += 1
-        if word in REFERENCE_KEYWORDS:
-            location = _target(compiled, location, word)
-        elif word in _CONDITIONAL:
-            return _here(location, "if", spot[:depth])
-        elif word in DECIDING:
-            return _here(location, word, spot[:depth])
-        elif index == len(words):
-            return _here(location, word, spot)
-        elif isinstance(location.schema[word], list) or _is_map(compiled, word):
-            location = compiled.child(location, (word, words[index]))
+        if keyword in REFERENCE_KEYWORDS:
+            location = _target(compiled, location, keyword)
+        elif keyword in _CONDITIONAL:
+            return _violation_at(location, "if", instance_tokens[:depth])
+        elif keyword in DECIDING:
+            return _violation_at(location, keyword, instance_tokens[:depth])
+        elif index == len(path):
+            return _violation_at(location, keyword, instance_tokens)
+        elif _holds_several(compiled, location, keyword):
+            location = compiled.child(location, (keyword, path[index]))
             index += 1
-            depth += word in _DESCENDING
+            depth += keyword in _DESCENDING
         else:
-            location = compiled.child(location, (word,))
+            location = compiled.child(location, (keyword,))
             depth += 1
     return Violation(
         keyword=FALSE,
         schema_pointer=keyword_pointer(location, ()),
-        instance_pointer=error.instance_pointer,
+        instance_pointer=failed.instance_pointer,
     )
 
 
-def _of_name(
-    compiled: CompiledSchema, value: UntypedJson, error: FailedAssertion
+def _name_violation(
+    compiled: CompiledSchema, value: Json, failed: FailedAssertion
 ) -> Violation:
     """Find the `propertyNames` that refuses a name, from where the object stands.
 
@@ -152,44 +161,54 @@ def _of_name(
         LookupError: none does that always applies.
     """
     goals: Goals = (compiled.root,)
-    spot = tokens_of(error.instance_pointer)
-    for token in spot:
-        shape = conjoin(compiled, goals)
+    instance_tokens = tokens_of(failed.instance_pointer)
+    for token in instance_tokens:
+        conjunction = conjoin(compiled, goals)
         if isinstance(value, list):
-            goals, value = shape.item_goals(int(token)) or (), value[int(token)]
+            goals = conjunction.item_goals(int(token)) or ()
         else:
-            goals, value = shape.property_goals(token) or (), value[token]
+            goals = conjunction.property_goals(token) or ()
+        value = at(value, (token,))
     for part in conjoin(compiled, goals).locations():
-        if "propertyNames" in part.schema:
-            place = compiled.child(part, ("propertyNames",))
-            if not all(compiled.accepts(place, name) for name in value):
-                return _here(part, "propertyNames", spot)
-    raise LookupError(error.schema_pointer)
+        if "propertyNames" in part.schema and isinstance(value, dict):
+            location = compiled.child(part, ("propertyNames",))
+            if not all(compiled.accepts(location, name) for name in value):
+                return _violation_at(part, "propertyNames", instance_tokens)
+    raise LookupError(failed.schema_pointer)
 
 
 def _target(
-    compiled: CompiledSchema, location: SchemaLocation, word: str
+    compiled: CompiledSchema, location: SchemaLocation, keyword: str
 ) -> SchemaLocation:
-    target = compiled.target(location, word)
+    target = compiled.target(location, keyword)
     if target is None:
-        raise LookupError(word)
+        raise LookupError(keyword)
     return target
 
 
-def _is_map(compiled: CompiledSchema, word: str) -> bool:
-    shape = compiled.dialect.applicators.get(word)
-    return shape is not None and shape.name == "MAP"
+def _holds_several(
+    compiled: CompiledSchema, location: SchemaLocation, keyword: str
+) -> bool:
+    """Return whether a keyword holds an array or an object of schemas."""
+    if isinstance(location.schema[keyword], list):
+        return True
+    return compiled.dialect.applicators.get(keyword) is Shape.MAP
 
 
-def _here(location: SchemaLocation, keyword: str, spot: Tokens) -> Violation:
+def _violation_at(
+    location: SchemaLocation, keyword: str, instance_tokens: Tokens
+) -> Violation:
     return Violation(
         keyword=keyword,
         schema_pointer=keyword_pointer(location, (keyword,)),
-        instance_pointer=pointer(spot),
+        instance_pointer=pointer(instance_tokens),
     )
 
 
 def keyword_pointer(location: SchemaLocation, tokens: Tokens) -> str:
-    """Return the pointer of a keyword; with its URI outside of the record."""
+    """Return the JSON pointer of what stands below a schema location.
+
+    Outside of the record the URI of the document comes before it, and `#`.
+    """
     text = pointer(location.tokens + tokens)
     return f"{location.document}#{text}" if location.document else text

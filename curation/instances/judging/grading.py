@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.load_schema import read_schema
-from curation.instances.constraints.violations import near_miss
+from curation.instances.constraints.violations import as_near_miss
 from curation.instances.judging.two_validators import verdicts
 from curation.system.escaping import shortened
 
@@ -85,7 +85,7 @@ def _grade(subject: CompiledSchema, text: str) -> Grade:
             jsonschema_plain=None,
             error=shortened(f"{type(error).__name__}: {error}", _SHOWN),
         )
-    missed = near_miss(subject, value) if said.jsonschema_rs is False else None
+    missed = as_near_miss(subject, value) if said.jsonschema_rs is False else None
     return Grade(
         jsonschema_rs=said.jsonschema_rs,
         jsonschema_rs_plain=said.jsonschema_rs_plain,

@@ -16,7 +16,12 @@ from curation.instances.constraints.reachable_keywords import (
     find_reachable_keywords,
 )
 from curation.instances.constraints.validation_cost import count_entered_schemas
-from curation.instances.constraints.violations import DECIDING, FALSE, MIXED, near_miss
+from curation.instances.constraints.violations import (
+    DECIDING,
+    FALSE,
+    MIXED,
+    as_near_miss,
+)
 from curation.instances.model import InstanceKind, NearMiss, Witness
 from curation.instances.near_misses.coverage import pointers
 from curation.instances.near_misses.edit_sites import (
@@ -205,7 +210,7 @@ class _Making:
                 break
             value = edited(site.witness, site.path, new)
             self.left.verdicts -= self.sizes[id(site.witness)]
-            case, known = near_miss(self.compiled, value), identity(value)
+            case, known = as_near_miss(self.compiled, value), identity(value)
             if case and case.keyword in DECIDING and known not in self.seen:
                 self.seen.add(known)
                 return case
@@ -268,7 +273,7 @@ class _Making:
     def _judge(self, pair: Assertion, site: EditSite, new: UntypedJson) -> bool:
         value = edited(site.witness, site.path, new)
         self.left.verdicts -= self.sizes[id(site.witness)]
-        case = near_miss(self.compiled, value)
+        case = as_near_miss(self.compiled, value)
         if case is None or case.keyword == MIXED:
             return False
         named, known = pointers(case), identity(value)

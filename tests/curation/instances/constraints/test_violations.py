@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.violations import MIXED, find_violations, near_miss
+from curation.instances.constraints.violations import (
+    MIXED,
+    as_near_miss,
+    find_violations,
+)
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -191,18 +195,18 @@ def test_a_valid_value_has_no_label() -> None:
     """What the schema accepts is no near miss."""
     compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
     assert find_violations(compiled, "a") == ()
-    assert near_miss(compiled, "a") is None
+    assert as_near_miss(compiled, "a") is None
 
 
 def test_two_keywords_are_mixed() -> None:
     """Several keywords, or several places, are told in full."""
     schema = {"type": "string", "enum": ["a"]}
-    found = near_miss(CompiledSchema.from_json(schema, "draft-07"), 1)
+    found = as_near_miss(CompiledSchema.from_json(schema, "draft-07"), 1)
     assert found is not None
     assert found.keyword == MIXED
     assert {each[0] for each in found.keywords} == {"type", "enum"}
     places = {"items": {"type": "null"}}
-    both = near_miss(CompiledSchema.from_json(places, "draft-07"), [1, 2])
+    both = as_near_miss(CompiledSchema.from_json(places, "draft-07"), [1, 2])
     assert both is not None
     assert [each[2] for each in both.keywords] == ["/0", "/1"]
 
@@ -210,7 +214,7 @@ def test_two_keywords_are_mixed() -> None:
 def test_one_keyword_said_twice_is_one_violation() -> None:
     """Two schemas that ask the same of one value name one keyword."""
     schema = {"allOf": [{"type": "string"}, {"type": ["string", "null"]}]}
-    found = near_miss(CompiledSchema.from_json(schema, "draft-07"), 1)
+    found = as_near_miss(CompiledSchema.from_json(schema, "draft-07"), 1)
     assert found is not None
     assert (found.keyword, found.schema_pointer) == ("type", "/allOf/0/type")
     assert len(found.keywords) == 2

@@ -8,9 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.instances.constraints.assertions import formats
+from curation.instances.constraints.assertions import asserted_formats
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.constraints.violations import MIXED, find_violations, near_miss
+from curation.instances.constraints.violations import (
+    MIXED,
+    as_near_miss,
+    find_violations,
+)
 from curation.instances.model import InstanceKind, Witness
 from curation.instances.near_misses.coverage import coverage
 from curation.instances.near_misses.edit_sites import member
@@ -92,7 +96,7 @@ def _table() -> list[tuple[str, str, UntypedJson]]:
                     found.append((dialect.name, keyword, each))
         found += [
             (dialect.name, "format", {"format": name, "type": "string"})
-            for name in sorted(formats(dialect))
+            for name in sorted(asserted_formats(dialect))
         ]
         for word in ("minimum", "maximum"):
             flag = "exclusive" + word.capitalize()
@@ -134,7 +138,7 @@ def test_what_every_near_miss_is(dialect: str, schema: UntypedJson) -> None:
     for each in found:
         assert not compiled.is_valid(each.value)
         assert each.keyword != MIXED
-        assert near_miss(compiled, each.value) == each
+        assert as_near_miss(compiled, each.value) == each
     assert not coverage(compiled, found).missing or dialect in _HARD
 
 
