@@ -247,11 +247,11 @@ def _exported(run: RecordedRun, form: Form, out: Path, tasks: list[str]) -> list
         found = reports(run, tasks)
         return draw_all((plot for each in found.values() for plot in each.plots), out)
     if form is Form.MASKBENCH:
-        from evaluation.exports.maskbench import write_maskbench
+        from evaluation.tasks.masks.maskbench_files import write_maskbench
 
         return write_maskbench(run, out)
     if form is Form.BOWTIE:
-        from evaluation.exports.bowtie import write_bowtie
+        from evaluation.tasks.official_suite.bowtie_report import write_bowtie
 
         return write_bowtie(run, out)
     from evaluation.exports.frames import write_csv, write_parquet

@@ -1,1 +1,1 @@
-"""Runs handed on: tables, MaskBench's files, a Bowtie report, plots, a page."""
+"""Runs handed on to other tools and people: tables, plots, a page."""

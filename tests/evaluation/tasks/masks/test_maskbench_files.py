@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result
-from evaluation.exports.maskbench import fractions_left, result_of, write_maskbench
 from evaluation.results.reader import open_run
+from evaluation.tasks.masks.maskbench_files import (
+    fractions_left,
+    result_of,
+    write_maskbench,
+)
 from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
 
 if TYPE_CHECKING:

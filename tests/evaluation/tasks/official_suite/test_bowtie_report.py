@@ -9,8 +9,8 @@ import pytest
 
 from curation.system.errors import NoInput
 from evaluation.core.cases import Case, InstanceWalk, Result
-from evaluation.exports import bowtie
 from evaluation.results.reader import open_run
+from evaluation.tasks.official_suite import bowtie_report
 from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Row
     from evaluation.results.reader import RecordedRun
 
-_UNIT = Case(
+_CASE = Case(
     task="test-suite",
     id="not/0",
     config="2020-12",
@@ -31,7 +31,9 @@ _UNIT = Case(
 @pytest.fixture(autouse=True)
 def _suite(monkeypatch: pytest.MonkeyPatch) -> None:
     """A suite of one case, so that none has to be fetched."""
-    monkeypatch.setattr(bowtie, "_cases", lambda _run: {("2020-12", "not/0"): _UNIT})
+    monkeypatch.setattr(
+        bowtie_report, "_cases", lambda _run: {("2020-12", "not/0"): _CASE}
+    )
 
 
 def _run(tmp_path: Path, rows: list[Row]) -> RecordedRun:
@@ -46,7 +48,7 @@ def test_a_report_has_cases_and_results(tmp_path: Path) -> None:
         **base, engine="beta 2.0", result=Result.COMPILE_ERROR, detail="no", walks=()
     )
     rows = [row(**base, walks=(accepted(), blocked())), refused]
-    (path,) = bowtie.write_bowtie(_run(tmp_path, rows), tmp_path / "out")
+    (path,) = bowtie_report.write_bowtie(_run(tmp_path, rows), tmp_path / "out")
     head, case, one, other, foot = map(json.loads, path.read_text().splitlines())
     assert head["dialect"] == "https://json-schema.org/draft/2020-12/schema"
     assert list(head["implementations"]) == ["alpha 1.0", "beta 2.0"]
@@ -64,7 +66,7 @@ def test_a_case_that_the_suite_has_no_more_is_there_without_its_schema(
 ) -> None:
     """What the rows say of it is still told."""
     gone = row(task="test-suite", config="2020-12", id="gone/0")
-    (path,) = bowtie.write_bowtie(_run(tmp_path, [gone]), tmp_path / "out")
+    (path,) = bowtie_report.write_bowtie(_run(tmp_path, [gone]), tmp_path / "out")
     case = json.loads(path.read_text().splitlines()[1])["case"]
     assert "schema" not in case
     assert [each["valid"] for each in case["tests"]] == [True, False]
@@ -73,7 +75,7 @@ def test_a_case_that_the_suite_has_no_more_is_there_without_its_schema(
 def test_a_hostile_config_stays_in_the_folder(tmp_path: Path) -> None:
     """A config is a file's name, and no path."""
     gone = row(task="test-suite", config="../../x y", id="gone/0")
-    (path,) = bowtie.write_bowtie(_run(tmp_path, [gone]), tmp_path / "out")
+    (path,) = bowtie_report.write_bowtie(_run(tmp_path, [gone]), tmp_path / "out")
     assert path.parent == tmp_path / "out"
     assert list(path.parent.iterdir()) == [path]
 
@@ -82,6 +84,6 @@ def test_a_run_without_the_suite_has_no_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The fault names the task; the suite, which may have to be fetched, is not had."""
-    monkeypatch.delattr(bowtie, "_cases")
+    monkeypatch.delattr(bowtie_report, "_cases")
     with pytest.raises(NoInput, match="test-suite"):
-        bowtie.write_bowtie(_run(tmp_path, [row()]), tmp_path / "out")
+        bowtie_report.write_bowtie(_run(tmp_path, [row()]), tmp_path / "out")

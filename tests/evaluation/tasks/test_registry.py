@@ -1,0 +1,107 @@
+"""Tasks: ours are folders, and another package adds one without touching any of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import evaluation
+from curation.system.errors import BadConfiguration
+from evaluation.analysis.run_report import reports
+from evaluation.tasks.registry import task_named, tasks
+from tests.evaluation.measuring import miniature, request_of, sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_THEIRS = """
+from evaluation.core.cases import Case, Result
+from evaluation.core.task import Task, TaskInput
+from evaluation.reporting.report import Report
+from evaluation.reporting.tables import Table
+
+def cases(samples, settings):
+    for sample in samples:
+        yield Case(
+            task="compiles", id=sample.id, config=sample.config, schema=sample.schema
+        )
+
+def report(run):
+    rows = tuple((row.id, row.result.value) for row in run.rows())
+    return Report(tables=(Table(title="Theirs", columns=("id", "result"), rows=rows),))
+
+TASK = Task(
+    name={name!r},
+    summary="Which schemas an engine compiles.",
+    timed=False,
+    input=TaskInput.SCHEMAS,
+    cases=cases,
+    report=report,
+    passes=lambda row: row.result is Result.OK,
+)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    """Look for tasks anew, and leave nothing behind for other tests."""
+    tasks.cache_clear()
+    yield
+    tasks.cache_clear()
+
+
+def _install(folder: Path, module: str, name: str) -> None:
+    """Lay out a distribution with a task, as an installer would."""
+    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
+    about = folder / f"{module}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", "utf-8"
+    )
+    (about / "entry_points.txt").write_text(
+        f"[csbdata.tasks]\n{module} = {module}:TASK\n", "utf-8"
+    )
+
+
+def test_every_folder_with_a_task_is_one() -> None:
+    """In alphabetical order, each under the name that it gives itself."""
+    assert list(tasks()) == [
+        "coverage",
+        "declared",
+        "efficiency",
+        "masks",
+        "probe",
+        "scaling",
+        "test-suite",
+    ]
+
+
+def test_a_package_adds_a_task_that_runs_and_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry point is enough: the task is measured, and its report is shown."""
+    _install(tmp_path, "their_task", "compiles")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    engines = [miniature("refuse_all")]
+    request = request_of(
+        tmp_path,
+        [sample("one"), sample("two")],
+        tasks=("compiles",),
+        engines=engines,
+        run_dir=tmp_path / "run",
+    )
+    run = evaluation.run(request).open()
+    (table,) = reports(run)["compiles"].tables
+    assert table.rows == (("one", "compile_error"), ("two", "compile_error"))
+
+
+def test_a_second_task_of_a_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message says which name, and where it was found."""
+    _install(tmp_path, "their_masks", "masks")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(BadConfiguration, match="a second task named 'masks'"):
+        task_named("masks")
