@@ -70,20 +70,20 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
     every = [*([question.baseline] if question.baseline else []), *question.runs]
     tables: list[Table] = []
     gates: list[BaselineComparison] = []
-    for task in question.tasks or sorted({t for each in every for t in each.tasks}):
+    for task in question.tasks or sorted({t for run in every for t in run.tasks}):
         sides = compared_engines(every, task)
         if question.baseline is None:
             pairs = all_pairs(sides)
         else:
             own = _gates(question, sides, task)
-            pairs = [each.pair for each in own]
+            pairs = [comparison.pair for comparison in own]
             gates += own
         if pairs:
             tables += comparison(_in(pairs), pairs)
     if not tables:
         raise NoInput(
             "no two engines have units of one task",
-            ", ".join(str(each.folder) for each in every),
+            ", ".join(str(run.folder) for run in every),
             "give a second run, or --baseline",
         )
     if gates:
@@ -91,8 +91,8 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
         moved = moved_table(gates, question.limit)
         if moved.rows:
             tables.append(moved)
-    failing = [_reason(each) for each in gates if not each.holds(question.percent)] + [
-        reason for each in gates for reason in slowdowns(each.pair, question.slower)
+    failing = [_reason(gate) for gate in gates if not gate.holds(question.percent)] + [
+        reason for gate in gates for reason in slowdowns(gate.pair, question.slower)
     ]
     return ComparisonResult(
         tables=tables,
@@ -105,12 +105,12 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
 def _gates(
     question: ComparisonRequest, every: Sequence[ComparedEngine], task: str
 ) -> list[BaselineComparison]:
-    baselines = [each for each in every if each.run is question.baseline]
-    sides = [each for each in every if each.run is not question.baseline]
+    baselines = [side for side in every if side.run is question.baseline]
+    sides = [side for side in every if side.run is not question.baseline]
     found = matched(baselines, sides)
-    alone = {each.label for each in sides} - {each.label for _, each in found}
+    alone = {side.label for side in sides} - {side.label for _, side in found}
     if alone:
-        known = ", ".join(each.label for each in baselines) or "nothing"
+        known = ", ".join(baseline.label for baseline in baselines) or "nothing"
         raise BadConfiguration(
             f"no one counterpart of {', '.join(sorted(alone))} in task {task}: "
             f"it has {known}",
@@ -140,7 +140,7 @@ def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:
 
 def _in(pairs: Sequence[PairedEngines]) -> list[ComparedEngine]:
     """Return the sides of pairs, each once, in their order."""
-    found = {each.label: each for pair in pairs for each in (pair.a, pair.b)}
+    found = {side.label: side for pair in pairs for side in (pair.a, pair.b)}
     return list(found.values())
 
 

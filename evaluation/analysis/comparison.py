@@ -55,7 +55,7 @@ class ComparedEngine:
     @property
     def measurements_by_case(self) -> Mapping[tuple[str, str], CaseMeasurement]:
         """Its units by config and id."""
-        return {each.case_key: each for each in self.cases}
+        return {case.case_key: case for case in self.cases}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEng
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
     """Return two sides with the units of what both were asked."""
     first, second = a.measurements_by_case, b.measurements_by_case
-    cases = [(first[each], second[each]) for each in first if each in second]
+    cases = [(first[key], second[key]) for key in first if key in second]
     return PairedEngines(a=a, b=b, cases=cases)
 
 
@@ -117,12 +117,12 @@ def comparison(
     sides: Sequence[ComparedEngine], pairs: Sequence[PairedEngines]
 ) -> Iterator[Table]:
     """Yield the tables of one task's comparison."""
-    cases = {each.label: each.cases for each in sides}
+    cases = {side.label: side.cases for side in sides}
     yield coverage(cases)
-    yield _shares("compiles", pairs, lambda each: each.compiled, _COMPILE_NOTE)
-    tested = [_tested(each) for each in pairs]
-    if any(each.cases for each in tested):
-        yield _shares("passes", tested, lambda each: each.passed, _SHARE_NOTE)
+    yield _shares("compiles", pairs, lambda case: case.compiled, _COMPILE_NOTE)
+    tested = [_tested(pair) for pair in pairs]
+    if any(pair.cases for pair in tested):
+        yield _shares("passes", tested, lambda case: case.passed, _SHARE_NOTE)
     yield from _times(pairs)
     yield from latency(cases, ", all schemas")
     count, shared = on_what_all_compile(cases)
@@ -143,7 +143,7 @@ def _shares(
     good: Callable[[CaseMeasurement], bool],
     note: str,
 ) -> Table:
-    counted = [Counter((good(a), good(b)) for a, b in each.cases) for each in pairs]
+    counted = [Counter((good(a), good(b)) for a, b in pair.cases) for pair in pairs]
     ps = {
         place: mcnemar(counts[True, False], counts[False, True])
         for place, counts in enumerate(counted)
@@ -185,9 +185,9 @@ def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) ->
 
 #: Name of a time in tables to what of a unit it is.
 _TIMES: Mapping[str, Callable[[CaseMeasurement], float | None]] = {
-    "to first mask": lambda each: each.compile_ns,
-    "first mask": lambda each: each.first_mask_ns,
-    "between masks": lambda each: each.mean_between_ns,
+    "to first mask": lambda case: case.compile_ns,
+    "first mask": lambda case: case.first_mask_ns,
+    "between masks": lambda case: case.mean_between_ns,
 }
 
 
@@ -245,7 +245,7 @@ def changes(pairs: Sequence[PairedEngines]) -> Table:
                 Rate(count, len(pair.cases)),
             )
             for (before, after), count in sorted(
-                moved.items(), key=lambda each: (-each[1], each[0])
+                moved.items(), key=lambda change: (-change[1], change[0])
             )
         ]
     return Table(
@@ -266,10 +266,10 @@ def objections(runs: Sequence[RecordedRun]) -> list[str]:
     }
     first = runs[0].raw_header
     return [
-        f"{each.folder.name} and {runs[0].folder.name} differ in {name}: {why}"
-        for each in runs[1:]
+        f"{run.folder.name} and {runs[0].folder.name} differ in {name}: {why}"
+        for run in runs[1:]
         for name, why in questions.items()
-        if _identity(first.get(name)) != _identity(each.raw_header.get(name))
+        if _identity(first.get(name)) != _identity(run.raw_header.get(name))
     ]
 
 

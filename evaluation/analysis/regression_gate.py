@@ -64,7 +64,7 @@ def rank(case: CaseMeasurement) -> int:
     """Return the place of a unit's outcome in `RANKS`, 0 the best."""
     if case.passed:
         return 0
-    return next(place for place, each in enumerate(RANKS) if case.outcome in each)
+    return next(place for place, best in enumerate(RANKS) if case.outcome in best)
 
 
 def compare_with_baseline(
@@ -76,9 +76,9 @@ def compare_with_baseline(
     """
     pair = pair_engines(baseline, now)
     there = {a.case_key for a, _ in pair.cases}
-    missing = [each for each in baseline.cases if each.case_key not in there]
+    missing = [case for case in baseline.cases if case.case_key not in there]
     if common_only:
-        kept = [each for each in baseline.cases if each.case_key in there]
+        kept = [case for case in baseline.cases if case.case_key in there]
         pair = replace(pair, a=replace(baseline, cases=kept))
         missing = []
     return BaselineComparison(
@@ -105,7 +105,7 @@ def matched(
     found = []
     for side in sides:
         for of in alike:
-            chosen = [each for each in baselines if of(each) == of(side)]
+            chosen = [baseline for baseline in baselines if of(baseline) == of(side)]
             if chosen:
                 break
         else:
@@ -124,15 +124,15 @@ def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:
     """Return each engine's verdict."""
     rows: list[tuple[Cell, ...]] = [
         (
-            each.pair.a.label,
-            each.pair.b.label,
-            each.no_worse,
-            len(each.worse),
-            len(each.better),
-            len(each.missing),
-            "holds" if each.holds(percent) else "fails",
+            gate.pair.a.label,
+            gate.pair.b.label,
+            gate.no_worse,
+            len(gate.worse),
+            len(gate.better),
+            len(gate.missing),
+            "holds" if gate.holds(percent) else "fails",
         )
-        for each in gates
+        for gate in gates
     ]
     return Table(
         title="Regression gate",
@@ -140,7 +140,7 @@ def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:
         rows=tuple(rows),
         note=f"At least {percent:g} % of the baseline's units have to be no worse. "
         "Order of outcomes, best first: "
-        + "; ".join(", ".join(sorted(each)).replace("_", " ") for each in RANKS)
+        + "; ".join(", ".join(sorted(rank)).replace("_", " ") for rank in RANKS)
         + ".",
     )
 

@@ -109,13 +109,13 @@ def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 
     known_tasks = tasks()
-    reading = {each.name for each in known_tasks.values() if each.reads in run.tasks}
+    reading = {task.name for task in known_tasks.values() if task.reads in run.tasks}
     there = sorted({*run.tasks, *reading})
-    for each in wanted:
-        if each not in there:
+    for name in wanted:
+        if name not in there:
             known = ", ".join(there) or "no task at all"
             raise NoInput(
-                f"no unit of task {each!r}", str(run.folder), f"it has {known}"
+                f"no unit of task {name!r}", str(run.folder), f"it has {known}"
             )
     return {
         name: known_tasks[name].report(run)
@@ -150,7 +150,7 @@ def failures(run: RecordedRun, wanted: Sequence[str] = ()) -> list[FailedCase]:
     """
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 
-    passes = {name: each.passes for name, each in tasks().items() if each.passes}
+    passes = {name: task.passes for name, task in tasks().items() if task.passes}
     found = [
         failure
         for row in run.rows()
@@ -160,13 +160,13 @@ def failures(run: RecordedRun, wanted: Sequence[str] = ()) -> list[FailedCase]:
     ]
     return sorted(
         found,
-        key=lambda each: (
-            SEVERITY.index(each.outcome),
-            each.tokens,
-            each.size,
-            each.engine,
-            each.config,
-            each.id,
+        key=lambda failure: (
+            SEVERITY.index(failure.outcome),
+            failure.tokens,
+            failure.size,
+            failure.engine,
+            failure.config,
+            failure.id,
         ),
     )
 
@@ -175,8 +175,8 @@ def _failure(row: Row) -> Iterator[FailedCase]:
     what = outcome_of(row)
     if what not in SEVERITY:
         return
-    culprits = [each for each in row.walks if engine_is_wrong(each)]
-    shortest = min(culprits, key=lambda each: each.tokens, default=None)
+    culprits = [walk for walk in row.walks if engine_is_wrong(walk)]
+    shortest = min(culprits, key=lambda walk: walk.tokens, default=None)
     phase = f"{row.phase}: " if row.phase else ""
     yield FailedCase(
         engine=row.engine,
@@ -227,14 +227,16 @@ def failures_table(run: RecordedRun, found: Sequence[FailedCase], limit: int) ->
 
     rows = tuple(
         (
-            each.outcome.replace("_", " "),
-            each.engine,
-            each.task,
-            f"{each.config}/{each.id}",
-            each.detail,
-            command_of(run.header, each.engine, each.task, each.config, each.id),
+            failure.outcome.replace("_", " "),
+            failure.engine,
+            failure.task,
+            f"{failure.config}/{failure.id}",
+            failure.detail,
+            command_of(
+                run.header, failure.engine, failure.task, failure.config, failure.id
+            ),
         )
-        for each in found[:limit]
+        for failure in found[:limit]
     )
     left = len(found) - len(rows)
     return Table(

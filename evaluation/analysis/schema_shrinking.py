@@ -52,10 +52,10 @@ def _text(value: UntypedJson) -> str:
 
 def _smaller(root: UntypedJson) -> Iterator[UntypedJson]:
     """Yield what is left of a value without some part, the largest parts first."""
-    places = sorted(_places(root), key=lambda each: -len(_text(each[1])))
+    places = sorted(_places(root), key=lambda part: -len(_text(part[1])))
     if isinstance(root, dict):
         kept = {name: root[name] for name in _ROOT if name in root}
-        for path, value in sorted(places, key=lambda each: len(_text(each[1]))):
+        for path, value in sorted(places, key=lambda part: len(_text(part[1]))):
             if path and isinstance(value, dict):
                 yield {**kept, **value}
                 yield value
@@ -70,12 +70,12 @@ def _places(
     """Yield every value inside, with its path; no deeper than a stack holds."""
     waiting = [(path, value)]
     while waiting:
-        where, each = waiting.pop()
-        yield where, each
-        if isinstance(each, dict):
-            waiting += [((*where, name), inner) for name, inner in each.items()]
-        elif isinstance(each, list):
-            waiting += [((*where, index), inner) for index, inner in enumerate(each)]
+        where, part = waiting.pop()
+        yield where, part
+        if isinstance(part, dict):
+            waiting += [((*where, name), inner) for name, inner in part.items()]
+        elif isinstance(part, list):
+            waiting += [((*where, index), inner) for index, inner in enumerate(part)]
 
 
 def _less(value: UntypedJson) -> Iterator[UntypedJson]:
@@ -83,10 +83,10 @@ def _less(value: UntypedJson) -> Iterator[UntypedJson]:
     if isinstance(value, dict):
         names = list(value)
         for gone in _parts(names):
-            yield {name: each for name, each in value.items() if name not in gone}
+            yield {name: member for name, member in value.items() if name not in gone}
     elif isinstance(value, list):
         for gone in _parts(range(len(value))):
-            yield [each for index, each in enumerate(value) if index not in gone]
+            yield [item for index, item in enumerate(value) if index not in gone]
     elif isinstance(value, int) and not isinstance(value, bool):
         yield 1
         yield value // 10 if value > 0 else -(-value // 10)

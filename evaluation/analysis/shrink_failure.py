@@ -45,8 +45,8 @@ class Shrunk:
     def as_json(self, description: str) -> UntypedJson:
         """Return it as a file in MaskBench's form."""
         tests = [
-            {"valid": each.valid, "text": each.text, "data": json.loads(each.text)}
-            for each in self.walks
+            {"valid": walk.valid, "text": walk.text, "data": json.loads(walk.text)}
+            for walk in self.walks
         ]
         told = f"{description} {self.row.detail}".strip()
         return {
@@ -72,7 +72,7 @@ def asking(
     with EngineWorker(participant, tokenizer, bounds, None) as worker:
 
         def ask(case: Case) -> Row:
-            tokens = encode([each.text for each in case.walks])
+            tokens = encode([walk.text for walk in case.walks])
             worker.give([PendingCase(case=case, tokens=tokens, fingerprint="")])
             while True:
                 exchange([worker.child] if worker.child else [], worker.patience())
@@ -123,7 +123,7 @@ def _culprit(case: Case, row: Row) -> InstanceWalk | None:
         for walk, walked in zip(case.walks, row.walks, strict=False)
         if engine_is_wrong(walked)
     ]
-    return min(found, key=lambda each: len(each.text), default=None)
+    return min(found, key=lambda walk: len(walk.text), default=None)
 
 
 def _is_schema(schema: UntypedJson, walks: Sequence[InstanceWalk]) -> bool:
@@ -131,7 +131,7 @@ def _is_schema(schema: UntypedJson, walks: Sequence[InstanceWalk]) -> bool:
     try:
         validator = jsonschema_rs.validator_for(schema, validate_formats=True)
         return all(
-            validator.is_valid(json.loads(each.text)) is each.valid for each in walks
+            validator.is_valid(json.loads(walk.text)) is walk.valid for walk in walks
         )
     except (ValueError, TypeError, jsonschema_rs.ReferencingError):
         return False
@@ -158,7 +158,7 @@ def case_of(run: RecordedRun, task: str, name: str) -> Case:
     kind = task_named(task)
     where = run.header.data.name
     samples = open_data(where).samples() if kind.needs_data else ()
-    wanted = (each for each in samples if f"{each.config}/{each.id}" == name)
+    wanted = (sample for sample in samples if f"{sample.config}/{sample.id}" == name)
     for case in kind.cases(wanted, run.header.settings):
         if f"{case.config}/{case.id}" == name:
             return case

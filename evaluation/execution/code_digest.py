@@ -30,7 +30,7 @@ READING: Final = frozenset({"model_options.py", "generated_texts.py"})
 @cache
 def measuring_digest() -> str:
     """Return the digest of the code that decides what is measured."""
-    files = [_HERE / each for each in _MEASURING]
+    files = [_HERE / name for name in _MEASURING]
     return _digest([*files, Path(curation.workers.protocol.__file__)])
 
 
@@ -38,13 +38,13 @@ def measuring_digest() -> str:
 def writing_digest() -> str:
     """Return the digest of the code that decides what a model writes, and its class."""
     files = [
-        each
+        path
         for folder in _WRITING
-        for each in sorted((_HERE / folder).glob("*.py"))
-        if each.name not in READING
+        for path in sorted((_HERE / folder).glob("*.py"))
+        if path.name not in READING
     ]
     return sha256((measuring_digest() + _digest(files)).encode()).hexdigest()
 
 
 def _digest(files: list[Path]) -> str:
-    return sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

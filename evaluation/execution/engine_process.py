@@ -43,7 +43,7 @@ class Vocabulary:
         with open(given["tokens"], "rb") as file:  # noqa: PTH123 - pathlib is slow to import
             listed = json.load(file)
         self.token_bytes = [
-            None if each is None else a2b_base64(each) for each in listed
+            None if token is None else a2b_base64(token) for token in listed
         ]
         self.vocab_size: int = given["vocab_size"]
         self.eos_id: int = given["eos_id"]
@@ -58,8 +58,8 @@ class PrintedOutput:
     def __init__(self, path: str) -> None:
         """Turn both there, for Python and for native code alike."""
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        for each in (1, 2):
-            os.dup2(descriptor, each)
+        for stream in (1, 2):
+            os.dup2(descriptor, stream)
         self._file = descriptor
         self._flush = _flusher()
 

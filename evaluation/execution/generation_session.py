@@ -73,11 +73,11 @@ class GenerationSession:
         """Commit what is the only way on; closed if the engine refuses its own."""
         ask = getattr(self._matcher, "forced", None) if most else None
         taken: list[int] = []
-        for each in ((ask() or [])[:most]) if ask is not None else ():
-            if not commits(self._matcher.commit, each):
+        for token in ((ask() or [])[:most]) if ask is not None else ():
+            if not commits(self._matcher.commit, token):
                 self._ready = False
                 break
-            taken.append(each)
+            taken.append(token)
         return taken
 
     def _mask(self) -> UntypedJson:

@@ -33,20 +33,20 @@ def header(
     same units, whichever shard or number of jobs.
     """
     tokenizer = plan.tokenizer
-    sources = {each.name: dict(each.sources()) for each in plan.tasks if each.sources}
+    sources = {task.name: dict(task.sources()) for task in plan.tasks if task.sources}
     asked: dict[str, UntypedJson] = {
         "code": measuring_digest(),
-        "engines": [each.identity for each in participants],
-        "labels": [each.label for each in participants],
+        "engines": [participant.identity for participant in participants],
+        "labels": [participant.label for participant in participants],
         "tokenizer": tokenizer.digest,
         "data": data.get("sha256"),
-        "tasks": [each.name for each in plan.tasks],
+        "tasks": [task.name for task in plan.tasks],
         "limits": asdict(plan.bounds),
         "settings": asdict(plan.settings),
         "limit": limit,
         "only": sorted(plan.only),
         "models": dict(models or {}),
-        "sources": {name: each["sha256"] for name, each in sources.items()},
+        "sources": {name: source["sha256"] for name, source in sources.items()},
     }
     return {
         "csbdata": version("csbdata"),
@@ -55,7 +55,7 @@ def header(
         "shard": f"{plan.shard[0]}/{plan.shard[1]}",
         "jobs": plan.jobs,
         "command": ["csbdata", *sys.argv[1:]],
-        "engines": [each.header() for each in participants],
+        "engines": [participant.header() for participant in participants],
         "tokenizer": {
             "name": tokenizer.name,
             "sha256": tokenizer.digest,

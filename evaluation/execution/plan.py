@@ -34,7 +34,7 @@ class RunPlan:
     @property
     def timed(self) -> bool:
         """Whether any task's times are results: then workers are pinned."""
-        return any(each.timed for each in self.tasks)
+        return any(task.timed for task in self.tasks)
 
 
 @dataclass(slots=True, kw_only=True)

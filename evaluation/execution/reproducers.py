@@ -24,7 +24,7 @@ _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
 def worth_one(row: Row) -> bool:
     """Tell whether a row is an engine's defect, rather than its answer."""
     return row.result in _SEVERE or any(
-        each.verdict is WalkVerdict.LIED for each in row.walks
+        walk.verdict is WalkVerdict.LIED for walk in row.walks
     )
 
 
@@ -56,7 +56,7 @@ def write_reproducer(
         "description": json.dumps(f"{row.engine}: {row.result} {row.detail}".strip()),
         "csbdata": json.dumps(about, indent=1),
         "schema": case.schema,
-        "tests": _list([_test(each.text, valid=each.valid) for each in case.walks]),
+        "tests": _list([_test(walk.text, valid=walk.valid) for walk in case.walks]),
     }
     inner = ",\n".join(f'"{name}": {value}' for name, value in members.items())
     return out.write_reproducer(path, f"{{{inner}}}\n")

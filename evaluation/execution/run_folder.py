@@ -62,7 +62,8 @@ class ResultsFolder:
         header = orjson.loads(path.read_bytes())
         engines = header.get("engines", [])
         told = [
-            {**each, "unavailable": reasons.get(each["engine"])} for each in engines
+            {**engine, "unavailable": reasons.get(engine["engine"])}
+            for engine in engines
         ]
         if told != engines:
             _write_header(path, {**header, "engines": told})

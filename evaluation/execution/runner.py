@@ -212,7 +212,7 @@ def _rows(
 
 def fingerprint_of(mark: str, case: Case) -> str:
     """Return the fingerprint of a row: of the unit, and of all that measures it."""
-    walks = [[each.text, each.valid, each.label] for each in case.walks]
+    walks = [[walk.text, walk.valid, walk.label] for walk in case.walks]
     parts = [mark, case.task, case.config, case.id, case.schema, walks, case.label]
     return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
@@ -251,7 +251,7 @@ def _cores_of(own: Sequence[int], plan: RunPlan) -> list[int | None]:
 @contextmanager
 def _elsewhere(own: Sequence[int], plan: RunPlan) -> Iterator[None]:
     """Keep this process off the cores on which times are taken."""
-    left = set(own) - {each for each in _cores_of(own, plan) if each is not None}
+    left = set(own) - {core for core in _cores_of(own, plan) if core is not None}
     if not left or not plan.timed or not hasattr(os, "sched_setaffinity"):
         yield
         return

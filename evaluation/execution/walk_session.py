@@ -90,7 +90,7 @@ class WalkSession:
         ask = getattr(self._engine, "warnings", None)
         if ask is None:
             return []
-        return [str(each)[:1000] for each in ask(self._grammar)][:_MOST_WARNINGS]
+        return [str(warning)[:1000] for warning in ask(self._grammar)][:_MOST_WARNINGS]
 
     def _walk_all(self, question: dict[str, UntypedJson]) -> dict[str, UntypedJson]:
         if not self._compiled:

@@ -86,14 +86,14 @@ class Models:
         )
 
         found: list[TextWriter] = []
-        for each in participants:
-            if isinstance(each, ModelServer):
-                found.append(ServerWriter(each, prices=self._asked.prices))
-            elif not each.unavailable and self._model is not None:
+        for participant in participants:
+            if isinstance(participant, ModelServer):
+                found.append(ServerWriter(participant, prices=self._asked.prices))
+            elif not participant.unavailable and self._model is not None:
                 found.append(
                     LocalWriter(
                         self._model,
-                        each,
+                        participant,
                         self.tokenizer,
                         self._asked.options,
                         memory_mb=self._asked.memory_mb,
@@ -115,7 +115,7 @@ class Models:
                 stack.callback(writer.close)
             dialect = self._asked.dialect
             meant = (
-                (replace(each, dialect=dialect) for each in samples)
+                (replace(sample, dialect=dialect) for sample in samples)
                 if dialect
                 else samples
             )
@@ -127,9 +127,9 @@ class Models:
                 batch=self._asked.batch,
                 advance=advance,
             )
-        for each in participants:
-            if each.unavailable:
-                totals.unavailable[each.label] = each.unavailable
+        for participant in participants:
+            if participant.unavailable:
+                totals.unavailable[participant.label] = participant.unavailable
         return totals
 
 

@@ -135,7 +135,11 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     total = None if count is None else _case_count(plan, count) * usable
     totals = RunTotals()
     if without_model:
-        engines = [each for each in participants if isinstance(each, EngineUnderTest)]
+        engines = [
+            participant
+            for participant in participants
+            if isinstance(participant, EngineUnderTest)
+        ]
         with progress.bar("Measuring", total) as advance:
             own = replace(plan, tasks=without_model)
             totals = run_engines(engines, own, out, advance)

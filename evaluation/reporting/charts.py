@@ -161,8 +161,8 @@ def _steps(sample: Quantiles) -> list[tuple[float, float]]:
     # The tail is what such a plot is for: its last values are all drawn.
     kept = [*ordered[:-_POINTS:stride].tolist(), *ordered[-_POINTS:].tolist()]
     # Everything takes at least as long as the first; then the curve falls.
-    points = [(each, 1.0) for each in kept[:1]]
-    points += [(each, sample.share_above(each) or 0.0) for each in kept]
+    points = [(value, 1.0) for value in kept[:1]]
+    points += [(value, sample.share_above(value) or 0.0) for value in kept]
     if sample.first_bound is not None:
         last = points[-1][1] if kept else 1.0
         points.append((sample.first_bound, last))
@@ -185,12 +185,12 @@ def points(  # noqa: PLR0913 (what a plot of points says of itself)
 
     def draw(figure: Figure) -> None:
         axes = axes_of(figure, title, x_label, y_label)
-        for index, (point, each) in enumerate(found.items()):
+        for index, (point, place) in enumerate(found.items()):
             axes.errorbar(
-                [each.x],
-                [each.y],
-                xerr=_whiskers(each.x, each.x_interval),
-                yerr=_whiskers(each.y, each.y_interval),
+                [place.x],
+                [place.y],
+                xerr=_whiskers(place.x, place.x_interval),
+                yerr=_whiskers(place.y, place.y_interval),
                 fmt="o",
                 ms=4,
                 lw=0.8,
@@ -199,7 +199,7 @@ def points(  # noqa: PLR0913 (what a plot of points says of itself)
             )
             axes.annotate(
                 label(point),
-                (each.x, each.y),
+                (place.x, place.y),
                 xytext=(5, 4),
                 textcoords="offset points",
                 fontsize=7,

@@ -46,16 +46,16 @@ def print_tables(
 ) -> None:
     """Print tables on stdout; `head` is what JSON says beside them."""
     if format_ is ReportFormat.JSON:
-        print_json({**head, "tables": [as_json(each) for each in tables]})
+        print_json({**head, "tables": [as_json(table) for table in tables]})
     elif format_ is ReportFormat.MARKDOWN:
-        show("\n".join(as_markdown(each) for each in tables).rstrip("\n"))
+        show("\n".join(as_markdown(table) for table in tables).rstrip("\n"))
     elif format_ is ReportFormat.CSV:
         # Line ends are CSV's own; a console would fold or colour them.
-        parts = [f"{each.slug}\r\n{as_csv(each)}" for each in tables]
+        parts = [f"{table.slug}\r\n{as_csv(table)}" for table in tables]
         typer.echo("\r\n".join(parts), nl=False)
     else:
-        for each in tables:
-            print_table(each)
+        for table in tables:
+            print_table(table)
 
 
 def print_table(table: Table) -> None:

@@ -54,7 +54,7 @@ def stack(
             left = [start + share for start, share in zip(left, shares, strict=True)]
         for row, total in enumerate(totals):
             axes.text(101, row, f"{total:,}", va="center", fontsize=6.5)
-        axes.set_yticks(range(len(bars)), [label(each) for each in bars], fontsize=7)
+        axes.set_yticks(range(len(bars)), [label(bar) for bar in bars], fontsize=7)
         axes.set_ylim(len(bars) - 0.4, -0.6)
         axes.set_xlim(0, 100)
         if parts:
@@ -80,7 +80,9 @@ def heat_map(
         figure.set_size_inches(max(figure.get_figwidth(), 0.3 * len(columns)), height)
         axes = figure.subplots()
         axes.set_title(title)
-        grid = [[_figure(row.get(each)) for each in columns] for row in cells.values()]
+        grid = [
+            [_figure(row.get(column)) for column in columns] for row in cells.values()
+        ]
         if not columns:
             return
         image = axes.imshow(grid, vmin=0, vmax=1, cmap="cividis", aspect="auto")

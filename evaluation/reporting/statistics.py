@@ -82,7 +82,7 @@ def holm(ps: Mapping[_T, float]) -> dict[_T, float]:
     """Return p-values adjusted for having asked so many questions (Holm, 1979)."""
     adjusted: dict[_T, float] = {}
     largest = 0.0
-    for rank, (name, p) in enumerate(sorted(ps.items(), key=lambda each: each[1])):
+    for rank, (name, p) in enumerate(sorted(ps.items(), key=lambda item: item[1])):
         largest = max(largest, min(1.0, (len(ps) - rank) * p))
         adjusted[name] = largest
     return {name: adjusted[name] for name in ps}

@@ -43,7 +43,7 @@ def as_markdown(table: Table) -> str:
     lines = [
         f"**{escaped(table.title)}**",
         "",
-        _line([escaped(each) for each in table.columns]),
+        _line([escaped(column) for column in table.columns]),
         _line(rule),
         *(_line([escaped(text_of(cell)) for cell in row]) for row in table.rows),
     ]
@@ -125,5 +125,5 @@ def _fields(cell: Cell, parts: tuple[str, ...]) -> list[UntypedJson]:
     if isinstance(cell, Missing):
         return [None] * len(parts)
     if isinstance(value, dict):
-        return [value.get(each) for each in parts]
+        return [value.get(part) for part in parts]
     return [value, *[None] * (len(parts) - 1)]

@@ -44,7 +44,7 @@ class Rate:
     def total(cls, rates: Iterable[Rate]) -> Rate:
         """Return counts and wholes added up."""
         listed = list(rates)
-        return cls(sum(each.count for each in listed), sum(each.of for each in listed))
+        return cls(sum(rate.count for rate in listed), sum(rate.of for rate in listed))
 
     @property
     def share(self) -> float | None:
@@ -246,10 +246,10 @@ def _number(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def _scaled(value: float, cases: tuple[tuple[float, str], ...]) -> str:
+def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
     if not isfinite(value):
         return "-"
-    scale, name = next(each for each in cases if abs(value) >= each[0] or each[0] == 1)
+    scale, name = next(unit for unit in units if abs(value) >= unit[0] or unit[0] == 1)
     number = value / scale
     decimals = 0 if scale == 1 else max(0, 3 - len(str(int(abs(number)))))
     return f"{number:,.{decimals}f} {name}"

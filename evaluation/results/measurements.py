@@ -99,16 +99,16 @@ def measure(
 ) -> CaseMeasurement:
     """Return what reports want of one row; `passes` decides instead of its outcome."""
     ended = outcome_of(row)
-    walks = [each for each in row.walks if not is_judged_apart(each)]
+    walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     took = took_schema(row)
     timed_out = row.result is Result.TIMEOUT and not took
     between, masks = array("q"), array("q")
-    for each in walks:
-        masks.extend(each.mask_ns)
+    for walk in walks:
+        masks.extend(walk.mask_ns)
         between.extend(
             mask + commit
             for mask, commit in zip_longest(
-                each.mask_ns, each.commit_ns[: len(each.mask_ns)], fillvalue=0
+                walk.mask_ns, walk.commit_ns[: len(walk.mask_ns)], fillvalue=0
             )
         )
     return CaseMeasurement(
@@ -133,7 +133,7 @@ def measure(
 
 
 def _right(walks: Sequence[InstanceResult], *, valid: bool) -> Rate:
-    known = [engine_is_right(each) for each in walks if each.valid is valid]
+    known = [engine_is_right(walk) for walk in walks if walk.valid is valid]
     return Rate(known.count(True), len(known) - known.count(None))
 
 
@@ -145,11 +145,11 @@ def on_what_all_compile(
     On them times can be compared.
     """
     taken = [
-        {each.case_key for each in side if each.compiled} for side in sides.values()
+        {case.case_key for case in side if case.compiled} for side in sides.values()
     ]
     common = set.intersection(*taken) if taken else set()
     return len(common), {
-        name: [each for each in side if each.case_key in common]
+        name: [case for case in side if case.case_key in common]
         for name, side in sides.items()
     }
 
@@ -161,28 +161,28 @@ def to_first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """
     listed = list(cases)
     return Quantiles.of(
-        [each.compile_ns for each in listed if each.compile_ns is not None],
-        [each.compile_cut_ns for each in listed if each.compile_cut_ns is not None],
+        [case.compile_ns for case in listed if case.compile_ns is not None],
+        [case.compile_cut_ns for case in listed if case.compile_cut_ns is not None],
     )
 
 
 def first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of making a first matcher and computing its first mask."""
-    times = [each.first_mask_ns for each in cases if each.first_mask_ns is not None]
+    times = [case.first_mask_ns for case in cases if case.first_mask_ns is not None]
     return Quantiles.of(times)
 
 
 def between_masks(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times between masks, those of all units together."""
-    return _pooled(each.between_ns for each in cases)
+    return _pooled(case.between_ns for case in cases)
 
 
 def masks_alone(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of the masks without the commits, of all units together."""
-    return _pooled(each.mask_ns for each in cases)
+    return _pooled(case.mask_ns for case in cases)
 
 
 def _pooled(parts: Iterable[array[int]]) -> Quantiles:
     nothing = np.zeros(0, dtype=np.int64)
-    arrays = (np.frombuffer(each, dtype=np.int64) for each in parts if each)
+    arrays = (np.frombuffer(part, dtype=np.int64) for part in parts if part)
     return Quantiles.of(np.concatenate([nothing, *arrays]))

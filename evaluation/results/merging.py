@@ -44,7 +44,7 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
         BadData: two of them have different results of the same unit.
         CannotCreate: `out` is there already, or cannot be written.
     """
-    runs = [open_run(each) for each in folders]
+    runs = [open_run(folder) for folder in folders]
     header = _header(runs)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CannotCreate("is there already", str(out), "choose another --out")
@@ -58,8 +58,8 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
 
 def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
     """Return the shards (`2/3`) that nobody gave, of every division that was."""
-    given = {each.header.shard for each in runs}
-    wholes = {int(each.partition("/")[2]) for each in given if "/" in each}
+    given = {run.header.shard for run in runs}
+    wholes = {int(shard.partition("/")[2]) for shard in given if "/" in shard}
     return [
         f"{part}/{whole}"
         for whole in sorted(wholes)
@@ -80,15 +80,15 @@ def _header(runs: Sequence[RecordedRun]) -> dict[str, UntypedJson]:
                     "run it anew in the same way, or use csbdata results compare",
                 )
     engines = _engines(runs)
-    tasks = dict.fromkeys(task for each in runs for task in each.tasks)
+    tasks = dict.fromkeys(task for run in runs for task in run.tasks)
     return {
         **first.raw_header,
         "engines": list(engines.values()),
         "tasks": list(tasks),
         "shard": "1/1",
         "merged": [
-            {"run": each.folder.name, "shard": each.raw_header.get("shard")}
-            for each in runs
+            {"run": run.folder.name, "shard": run.raw_header.get("shard")}
+            for run in runs
         ],
     }
 

@@ -96,14 +96,14 @@ def outcome_of(row: Row) -> Outcome:
     text = text_class(row)
     if text is not None:
         return Outcome.PASSED if text == COMPLIANT else Outcome.NOT_COMPLIANT
-    counted = [each for each in row.walks if not is_judged_apart(each)]
-    if any(each.verdict is WalkVerdict.LIED for each in counted):
+    counted = [walk for walk in row.walks if not is_judged_apart(walk)]
+    if any(walk.verdict is WalkVerdict.LIED for walk in counted):
         return Outcome.LIED
-    kinds = {each.valid for each in counted if engine_is_right(each) is False}
+    kinds = {walk.valid for walk in counted if engine_is_right(walk) is False}
     if kinds == {True, False}:
         return Outcome.WRONG_BOTH_WAYS
     if kinds:
         return Outcome.OVER_CONSTRAINED if True in kinds else Outcome.UNDER_CONSTRAINED
-    if any(engine_is_right(each) for each in counted):
+    if any(engine_is_right(walk) for walk in counted):
         return Outcome.PASSED
     return Outcome.UNTESTED

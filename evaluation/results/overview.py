@@ -74,7 +74,7 @@ def tables(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Iterable[Table]:
     yield coverage(sides)
     yield outcomes(sides)
     configs = in_benchmark_order(
-        {each.config for cases in sides.values() for each in cases}
+        {case.config for cases in sides.values() for case in cases}
     )
     if len(configs) > 1:
         yield coverage_by_config(sides, configs)
@@ -104,21 +104,21 @@ def coverage(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
 
 def _passed(cases: Iterable[CaseMeasurement]) -> Rate:
     """Return the units that pass, of those that have instances."""
-    tested = [each.passed for each in cases if each.has_instances]
+    tested = [case.passed for case in cases if case.has_instances]
     return Rate(sum(tested), len(tested))
 
 
 def _coverage(cases: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
-    tested = [each for each in cases if each.has_instances]
+    tested = [case for case in cases if case.has_instances]
     return (
-        Rate(sum(each.compiled for each in cases), len(cases)),
+        Rate(sum(case.compiled for case in cases), len(cases)),
         _passed(tested),
         Rate(
-            sum(each.passed and each.compiled for each in tested),
-            sum(each.compiled for each in tested),
+            sum(case.passed and case.compiled for case in tested),
+            sum(case.compiled for case in tested),
         ),
-        Rate.total(each.valid for each in cases),
-        Rate.total(each.invalid for each in cases),
+        Rate.total(case.valid for case in cases),
+        Rate.total(case.invalid for case in cases),
     )
 
 
@@ -129,7 +129,7 @@ def coverage_by_config(
     rows: list[tuple[Cell, ...]] = []
     for config in configs:
         for name, cases in sides.items():
-            own = [each for each in cases if each.config == config]
+            own = [case for case in cases if case.config == config]
             if own:
                 rows.append((config, name, *_coverage(own)[:3]))
     return Table(
@@ -143,28 +143,31 @@ def outcomes(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     """Return how many units ended how; each unit once."""
     counted = _counted(sides)
     occurring = [
-        each for each in Outcome if any(counts[each] for counts in counted.values())
+        outcome
+        for outcome in Outcome
+        if any(counts[outcome] for counts in counted.values())
     ]
-    asked = len({each.case_key for cases in sides.values() for each in cases})
+    asked = len({case.case_key for cases in sides.values() for case in cases})
     return Table(
         title="Outcomes",
         columns=(
             "engine",
             "schemas",
-            *(each.replace("_", " ") for each in occurring),
+            *(outcome.replace("_", " ") for outcome in occurring),
             "not run",
         ),
         rows=tuple(
             (
                 name,
                 counts.total(),
-                *(counts[each] for each in occurring),
+                *(counts[outcome] for outcome in occurring),
                 asked - counts.total(),
             )
             for name, counts in counted.items()
         ),
         note="; ".join(
-            f"{each.replace('_', ' ')}: {each.explanation}" for each in occurring
+            f"{outcome.replace('_', ' ')}: {outcome.explanation}"
+            for outcome in occurring
         )
         + "; not run: another engine here was asked, this one was not (yet)",
     )
@@ -174,7 +177,7 @@ def _counted(
     sides: Mapping[str, Sequence[CaseMeasurement]],
 ) -> dict[str, Counter[Outcome]]:
     return {
-        name: Counter(each.outcome for each in cases) for name, cases in sides.items()
+        name: Counter(case.outcome for case in cases) for name, cases in sides.items()
     }
 
 
@@ -201,8 +204,8 @@ def quantiles(
     title: str, found: Mapping[str, Quantiles], what: str, note: str = ""
 ) -> Table:
     """Return a table of the quantiles of times in nanoseconds, and their mean."""
-    names = ["max" if each == 100 else f"p{each:g}" for each in PERCENTILES]  # noqa: PLR2004 (per cent)
-    cut = ["cut off"] if any(each.cut_off for each in found.values()) else []
+    names = ["max" if percent == 100 else f"p{percent:g}" for percent in PERCENTILES]  # noqa: PLR2004 (per cent)
+    cut = ["cut off"] if any(times.cut_off for times in found.values()) else []
     return Table(
         title=title,
         columns=("engine", what, *cut, *names, "mean"),
@@ -211,7 +214,7 @@ def quantiles(
                 name,
                 len(times),
                 *([times.cut_off] if cut else []),
-                *(_at(times, each) for each in PERCENTILES),
+                *(_at(times, percent) for percent in PERCENTILES),
                 _mean(times),
             )
             for name, times in found.items()
@@ -242,8 +245,8 @@ def conditions(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
 
 
 def _conditions(cases: Sequence[CaseMeasurement]) -> tuple[Cell, Cell]:
-    most = max((each.rss_bytes for each in cases if each.rss_bytes), default=None)
-    known = [each.quiet for each in cases if each.quiet is not None]
+    most = max((case.rss_bytes for case in cases if case.rss_bytes), default=None)
+    known = [case.quiet for case in cases if case.quiet is not None]
     return (None if most is None else Size(most), Rate(sum(known), len(known)))
 
 
@@ -253,11 +256,13 @@ def plots(sides: Mapping[str, Sequence[CaseMeasurement]], task: str) -> Iterable
         f"{task}-outcomes",
         "Outcomes",
         {
-            name: {each.replace("_", " "): counts[each] for each in Outcome}
+            name: {outcome.replace("_", " "): counts[outcome] for outcome in Outcome}
             for name, counts in _counted(sides).items()
         },
         x_label="schemas",
-        colours={each.replace("_", " "): colour for each, colour in _COLOURS.items()},
+        colours={
+            outcome.replace("_", " "): colour for outcome, colour in _COLOURS.items()
+        },
     )
     first = {name: to_first_mask(cases) for name, cases in sides.items()}
     between = {name: between_masks(cases) for name, cases in sides.items()}

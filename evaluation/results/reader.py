@@ -124,14 +124,14 @@ class RecordedRun:
         """
         with ExitStack() as stack:
             files: dict[Path, BinaryIO] = {}
-            for each in self._places:
+            for place in self._places:
                 try:
-                    if each.path not in files:
-                        files[each.path] = stack.enter_context(each.path.open("rb"))
-                    files[each.path].seek(each.offset)
-                    line = files[each.path].read(each.length)
+                    if place.path not in files:
+                        files[place.path] = stack.enter_context(place.path.open("rb"))
+                    files[place.path].seek(place.offset)
+                    line = files[place.path].read(place.length)
                 except OSError as error:
-                    raise _gone(each.path, error) from error
+                    raise _gone(place.path, error) from error
                 yield row_of(line)
 
     def frame(self) -> pl.DataFrame:
@@ -144,7 +144,7 @@ class RecordedRun:
         parts = [pl.DataFrame(schema=WALK_COLUMNS)]
         batch: list[tuple[Any, ...]] = []
         for count, row in enumerate(self.rows(), start=1):
-            batch += [_walk(row, index, each) for index, each in enumerate(row.walks)]
+            batch += [_walk(row, index, walk) for index, walk in enumerate(row.walks)]
             if count % _BATCH == 0:
                 parts.append(pl.DataFrame(batch, schema=WALK_COLUMNS, orient="row"))
                 batch = []
@@ -229,8 +229,8 @@ def _text(value: Mapping[str, Json]) -> str:
 
 
 def _case(row: Row) -> tuple[Any, ...]:
-    walks = [each for each in row.walks if not is_judged_apart(each)]
-    masks = [each for walked in walks for each in walked.mask_ns]
+    walks = [walk for walk in row.walks if not is_judged_apart(walk)]
+    masks = [time for walked in walks for time in walked.mask_ns]
     commits = [sum(walked.commit_ns) for walked in walks if walked.commit_ns]
     return (
         row.engine,
@@ -257,7 +257,7 @@ def _case(row: Row) -> tuple[Any, ...]:
 
 
 def _judged(walks: Iterable[InstanceResult]) -> tuple[int, ...]:
-    known = [(each.valid, engine_is_right(each), each.verdict) for each in walks]
+    known = [(walk.valid, engine_is_right(walk), walk.verdict) for walk in walks]
     return (
         sum(valid for valid, _, _ in known),
         sum(valid and good is True for valid, good, _ in known),

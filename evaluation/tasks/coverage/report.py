@@ -40,20 +40,20 @@ def report(run: RunRows) -> Report:
     sides = texts(run)
     tables = [coverage(sides), outcomes(sides), keywords(sides), outputs(sides)]
     tables.append(adapted(sides))
-    return Report(tables=tuple(each for each in tables if each.rows))
+    return Report(tables=tuple(table for table in tables if table.rows))
 
 
 def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return what texts are worth under the schemas that providers were sent."""
     rows: list[tuple[Cell, ...]] = []
     for engine, side in sides.items():
-        found = [each for each in side if each.generation.adapted]
+        found = [text for text in side if text.generation.adapted]
         if found:
-            own = sum(each.compliant for each in found)
+            own = sum(text.compliant for text in found)
             sent = sum(
-                each.judgement is not None
-                and each.judgement.adapted is TextVerdict.VALID
-                for each in found
+                text.judgement is not None
+                and text.judgement.adapted is TextVerdict.VALID
+                for text in found
             )
             rows.append((engine, Rate(sent, len(found)), Rate(own, len(found))))
     return Table(
@@ -91,9 +91,9 @@ def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 
 def _rates(engine: str, found: Sequence[GeneratedText]) -> tuple[Cell, ...]:
-    declared = sum(each.declared for each in found)
-    own = sum(each.compliant for each in found)
-    paper = sum(each.compliant_as_paper for each in found)
+    declared = sum(text.declared for text in found)
+    own = sum(text.compliant for text in found)
+    paper = sum(text.compliant_as_paper for text in found)
     free = engine.partition(" ")[0] == UNCONSTRAINED
     return (
         _NOTHING if free else Rate(declared, len(found)),
@@ -107,19 +107,19 @@ def _rates(engine: str, found: Sequence[GeneratedText]) -> tuple[Cell, ...]:
 def outcomes(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return how many texts of each engine are in each class."""
     counts = {
-        engine: Counter(each.outcome for each in side) for engine, side in sides.items()
+        engine: Counter(text.outcome for text in side) for engine, side in sides.items()
     }
     used = [
-        each for each in TextClass if any(each in found for found in counts.values())
+        kind for kind in TextClass if any(kind in found for found in counts.values())
     ]
     return Table(
         title="What became of every text",
-        columns=("engine", "texts", *(each.value for each in used)),
+        columns=("engine", "texts", *(kind.value for kind in used)),
         rows=tuple(
-            (engine, len(side), *(counts[engine][each] for each in used))
+            (engine, len(side), *(counts[engine][kind] for kind in used))
             for engine, side in sides.items()
         ),
-        note="; ".join(f"{each.value}: {each.explanation}" for each in used),
+        note="; ".join(f"{kind.value}: {kind.explanation}" for kind in used),
         name="outcomes",
     )
 
@@ -128,9 +128,9 @@ def keywords(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return which keyword the texts violate that are JSON and not compliant."""
     counts = {
         engine: Counter(
-            each.judgement.keyword or "(the schema itself)"
-            for each in side
-            if each.outcome is TextClass.VIOLATES and each.judgement is not None
+            text.judgement.keyword or "(the schema itself)"
+            for text in side
+            if text.outcome is TextClass.VIOLATES and text.judgement is not None
         )
         for engine, side in sides.items()
     }
@@ -153,22 +153,22 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return how long the texts are, and how many say next to nothing."""
     rows: list[tuple[Cell, ...]] = []
     for engine, side in sides.items():
-        written = [each.generation for each in side if each.generation.generated]
-        compliant = [each for each in side if each.compliant]
+        written = [text.generation for text in side if text.generation.generated]
+        compliant = [text for text in side if text.compliant]
         trivial = sum(
-            each.judgement is not None and each.judgement.trivial for each in compliant
+            text.judgement is not None and text.judgement.trivial for text in compliant
         )
-        tokens = [each.length for each in written]
+        tokens = [generation.length for generation in written]
         undecided = sum(
-            each.judgement is not None and each.judgement.own is TextVerdict.UNDECIDED
-            for each in side
+            text.judgement is not None and text.judgement.own is TextVerdict.UNDECIDED
+            for text in side
         )
         rows.append(
             (
                 engine,
                 len(written),
                 median(tokens) if tokens else None,
-                Rate(sum(each.forced for each in written), sum(tokens)),
+                Rate(sum(generation.forced for generation in written), sum(tokens)),
                 Rate(trivial, len(compliant)),
                 undecided,
                 _cost(written),
@@ -193,5 +193,5 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 def _cost(written: Sequence[Generation]) -> float | None:
     """Return what the texts cost together; None where nobody gave a price."""
-    known = [each.cost for each in written if each.cost is not None]
+    known = [generation.cost for generation in written if generation.cost is not None]
     return sum(known) if known else None

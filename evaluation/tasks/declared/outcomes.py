@@ -54,7 +54,7 @@ class Declared:
         if took:
             self.compiled |= features
             self.warned += bool(row.warnings)
-            warned = (explain(name, each) for each in row.warnings)
+            warned = (explain(name, warning) for warning in row.warnings)
             self.admitted.update(_meant(warned))
         elif row.result is Result.COMPILE_ERROR:
             self._refused(row.detail, explain(name, row.detail), features)
@@ -76,7 +76,7 @@ class Declared:
 
     def keywords(self) -> list[tuple[str, int, int, int]]:
         """Return keyword, named, alone and unlocks; what unlocks most is first."""
-        named = Counter(each for meant, _ in self.refusals for each in meant)
+        named = Counter(keyword for meant, _ in self.refusals for keyword in meant)
         hopeless = named.keys() - self.compiled
         alone: Counter[str] = Counter()
         unlocks: Counter[str] = Counter()
@@ -85,16 +85,21 @@ class Declared:
                 (keyword,) = meant
                 alone[keyword] += 1
                 unlocks[keyword] += not (hopeless & features) - meant
-        listed = [(each, named[each], alone[each], unlocks[each]) for each in named]
-        return sorted(listed, key=lambda each: (-each[3], -each[2], -each[1], each[0]))
+        listed = [
+            (keyword, named[keyword], alone[keyword], unlocks[keyword])
+            for keyword in named
+        ]
+        return sorted(
+            listed, key=lambda entry: (-entry[3], -entry[2], -entry[1], entry[0])
+        )
 
 
 def _meant(refusals: Iterable[Refusal | None]) -> frozenset[str]:
     return frozenset(
-        _TOGETHER.get(each, each)
+        _TOGETHER.get(keyword, keyword)
         for refusal in refusals
         if refusal is not None
-        for each in refusal.keywords
+        for keyword in refusal.keywords
     )
 
 

@@ -90,7 +90,7 @@ def _of_node(text: str) -> set[str]:
         return {TUPLE}
     if start.lower().startswith(("true", "false")):
         return {BOOLEAN}
-    words = {each for each in _names(text) if each in KNOWN_KEYWORDS} - _SILENT
+    words = {name for name in _names(text) if name in KNOWN_KEYWORDS} - _SILENT
     # A type is what these engines do read; what stands beside it is the trouble.
     return words - {"type"} or words or {UNTYPED}
 

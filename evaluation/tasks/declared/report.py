@@ -57,26 +57,28 @@ def _tables(engines: list[Declared]) -> Iterator[Table]:
     yield _kinds(engines)
     yield _keywords(engines)
     for title, column, counts in (
-        ("Refused values of format", "format", [each.formats for each in engines]),
-        ("Keywords in warnings", "keyword", [each.admitted for each in engines]),
+        ("Refused values of format", "format", [engine.formats for engine in engines]),
+        ("Keywords in warnings", "keyword", [engine.admitted for engine in engines]),
     ):
         if any(counts):
             yield _counted(title, column, engines, counts)
 
 
 def _coverage(engines: list[Declared]) -> Table:
-    others = [each for each in Result if any(one.results[each] for one in engines)]
-    others = [each for each in others if each is not Result.OK]
+    others = [
+        result for result in Result if any(one.results[result] for one in engines)
+    ]
+    others = [result for result in others if result is not Result.OK]
     rows: list[tuple[Cell, ...]] = [
         (
-            each.engine,
-            Rate(each.results[Result.OK], each.total),
-            Rate(each.warned, each.results[Result.OK]),
-            *(each.results[result] for result in others),
+            engine.engine,
+            Rate(engine.results[Result.OK], engine.total),
+            Rate(engine.warned, engine.results[Result.OK]),
+            *(engine.results[result] for result in others),
         )
-        for each in engines
+        for engine in engines
     ]
-    words = (each.replace("_", " ") for each in others)
+    words = (result.replace("_", " ") for result in others)
     return Table(
         title="Declared coverage",
         columns=("engine", "declared", "with a warning", *words),
@@ -86,12 +88,12 @@ def _coverage(engines: list[Declared]) -> Table:
 
 
 def _configs(engines: list[Declared]) -> Table:
-    configs = sorted({config for each in engines for config in each.configs})
+    configs = sorted({config for engine in engines for config in engine.configs})
     rows: list[tuple[Cell, ...]] = [
-        (config, each.engine, Rate(sum(took), len(took)))
+        (config, engine.engine, Rate(sum(took), len(took)))
         for config in configs
-        for each in engines
-        if (took := each.configs.get(config))
+        for engine in engines
+        if (took := engine.configs.get(config))
     ]
     return Table(
         title="Declared coverage by config",
@@ -102,9 +104,14 @@ def _configs(engines: list[Declared]) -> Table:
 
 def _kinds(engines: list[Declared]) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (each.engine, kind, Rate(count, each.kinds.total()), _line(each.examples[kind]))
-        for each in engines
-        for kind, count in each.kinds.most_common()
+        (
+            engine.engine,
+            kind,
+            Rate(count, engine.kinds.total()),
+            _line(engine.examples[kind]),
+        )
+        for engine in engines
+        for kind, count in engine.kinds.most_common()
     ]
     return Table(
         title="Reasons of refusals",
@@ -116,11 +123,11 @@ def _kinds(engines: list[Declared]) -> Table:
 
 def _keywords(engines: list[Declared]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for each in engines:
-        compiled = each.results[Result.OK]
-        for keyword, named, alone, unlocks in each.keywords()[:_MOST]:
-            then = Rate(compiled + unlocks, each.total)
-            rows.append((each.engine, keyword, named, alone, unlocks, then))
+    for engine in engines:
+        compiled = engine.results[Result.OK]
+        for keyword, named, alone, unlocks in engine.keywords()[:_MOST]:
+            then = Rate(compiled + unlocks, engine.total)
+            rows.append((engine.engine, keyword, named, alone, unlocks, then))
     return Table(
         title="Which one keyword would unlock the most schemas",
         columns=("engine", "keyword", "named", "alone", "unlocks", "declared then"),
@@ -134,8 +141,8 @@ def _counted(
     title: str, column: str, engines: list[Declared], counts: list[Counter[str]]
 ) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (each.engine, name, count)
-        for each, counted in zip(engines, counts, strict=True)
+        (engine.engine, name, count)
+        for engine, counted in zip(engines, counts, strict=True)
         for name, count in counted.most_common(_MOST)
     ]
     return Table(title=title, columns=("engine", column, "schemas"), rows=tuple(rows))

@@ -61,20 +61,22 @@ def efficiency(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for config in configs_of(sides):
         for engine, side in sides.items():
-            found = [each.generation for each in texts_of_config(side, config)]
-            compile_ = _spread(found, lambda each: each.compile_ns)
+            found = [text.generation for text in texts_of_config(side, config)]
+            compile_ = _spread(found, lambda generation: generation.compile_ns)
             rows.append(
                 (
                     config,
                     engine,
                     len(found),
                     Missing("no engine") if _is_free(engine) else compile_,
-                    _spread(found, lambda each: each.ttft_ns),
-                    _spread(found, lambda each: each.ttft_without_compile_ns),
-                    _spread(found, lambda each: each.tpot_ns),
-                    _spread(found, lambda each: each.total_ns),
-                    _count(found, lambda each: each.length),
-                    _count(found, lambda each: each.forced),
+                    _spread(found, lambda generation: generation.ttft_ns),
+                    _spread(
+                        found, lambda generation: generation.ttft_without_compile_ns
+                    ),
+                    _spread(found, lambda generation: generation.tpot_ns),
+                    _spread(found, lambda generation: generation.total_ns),
+                    _count(found, lambda generation: generation.length),
+                    _count(found, lambda generation: generation.forced),
                 )
             )
     return Table(
@@ -100,7 +102,9 @@ def efficiency(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 def _spread(
     found: Iterable[Generation], figure: Callable[[Generation], float | None]
 ) -> Cell:
-    values = [value for each in found if (value := figure(each)) is not None]
+    values = [
+        value for generation in found if (value := figure(generation)) is not None
+    ]
     quantiles = Quantiles.of(values)
     middle = quantiles.at(50)
     low, high = quantiles.at(25), quantiles.at(75)
@@ -112,7 +116,7 @@ def _spread(
 def _count(
     found: Iterable[Generation], figure: Callable[[Generation], int]
 ) -> float | None:
-    middle = Quantiles.of([figure(each) for each in found]).at(50)
+    middle = Quantiles.of([figure(generation) for generation in found]).at(50)
     return None if middle is None else middle.value
 
 
@@ -121,15 +125,15 @@ def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for engine, side in sides.items():
         # The first pass of a text is its prompt's.
-        later = [step for each in side for step in each.generation.steps[1:]]
-        tokens = sum(each.generation.length for each in side)
+        later = [step for text in side for step in text.generation.steps[1:]]
+        tokens = sum(text.generation.length for text in side)
         rows.append(
             (
                 engine,
                 len(later),
-                _middle([each.forward_ns for each in later]),
-                _middle([each.mask_ns for each in later if each.mask_ns is not None]),
-                _middle([each.wait_ns for each in later if each.wait_ns is not None]),
+                _middle([step.forward_ns for step in later]),
+                _middle([step.mask_ns for step in later if step.mask_ns is not None]),
+                _middle([step.wait_ns for step in later if step.wait_ns is not None]),
                 tokens / len(later) if later else None,
             )
         )
@@ -151,17 +155,17 @@ def ratios(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return each engine's times divided by the unconstrained ones, paired."""
     free = next(engine for engine in sides if _is_free(engine))
     figures: dict[str, Callable[[Generation], float | None]] = {
-        "TTFT": lambda each: each.ttft_ns,
-        "TPOT": lambda each: each.tpot_ns,
-        "TGT": lambda each: each.total_ns,
+        "TTFT": lambda generation: generation.ttft_ns,
+        "TPOT": lambda generation: generation.tpot_ns,
+        "TGT": lambda generation: generation.total_ns,
     }
     rows = tuple(
         (
             engine,
             *(
                 _ratio(
-                    [figure(each.generation) for each in sides[free]],
-                    [figure(each.generation) for each in side],
+                    [figure(text.generation) for text in sides[free]],
+                    [figure(text.generation) for text in side],
                 )
                 for figure in figures.values()
             ),

@@ -88,8 +88,8 @@ def result_of(row: Row) -> dict[str, UntypedJson]:
     if row.result in _EXITS or row.result is Result.PROTOCOL_ERROR:
         return {"pending_file": 1}
     measured = measure(row, None)
-    walks = [each for each in row.walks if not is_judged_apart(each)]
-    times = [each // _US for each in measured.between_ns]
+    walks = [walk for walk in row.walks if not is_judged_apart(walk)]
+    times = [time // _US for time in measured.between_ns]
     ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
     found: dict[str, UntypedJson] = {
         "id": _file_name(row),
@@ -111,16 +111,16 @@ def result_of(row: Row) -> dict[str, UntypedJson]:
 
 def _validation_error(row: Row) -> str:
     """Name the last instance that went wrong, as its runner does."""
-    walks = [each for each in row.walks if not is_judged_apart(each)]
+    walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     if row.result is Result.ERROR:
         return f"test #{max(0, len(walks) - 1)}: EXN {row.detail}"
     said = ""
-    for index, each in enumerate(walks):
-        if engine_is_right(each) is False:
-            said = f"test #{index}: should {'accept' if each.valid else 'reject'}"
+    for index, walk in enumerate(walks):
+        if engine_is_right(walk) is False:
+            said = f"test #{index}: should {'accept' if walk.valid else 'reject'}"
             said += " but didn't"
-        elif engine_is_right(each) is None:
-            said = f"test #{index}: EXN {each.verdict} {each.detail}".strip()
+        elif engine_is_right(walk) is None:
+            said = f"test #{index}: EXN {walk.verdict} {walk.detail}".strip()
     return said
 
 
@@ -154,7 +154,7 @@ def _write_sums(folder: Path, engine: str, totals: _Totals, run: RecordedRun) ->
     meta = _meta(engine, run)
     texts = {
         "meta.txt": json.dumps(meta, indent=2),
-        "log.txt": "".join(f"Exit code: {each}\n" for each in totals.exits),
+        "log.txt": "".join(f"Exit code: {status}\n" for status in totals.exits),
         "stats.txt": json.dumps({"meta": meta, **_stats(totals)}, indent=2),
         "entries.txt": json.dumps(_entries(totals), indent=2),
         "histogram.csv": _histogram(totals.masks_us),
@@ -210,8 +210,8 @@ def _entries(totals: _Totals) -> dict[str, UntypedJson]:
     found: dict[str, UntypedJson] = {}
     for name, times in (("TBM", totals.masks_us), ("TTFM", totals.ttfm_us)):
         found[f"{name} avg (us)"] = _mean(times)
-        for each in PERCENTILES:
-            found[f"{name} p{each:g}"] = index_percentile(times, each)
+        for percent in PERCENTILES:
+            found[f"{name} p{percent:g}"] = index_percentile(times, percent)
     return {
         **found,
         "tokens": len(totals.masks_us),
@@ -235,8 +235,8 @@ def fractions_left(ordered: Sequence[int]) -> str:
     """Return, for cut-offs that grow by 1.3, the share of times not below (CSV)."""
     lines = ["cutoff time,frac left"]
     cutoff = 1
-    for count, each in enumerate(ordered):
-        while each > cutoff:
+    for count, time in enumerate(ordered):
+        while time > cutoff:
             lines.append(f"{cutoff / 1000},{(len(ordered) - count) / len(ordered)}")
             cutoff = int(cutoff * _STEP) + 1
     return "\n".join(lines) + "\n"

@@ -61,20 +61,20 @@ _SPELLED: dict[str, Any] = {
 
 def _shuffled(value: Any, chance: random.Random) -> Any:  # noqa: ANN401 (any JSON)
     if isinstance(value, _Members):
-        members = [(name, _shuffled(each, chance)) for name, each in value]
+        members = [(name, _shuffled(member, chance)) for name, member in value]
         if len({name for name, _ in members}) == len(members):
             chance.shuffle(members)
         return _Members(members)
     if isinstance(value, list):
-        return [_shuffled(each, chance) for each in value]
+        return [_shuffled(item, chance) for item in value]
     return value
 
 
 def _written(value: Any) -> str:  # noqa: ANN401 (any JSON)
     if isinstance(value, _Members):
         inner = ", ".join(
-            f"{json.dumps(name, ensure_ascii=False)}: {_written(each)}"
-            for name, each in value
+            f"{json.dumps(name, ensure_ascii=False)}: {_written(member)}"
+            for name, member in value
         )
         return f"{{{inner}}}"
     if isinstance(value, list):

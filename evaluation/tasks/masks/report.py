@@ -101,7 +101,7 @@ def _keywords(engines: Mapping[str, _Seen]) -> Table:
     for seen in engines.values():
         for keyword, counts in seen.keywords.items():
             totals[keyword] += counts[True] + counts[False]
-    asked = [each for each in totals.most_common(_MOST_KEYWORDS) if each[1]]
+    asked = [pair for pair in totals.most_common(_MOST_KEYWORDS) if pair[1]]
     return Table(
         title="Near misses blocked, by the keyword that they violate",
         name="masks-keywords",

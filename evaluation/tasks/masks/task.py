@@ -27,17 +27,17 @@ NAME: Final = "masks"
 def cases(samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
     """Yield one unit a sample, with all its instances."""
     for sample in samples:
-        walks = [_walk(each) for each in sample.instances]
-        for each in sample.instances:
-            if each.valid:
+        walks = [_walk(instance) for instance in sample.instances]
+        for instance in sample.instances:
+            if instance.valid:
                 walks += [
                     InstanceWalk(
                         text=text,
                         valid=True,
-                        label={"kind": each.kind, "apart": True, "order": number},
+                        label={"kind": instance.kind, "apart": True, "order": number},
                     )
                     for number, text in permuted(
-                        each.text, settings.orders, settings.seed
+                        instance.text, settings.orders, settings.seed
                     )
                 ]
         yield Case(

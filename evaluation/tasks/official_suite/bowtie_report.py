@@ -65,7 +65,7 @@ def _cases(run: RecordedRun) -> dict[tuple[str, str], Case]:
 
     settings = run.header.settings
     return {
-        (each.config, each.id): each for each in task_named(_TASK).cases((), settings)
+        (case.config, case.id): case for case in task_named(_TASK).cases((), settings)
     }
 
 
@@ -89,7 +89,7 @@ def _lines(
 
 def _header(run: RecordedRun, config: str, rows: list[Row]) -> UntypedJson:
     draft = config.partition(" ")[0]
-    there = {each.engine for each in rows}
+    there = {row.engine for row in rows}
     participants = [engine for engine in run.header.engines if engine.engine in there]
     return {
         "csbdata_version": run.raw_header.get("csbdata"),
@@ -121,8 +121,8 @@ def _uri(draft: str) -> str:
 def _case(row: Row, case: Case | None) -> UntypedJson:
     """Return the case; without schema and instances if the suite has it no more."""
     tests: list[UntypedJson] = [
-        {"description": str(each.label.get("description", "")), "valid": each.valid}
-        for each in row.walks
+        {"description": str(walk.label.get("description", "")), "valid": walk.valid}
+        for walk in row.walks
     ]
     found: dict[str, UntypedJson] = {
         "description": str(row.label.get("description", row.id))
@@ -136,7 +136,7 @@ def _case(row: Row, case: Case | None) -> UntypedJson:
 
 def _result(row: Row) -> dict[str, UntypedJson]:
     if row.result is Result.OK:
-        return {"results": [_judged(each) for each in row.walks]}
+        return {"results": [_judged(walk) for walk in row.walks]}
     context = {"outcome": row.result, "phase": row.phase, "message": row.detail}
     caught = row.result in (Result.COMPILE_ERROR, Result.ERROR)
     return {"context": context, "caught": caught}

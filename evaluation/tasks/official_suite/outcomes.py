@@ -57,7 +57,7 @@ class CaseOutcome:
 
 def outcome(row: Row) -> CaseOutcome:
     """Judge one row of the task `test-suite`."""
-    walked = [each for each in row.walks if each.verdict is not WalkVerdict.NOT_RUN]
+    walked = [walk for walk in row.walks if walk.verdict is not WalkVerdict.NOT_RUN]
     return CaseOutcome(
         category=str(row.label.get("category")),
         failures=frozenset(_failures(row, walked)),
@@ -67,13 +67,13 @@ def outcome(row: Row) -> CaseOutcome:
 
 
 def _failures(row: Row, walked: list[InstanceResult]) -> Iterable[SuiteFailure]:
-    valid = sum(each.valid for each in row.walks)
+    valid = sum(walk.valid for walk in row.walks)
     wanted_valid = number_in(row, "valid", valid)
     wanted = number_in(row, "tests", len(row.walks))
     if row.result is Result.COMPILE_ERROR:
         return {SuiteFailure.COMPILE_ERROR} if wanted_valid else set()
-    found = {_WRONG[each.valid] for each in walked if engine_is_right(each) is False}
-    if any(each.verdict is WalkVerdict.LIED for each in walked):
+    found = {_WRONG[walk.valid] for walk in walked if engine_is_right(walk) is False}
+    if any(walk.verdict is WalkVerdict.LIED for walk in walked):
         found.add(SuiteFailure.LIED)
     if row.result is not Result.OK or len(walked) < wanted:
         found.add(SuiteFailure.DIED)
@@ -87,24 +87,24 @@ _WRONG: Final = {
 
 
 def _rate(walked: list[InstanceResult], *, valid: bool) -> Rate:
-    found = [engine_is_right(each) for each in walked if each.valid is valid]
+    found = [engine_is_right(walk) for walk in walked if walk.valid is valid]
     return Rate(found.count(True), len(found))
 
 
 def by_category(outcomes: Iterable[CaseOutcome]) -> Mapping[str, Rate]:
     """Return the share of passed cases of each category, in alphabetical order."""
     found: dict[str, list[bool]] = defaultdict(list)
-    for each in outcomes:
-        found[each.category].append(each.passed)
+    for case in outcomes:
+        found[case.category].append(case.passed)
     return {name: Rate(sum(found[name]), len(found[name])) for name in sorted(found)}
 
 
 def failing_categories(outcomes: Iterable[CaseOutcome]) -> Mapping[SuiteFailure, int]:
     """Count for each kind of failure the categories in which it occurs (Table 5)."""
-    found: dict[SuiteFailure, set[str]] = {each: set() for each in SuiteFailure}
-    for each in outcomes:
-        for failure in each.failures:
-            found[failure].add(each.category)
+    found: dict[SuiteFailure, set[str]] = {failure: set() for failure in SuiteFailure}
+    for case in outcomes:
+        for failure in case.failures:
+            found[failure].add(case.category)
     return {failure: len(names) for failure, names in found.items()}
 
 
@@ -120,7 +120,7 @@ LEVELS: Final = {
 
 def levels(coverage: Mapping[str, Rate]) -> tuple[int, ...]:
     """Count the categories that reach each level of coverage (Table 6)."""
-    shares = [each.share for each in coverage.values() if each.share is not None]
+    shares = [rate.share for rate in coverage.values() if rate.share is not None]
     return tuple(sum(map(reaches, shares)) for reaches in LEVELS.values())
 
 

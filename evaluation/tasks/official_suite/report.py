@@ -62,7 +62,7 @@ def report(run: RunRows) -> Report:
 def _tables(
     config: str, engines: Mapping[str, list[CaseOutcome]], suite: str
 ) -> Iterator[Table]:
-    coverage = {name: by_category(each) for name, each in engines.items()}
+    coverage = {name: by_category(cases) for name, cases in engines.items()}
     yield _cases(config, engines, suite)
     yield _failing(config, engines, coverage)
     yield _levels(config, coverage)
@@ -73,9 +73,9 @@ def _cases(config: str, engines: Mapping[str, list[CaseOutcome]], suite: str) ->
     rows: list[tuple[Cell, ...]] = [
         (
             name,
-            Rate(sum(each.passed for each in outcomes), len(outcomes)),
-            Rate.total(each.valid for each in outcomes),
-            Rate.total(each.invalid for each in outcomes),
+            Rate(sum(case.passed for case in outcomes), len(outcomes)),
+            Rate.total(case.valid for case in outcomes),
+            Rate.total(case.invalid for case in outcomes),
         )
         for name, outcomes in engines.items()
     ]
@@ -97,7 +97,7 @@ def _failing(
         (name, len(coverage[name]), *failing_categories(outcomes).values())
         for name, outcomes in engines.items()
     ]
-    kinds = (str(each).replace("_", " ") for each in SuiteFailure)
+    kinds = (str(failure).replace("_", " ") for failure in SuiteFailure)
     return Table(
         title=f"JSON Schema Test Suite, {config}: categories with failures (Table 5)",
         columns=("engine", "categories", *kinds),
@@ -112,12 +112,12 @@ def _levels(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             name,
-            len(each),
-            *levels(each),
+            len(rates),
+            *levels(rates),
             len(led[name].highest),
             len(led[name].single),
         )
-        for name, each in coverage.items()
+        for name, rates in coverage.items()
     ]
     return Table(
         title=f"JSON Schema Test Suite, {config}: categories by coverage (Table 6)",
@@ -146,7 +146,7 @@ def _category_table(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> 
         rows=tuple(
             (name, *(cell(engine, name) for engine in coverage))
             if several
-            else (name, *(each.get(name) for each in coverage.values()))
+            else (name, *(rates.get(name) for rates in coverage.values()))
             for name in _categories(coverage)
         ),
         note=_MAP_NOTE if several else "",
@@ -156,11 +156,11 @@ def _category_table(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> 
 
 def _heat_map(config: str, engines: Mapping[str, list[CaseOutcome]]) -> Plot:
     """Return Figure 6: the share of passed cases by category and engine."""
-    coverage = {name: by_category(each) for name, each in engines.items()}
+    coverage = {name: by_category(cases) for name, cases in engines.items()}
     cells = {
         category: {
-            engine: each[category].share if category in each else None
-            for engine, each in coverage.items()
+            engine: rates[category].share if category in rates else None
+            for engine, rates in coverage.items()
         }
         for category in _categories(coverage)
     }
@@ -172,4 +172,4 @@ def _heat_map(config: str, engines: Mapping[str, list[CaseOutcome]]) -> Plot:
 
 
 def _categories(coverage: Mapping[str, Mapping[str, Rate]]) -> list[str]:
-    return sorted({name for each in coverage.values() for name in each})
+    return sorted({name for rates in coverage.values() for name in rates})

@@ -179,8 +179,8 @@ def read_suite_cases(
         try:
             listed = json.loads(pack.read(path))
             made = [
-                _case(each, dialect, category, number)
-                for number, each in enumerate(listed)
+                _case(content, dialect, category, number)
+                for number, content in enumerate(listed)
             ]
         except (ValueError, LookupError, TypeError) as error:
             raise BadData("not a file of the test suite", path) from error
@@ -192,9 +192,9 @@ def _case(
 ) -> SuiteCase:
     tests = tuple(
         SuiteTest(
-            description=each["description"], data=each["data"], valid=each["valid"]
+            description=test["description"], data=test["data"], valid=test["valid"]
         )
-        for each in given["tests"]
+        for test in given["tests"]
     )
     return SuiteCase(
         draft=dialect.name,
@@ -227,4 +227,4 @@ def needs_remote(schema: UntypedJson, dialect: Dialect) -> bool:
 
 
 #: Names of all drafts of the suite, oldest first.
-DRAFTS: Final = tuple(each.name for each in DIALECTS if each.name in _FOLDERS)
+DRAFTS: Final = tuple(dialect.name for dialect in DIALECTS if dialect.name in _FOLDERS)

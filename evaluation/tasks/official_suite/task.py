@@ -46,7 +46,7 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
     drafts = settings.values.get("drafts") or ["2020-12"]
     if not isinstance(drafts, list):
         raise BadConfiguration("drafts is not a list of drafts", "--draft")
-    names = [dialect_of(str(each)).name for each in drafts]
+    names = [dialect_of(str(draft)).name for draft in drafts]
     suite = acquire_suite(FetchSettings.from_environment())
     wanted = [False, True] if settings.values.get("optional") else [False]
     for name in dict.fromkeys(names):

@@ -84,7 +84,7 @@ def coverage(used: Iterable[str], support: Mapping[str, Support]) -> Support:
 
     Yes if every feature is supported, partly if each is at least in part, else no.
     """
-    found = {_support(each, support) for each in used}
+    found = {_support(feature, support) for feature in used}
     if found <= {Support.YES}:
         return Support.YES
     return Support.PARTLY if found <= {Support.YES, Support.PARTLY} else Support.NO

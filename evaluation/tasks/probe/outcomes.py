@@ -47,7 +47,7 @@ _OF_STANDING: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probed:
+class ProbeResult:
     """One row of the task `probe`, judged."""
 
     name: str
@@ -57,9 +57,9 @@ class Probed:
     outcome: ProbeOutcome
 
 
-def probed(row: Row) -> Probed:
+def judge_probe(row: Row) -> ProbeResult:
     """Judge one row of the task `probe`."""
-    return Probed(
+    return ProbeResult(
         name=str(row.label.get("probe")),
         feature=str(row.label.get("feature")),
         context=str(row.label.get("context")),
@@ -81,14 +81,14 @@ def outcome(row: Row) -> ProbeOutcome:
     return found
 
 
-def proven(outcomes: Iterable[Probed]) -> Mapping[str, tuple[Support, int, int]]:
+def proven(outcomes: Iterable[ProbeResult]) -> Mapping[str, tuple[Support, int, int]]:
     """Return for each feature its support as probed, and how many probes are good.
 
     Yes if it is as specified in all ways and contexts, partly if in some, else no.
     """
     counts: dict[str, Counter[bool]] = defaultdict(Counter)
-    for each in outcomes:
-        counts[each.feature][each.outcome in GOOD] += 1
+    for result in outcomes:
+        counts[result.feature][result.outcome in GOOD] += 1
     return {
         feature: (_level(found[True], found.total()), found[True], found.total())
         for feature, found in counts.items()

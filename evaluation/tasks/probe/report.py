@@ -14,7 +14,13 @@ from evaluation.reporting.report import Report
 from evaluation.reporting.share_charts import heat_map
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
 from evaluation.tasks.probe.documented_support import Support, declarations, features
-from evaluation.tasks.probe.outcomes import GOOD, Probed, ProbeOutcome, probed, proven
+from evaluation.tasks.probe.outcomes import (
+    GOOD,
+    ProbeOutcome,
+    ProbeResult,
+    judge_probe,
+    proven,
+)
 from evaluation.tasks.probe.probes.base import CONTEXTS
 from evaluation.tasks.probe.theoretical_coverage import coverages
 
@@ -27,7 +33,9 @@ if TYPE_CHECKING:
     from evaluation.tasks.probe.documented_support import Declaration
 
 _NAME: Final = "probe"
-_OUTCOME_NOTE: Final = "; ".join(f"{each}: {each.explanation}" for each in ProbeOutcome)
+_OUTCOME_NOTE: Final = "; ".join(
+    f"{outcome}: {outcome.explanation}" for outcome in ProbeOutcome
+)
 _FIGURE_NOTE: Final = (
     "Documents: what is declared; unknown where they are silent. Probes: as specified "
     "in all ways and contexts (yes), in some (partly), in none (no), and how many."
@@ -36,27 +44,31 @@ _FIGURE_NOTE: Final = (
 
 def report(run: RunRows) -> Report:
     """Return outcomes, what is declared and what is proven, and every matrix."""
-    found: dict[str, list[Probed]] = {}
+    found: dict[str, list[ProbeResult]] = {}
     for row in run.rows():
         if row.task == _NAME:
-            found.setdefault(row.engine, []).append(probed(row))
+            found.setdefault(row.engine, []).append(judge_probe(row))
     names = run.header.names()
     tables = [_outcomes(found), _features(found, names), _figure()]
     tables += coverages(run, found, names)
-    tables += [_matrix(engine, each) for engine, each in found.items()]
+    tables += [_matrix(engine, results) for engine, results in found.items()]
     return Report(tables=tuple(tables), plots=(_heat_map(found),))
 
 
-def _outcomes(found: Mapping[str, Sequence[Probed]]) -> Table:
-    counts = {name: Counter(e.outcome for e in each) for name, each in found.items()}
-    shown = [each for each in ProbeOutcome if any(c[each] for c in counts.values())]
+def _outcomes(found: Mapping[str, Sequence[ProbeResult]]) -> Table:
+    counts = {
+        name: Counter(e.outcome for e in results) for name, results in found.items()
+    }
+    shown = [
+        outcome for outcome in ProbeOutcome if any(c[outcome] for c in counts.values())
+    ]
     rows: list[tuple[Cell, ...]] = [
         (
             name,
-            Rate(sum(each[good] for good in GOOD), each.total()),
-            *(each[outcome] for outcome in shown),
+            Rate(sum(counted[good] for good in GOOD), counted.total()),
+            *(counted[outcome] for outcome in shown),
         )
-        for name, each in counts.items()
+        for name, counted in counts.items()
     ]
     return Table(
         title="Probes: outcomes",
@@ -66,26 +78,28 @@ def _outcomes(found: Mapping[str, Sequence[Probed]]) -> Table:
     )
 
 
-def _features(found: Mapping[str, Sequence[Probed]], names: Mapping[str, str]) -> Table:
+def _features(
+    found: Mapping[str, Sequence[ProbeResult]], names: Mapping[str, str]
+) -> Table:
     """Return what is declared of the engines in the run, beside what is proven."""
     columns: dict[str, Mapping[str, Cell]] = {}
-    for engine, each in found.items():
+    for engine, results in found.items():
         for said in _said_of(names.get(engine, "")):
             columns[f"{said.title}: documents"] = _declared(said)
         columns[f"{engine}: probes"] = {
             feature: f"{level} ({good} of {total})"
-            for feature, (level, good, total) in proven(each).items()
+            for feature, (level, good, total) in proven(results).items()
         }
     probed_only = sorted(
-        {e.feature for each in found.values() for e in each} - set(features())
+        {e.feature for results in found.values() for e in results} - set(features())
     )
     listed = (*features(), *probed_only)
     return Table(
         title="Features declared by documents and proven by probes",
         columns=("feature", *columns),
         rows=tuple(
-            (each, *(column.get(each) for column in columns.values()))
-            for each in listed
+            (feature, *(column.get(feature) for column in columns.values()))
+            for feature in listed
         ),
         note=_FIGURE_NOTE,
         name="probe features",
@@ -94,12 +108,13 @@ def _features(found: Mapping[str, Sequence[Probed]], names: Mapping[str, str]) -
 
 def _figure() -> Table:
     """Return Figure 4: what all documents declare, the paper's first."""
-    said = sorted(declarations(), key=lambda each: not each.paper)
+    said = sorted(declarations(), key=lambda declaration: not declaration.paper)
     return Table(
         title="Features declared by documents (Figure 4)",
-        columns=("feature", *(each.title for each in said)),
+        columns=("feature", *(declaration.title for declaration in said)),
         rows=tuple(
-            (name, *(each.of(name).value for each in said)) for name in features()
+            (name, *(declaration.of(name).value for declaration in said))
+            for name in features()
         ),
         note=_sources(),
         name="declared features",
@@ -111,18 +126,22 @@ def _declared(said: Declaration) -> dict[str, Cell]:
 
 
 def _said_of(name: str) -> Iterator[Declaration]:
-    return (each for each in declarations() if name in each.engines)
+    return (
+        declaration for declaration in declarations() if name in declaration.engines
+    )
 
 
 def _sources() -> str:
     return " ".join(
-        f"{each.title}: {each.document}." for each in declarations() if not each.paper
+        f"{declaration.title}: {declaration.document}."
+        for declaration in declarations()
+        if not declaration.paper
     )
 
 
-def _matrix(engine: str, each: Sequence[Probed]) -> Table:
-    cells = {(e.name, e.dialect, e.context): e.outcome for e in each}
-    lines = dict.fromkeys((e.name, e.dialect) for e in each)
+def _matrix(engine: str, results: Sequence[ProbeResult]) -> Table:
+    cells = {(e.name, e.dialect, e.context): e.outcome for e in results}
+    lines = dict.fromkeys((e.name, e.dialect) for e in results)
     return Table(
         title=f"Probes of {engine}: keyword by context",
         columns=("probe", "dialect", *CONTEXTS),
@@ -143,15 +162,18 @@ def _cell(outcome: ProbeOutcome | None) -> Cell:
     return NOT_RUN if outcome is None else outcome.value
 
 
-def _heat_map(found: Mapping[str, Sequence[Probed]]) -> Plot:
-    shares = {engine: proven(each) for engine, each in found.items()}
-    listed = dict.fromkeys(feature for each in shares.values() for feature in each)
+def _heat_map(found: Mapping[str, Sequence[ProbeResult]]) -> Plot:
+    shares = {engine: proven(results) for engine, results in found.items()}
+    listed = dict.fromkeys(
+        feature for support in shares.values() for feature in support
+    )
     return heat_map(
         "probe-features",
         "Share of probes that are as specified",
         {
             feature: {
-                engine: _share(each.get(feature)) for engine, each in shares.items()
+                engine: _share(supports.get(feature))
+                for engine, supports in shares.items()
             }
             for feature in listed
         },

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
     from evaluation.core.cases import Sample
     from evaluation.core.task_settings import TaskSettings
-    from evaluation.tasks.probe.probes.base import Placed
+    from evaluation.tasks.probe.probes.base import PlacedProbe
 
 NAME: Final = "probe"
 
@@ -38,27 +38,29 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
     drafts = settings.values.get("drafts") or []
     if not isinstance(drafts, list):
         raise BadConfiguration("drafts is not a list of drafts", "--draft")
-    for each in all_placed([_dialect(str(name)) for name in drafts]):
-        yield case(each)
+    for placed_probe in all_placed([_dialect(str(name)) for name in drafts]):
+        yield case_of(placed_probe)
 
 
-def case(each: Placed) -> Case:
+def case_of(placed_probe: PlacedProbe) -> Case:
     """Return the unit of one probe in one context."""
-    walks = [InstanceWalk(text=_text(each.valid), valid=True)]
-    if each.violating is not NOTHING:
-        label = {"keyword": each.probe.keyword}
-        walks.append(InstanceWalk(text=_text(each.violating), valid=False, label=label))
+    walks = [InstanceWalk(text=_text(placed_probe.valid), valid=True)]
+    if placed_probe.violating is not NOTHING:
+        label = {"keyword": placed_probe.probe.keyword}
+        walks.append(
+            InstanceWalk(text=_text(placed_probe.violating), valid=False, label=label)
+        )
     return Case(
         task=NAME,
-        id=f"{each.probe.name} / {each.context}",
-        config=each.dialect,
-        schema=json.dumps(each.schema),
+        id=f"{placed_probe.probe.name} / {placed_probe.context}",
+        config=placed_probe.dialect,
+        schema=json.dumps(placed_probe.schema),
         walks=tuple(walks),
         label={
-            "probe": each.probe.name,
-            "keyword": each.probe.keyword,
-            "feature": each.probe.group,
-            "context": each.context,
+            "probe": placed_probe.probe.name,
+            "keyword": placed_probe.probe.keyword,
+            "feature": placed_probe.probe.group,
+            "context": placed_probe.context,
             "texts": len(walks),
         },
     )
@@ -72,7 +74,7 @@ def _dialect(name: str) -> Dialect:
     for known in (name, f"draft-{name}", f"draft-0{name}"):
         if known in BY_NAME and BY_NAME[known] in DIALECTS:
             return BY_NAME[known]
-    names = ", ".join(each.name for each in DIALECTS)
+    names = ", ".join(dialect.name for dialect in DIALECTS)
     raise BadConfiguration(f"there is no draft {name!r}", then=f"choose of {names}")
 
 

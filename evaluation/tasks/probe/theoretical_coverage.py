@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Row
     from evaluation.core.task import RunRows
     from evaluation.reporting.tables import Cell
-    from evaluation.tasks.probe.outcomes import Probed
+    from evaluation.tasks.probe.outcomes import ProbeResult
 
 _T = TypeVar("_T")
 _ALL: Final = "all"
@@ -57,7 +57,7 @@ class _Schemas:
 
 
 def coverages(
-    run: RunRows, found: Mapping[str, Sequence[Probed]], names: Mapping[str, str]
+    run: RunRows, found: Mapping[str, Sequence[ProbeResult]], names: Mapping[str, str]
 ) -> list[Table]:
     """Return Table 11 of the run's schemas; nothing if it has none."""
     schemas = _schemas(run)
@@ -66,8 +66,8 @@ def coverages(
     rows: list[tuple[Cell, ...]] = []
     for config in (*sorted(schemas.features), _ALL):
         used = _of(config, schemas.features)
-        for engine, each in found.items():
-            for basis, support in _bases(names.get(engine, ""), each):
+        for engine, results in found.items():
+            for basis, support in _bases(names.get(engine, ""), results):
                 took = _of(config, _of_engine(engine, schemas))
                 rows.append((config, engine, basis, *_rates(used, support, took)))
     return [
@@ -104,17 +104,17 @@ def _used(row: Row) -> Iterator[str]:
         if feature != "format" or not stated:
             yield feature
         else:
-            for each in stated:
-                yield FORMAT + (each if each in VALUES else UNKNOWN)
+            for name in stated:
+                yield FORMAT + (name if name in VALUES else UNKNOWN)
 
 
-def _probed(outcomes: Sequence[Probed]) -> dict[str, Support]:
+def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
     """Return what the probes prove of each feature, and of each value of `format`."""
-    names = {NAME.format(each): FORMAT + each for each in (*VALUES, UNKNOWN)}
+    names = {NAME.format(name): FORMAT + name for name in (*VALUES, UNKNOWN)}
     told_apart = [
-        replace(each, feature=names[each.name])
-        for each in outcomes
-        if each.name in names
+        replace(result, feature=names[result.name])
+        for result in outcomes
+        if result.name in names
     ]
     found = {**proven(outcomes), **proven(told_apart)}
     return {feature: level for feature, (level, _, _) in found.items()}
@@ -123,32 +123,34 @@ def _probed(outcomes: Sequence[Probed]) -> dict[str, Support]:
 def _of_engine(engine: str, schemas: _Schemas) -> dict[str, list[bool]]:
     return {
         config: took
-        for (each, config), took in schemas.compiled.items()
-        if each == engine
+        for (label, config), took in schemas.compiled.items()
+        if label == engine
     }
 
 
 def _of(config: str, listed: Mapping[str, list[_T]]) -> list[_T]:
     """Return what is listed of one config, or of all."""
     if config == _ALL:
-        return [each for found in listed.values() for each in found]
+        return [schema for found in listed.values() for schema in found]
     return listed.get(config, [])
 
 
 def _bases(
-    name: str, each: Sequence[Probed]
+    name: str, results: Sequence[ProbeResult]
 ) -> list[tuple[str, Mapping[str, Support]]]:
     """Return what coverage is computed by: each document, and the probes."""
     said = [
-        (each.title, each.features) for each in declarations() if name in each.engines
+        (declaration.title, declaration.features)
+        for declaration in declarations()
+        if name in declaration.engines
     ]
-    return [*said, ("probes", _probed(each))]
+    return [*said, ("probes", _probed(results))]
 
 
 def _rates(
     used: list[tuple[str, ...]], support: Mapping[str, Support], took: list[bool]
 ) -> tuple[Cell, ...]:
-    levels = [coverage(each, support) for each in used]
+    levels = [coverage(features, support) for features in used]
     return (
         Rate(levels.count(Support.YES), len(levels)),
         Rate(len(levels) - levels.count(Support.NO), len(levels)),

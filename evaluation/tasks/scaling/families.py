@@ -96,7 +96,7 @@ def families() -> Mapping[str, Family]:
             sized_schema=_any_of,
         ),
     )
-    return {each.name: each for each in listed}
+    return {family.name: family for family in listed}
 
 
 def _case(

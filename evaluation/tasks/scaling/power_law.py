@@ -43,7 +43,7 @@ def exponent(points: Sequence[tuple[float, float]]) -> Exponent | None:
     three sizes are left, or something is not positive.
     """
     largest = max((size for size, _ in points), default=0.0)
-    tail = [each for each in points if each[0] * TAIL >= largest]
+    tail = [point for point in points if point[0] * TAIL >= largest]
     if len({size for size, _ in tail}) < _FEWEST or min(map(min, tail)) <= 0:
         return None
     across = [log(size) for size, _ in tail]

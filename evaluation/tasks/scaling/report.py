@@ -159,17 +159,17 @@ def _exponent(sizes: Mapping[int, _Size], cost: str) -> Cell:
 
 def _measured(sizes: Mapping[int, _Size], cost: str) -> Iterator[tuple[float, float]]:
     """Yield size and nanoseconds, but for what the deadline has cut off."""
-    for size, each in sorted(sizes.items()):
-        found = each.cost(cost)
-        if found is not None and cost not in each.cut:
+    for size, measured in sorted(sizes.items()):
+        found = measured.cost(cost)
+        if found is not None and cost not in measured.cut:
             yield float(size), found
 
 
 def _reached(sizes: Mapping[int, _Size]) -> Cell:
     """Return the largest size before the first that did not come out right."""
     reached = None
-    for size, each in sorted(sizes.items()):
-        if each.outcomes != {"ok"}:
+    for size, measured in sorted(sizes.items()):
+        if measured.outcomes != {"ok"}:
             break
         reached = size
     return reached
@@ -177,9 +177,9 @@ def _reached(sizes: Mapping[int, _Size]) -> Cell:
 
 def _end(sizes: Mapping[int, _Size]) -> tuple[Cell, Cell]:
     """Return the first size that did not come out right, and what happened there."""
-    for size, each in sorted(sizes.items()):
-        if each.outcomes != {"ok"}:
-            return size, ", ".join(sorted(each.outcomes - {"ok"}))
+    for size, measured in sorted(sizes.items()):
+        if measured.outcomes != {"ok"}:
+            return size, ", ".join(sorted(measured.outcomes - {"ok"}))
     return None, None
 
 
@@ -191,13 +191,13 @@ def _curves(engines: _Engines, limits: LimitsHeader) -> Table:
             engine,
             name,
             size,
-            each.cell(_COMPILE, compile_ns),
-            *(each.cell(cost, run_ns) for cost in (_FIRST, _MASK, _WORST)),
-            ", ".join(sorted(each.outcomes)),
+            measured.cell(_COMPILE, compile_ns),
+            *(measured.cell(cost, run_ns) for cost in (_FIRST, _MASK, _WORST)),
+            ", ".join(sorted(measured.outcomes)),
         )
         for engine, found in engines.items()
         for name, sizes in _in_order(found)
-        for size, each in sorted(sizes.items())
+        for size, measured in sorted(sizes.items())
     ]
     costs = (_COMPILE, _FIRST, _MASK, _WORST)
     return Table(
@@ -215,7 +215,7 @@ def _in_order(
     found: Mapping[str, dict[int, _Size]],
 ) -> Iterable[tuple[str, dict[int, _Size]]]:
     order = [*families(), *found]
-    return sorted(found.items(), key=lambda each: order.index(each[0]))
+    return sorted(found.items(), key=lambda item: order.index(item[0]))
 
 
 def _plots(engines: _Engines) -> Iterator[Plot]:
@@ -225,16 +225,16 @@ def _plots(engines: _Engines) -> Iterator[Plot]:
     for name in sorted(names, key=[*known, *names].index):
         counts = known[name].counts if name in known else "size"
         for cost in (_COMPILE, _MASK):
-            own = {each: found.get(name, {}) for each, found in engines.items()}
-            late = {each: _cut_off(sizes, cost) for each, sizes in own.items()}
-            curves = {each: _points(sizes, cost) for each, sizes in own.items()}
+            own = {engine: found.get(name, {}) for engine, found in engines.items()}
+            late = {engine: _cut_off(sizes, cost) for engine, sizes in own.items()}
+            curves = {engine: _points(sizes, cost) for engine, sizes in own.items()}
             yield lines(
                 f"scaling-{name}-{cost.replace(' ', '-')}",
                 f"{name}: {cost}",
                 {
-                    each: points
-                    for each, points in curves.items()
-                    if points or late[each]
+                    engine: points
+                    for engine, points in curves.items()
+                    if points or late[engine]
                 },
                 x_label=counts,
                 y_label="milliseconds",
@@ -247,4 +247,6 @@ def _points(sizes: Mapping[int, _Size], cost: str) -> list[tuple[float, float]]:
 
 
 def _cut_off(sizes: Mapping[int, _Size], cost: str) -> list[float]:
-    return [float(size) for size, each in sorted(sizes.items()) if cost in each.cut]
+    return [
+        float(size) for size, measured in sorted(sizes.items()) if cost in measured.cut
+    ]

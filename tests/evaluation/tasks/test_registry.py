@@ -1,4 +1,4 @@
-"""Tasks: ours are folders, and another package adds one without touching any of them."""
+"""Tasks: ours are folders, and another package adds one without a change to ours."""
 
 from __future__ import annotations
 

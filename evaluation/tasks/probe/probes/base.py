@@ -35,7 +35,7 @@ ROOT: Final = "root"
 #: Where a probe is put, in the order of the reports.
 CONTEXTS: Final = (ROOT, "property", "item", "$ref", "allOf", "anyOf", "oneOf")
 #: For schemas that accept every type: no alternative of a `oneOf` is disjoint then.
-UNTYPED: Final = tuple(each for each in CONTEXTS if each != "oneOf")
+UNTYPED: Final = tuple(context for context in CONTEXTS if context != "oneOf")
 #: Types of which an alternative that neither value fits is made.
 _TYPES: Final = ("null", "boolean", "integer", "string", "array", "object")
 
@@ -63,7 +63,7 @@ class Probe:
     def dialects(self) -> tuple[Dialect, ...]:
         """The dialects that have it, oldest first."""
         low, high = BY_NAME[self.since].order, BY_NAME[self.until].order
-        return tuple(each for each in DIALECTS if low <= each.order <= high)
+        return tuple(dialect for dialect in DIALECTS if low <= dialect.order <= high)
 
     @property
     def group(self) -> str:
@@ -72,7 +72,7 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PlacedProbe:
     """A probe in one context of one dialect."""
 
     probe: Probe
@@ -83,7 +83,7 @@ class Placed:
     violating: UntypedJson | _Nothing
 
 
-def placed(probe: Probe, context: str, dialect: Dialect) -> Placed:
+def place_probe(probe: Probe, context: str, dialect: Dialect) -> PlacedProbe:
     """Return a probe's schema and values, put into a context.
 
     Raises:
@@ -98,7 +98,7 @@ def placed(probe: Probe, context: str, dialect: Dialect) -> Placed:
     whole = {"$schema": dialect.uri, **schema}
     if definitions:
         whole["$defs"] = definitions
-    return Placed(
+    return PlacedProbe(
         probe=probe,
         context=context,
         dialect=dialect.name,
@@ -139,12 +139,12 @@ def _beside(probe: Probe) -> UntypedJson:
 def _foreign(probe: Probe) -> str:
     """Return a type that neither value has."""
     kinds = _kinds(probe.valid, probe.violating)
-    return next(each for each in _TYPES if each not in kinds)
+    return next(kind for kind in _TYPES if kind not in kinds)
 
 
 def _kinds(*values: UntypedJson | _Nothing) -> set[str]:
     """Return the types that all values have in common, or any of them has."""
-    found: list[set[str]] = [_kind(each) for each in values if each is not NOTHING]
+    found: list[set[str]] = [_kind(value) for value in values if value is not NOTHING]
     return set().union(*found)
 
 

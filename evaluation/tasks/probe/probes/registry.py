@@ -12,13 +12,13 @@ from evaluation.tasks.probe.probes import (
     references,
     values,
 )
-from evaluation.tasks.probe.probes.base import placed
+from evaluation.tasks.probe.probes.base import place_probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from curation.schema.dialects import Dialect
-    from evaluation.tasks.probe.probes.base import Placed, Probe
+    from evaluation.tasks.probe.probes.base import PlacedProbe, Probe
 
 #: In the order of the reports.
 PROBES: Final[tuple[Probe, ...]] = (
@@ -31,7 +31,7 @@ PROBES: Final[tuple[Probe, ...]] = (
 )
 
 
-def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[Placed]:
+def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[PlacedProbe]:
     """Yield every probe in every context.
 
     In each of the dialects given that has it; without any, in the newest that has it,
@@ -40,9 +40,13 @@ def all_placed(dialects: Sequence[Dialect] = ()) -> Iterator[Placed]:
     for probe in PROBES:
         for dialect in _chosen(probe, dialects):
             for context in probe.contexts:
-                yield placed(probe, context, dialect)
+                yield place_probe(probe, context, dialect)
 
 
 def _chosen(probe: Probe, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
     known = probe.dialects
-    return [each for each in known if each in dialects] if dialects else known[-1:]
+    return (
+        [dialect for dialect in known if dialect in dialects]
+        if dialects
+        else known[-1:]
+    )

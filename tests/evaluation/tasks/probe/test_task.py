@@ -16,9 +16,9 @@ from evaluation.reporting.table_rendering import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.reader import open_run
 from evaluation.tasks.probe.documented_support import Support
-from evaluation.tasks.probe.outcomes import ProbeOutcome, outcome, probed, proven
+from evaluation.tasks.probe.outcomes import ProbeOutcome, judge_probe, outcome, proven
 from evaluation.tasks.probe.probes.registry import PROBES, all_placed
-from evaluation.tasks.probe.task import TASK, case
+from evaluation.tasks.probe.task import TASK, case_of
 from evaluation.tasks.registry import task_named
 from tests.evaluation import measuring, policies
 from tests.evaluation.made_runs import row, write_run
@@ -44,7 +44,7 @@ def _case(name: str, context: str = "root") -> Case:
         for each in all_placed()
         if each.probe.name == name and each.context == context
     ]
-    return case(found)
+    return case_of(found)
 
 
 BOTH, MERELY_VALID = _case("minLength"), _case("title")
@@ -134,7 +134,7 @@ def test_a_row_with_too_few_walks_proves_nothing() -> None:
 
 def _rows(*names: str) -> list[Row]:
     cases = [
-        case(each) for each in all_placed() if not names or each.probe.name in names
+        case_of(each) for each in all_placed() if not names or each.probe.name in names
     ]
     rules: dict[str, Callable[[Case, str], Row]] = {
         "accept-all": lambda each, name: policies.answered(
@@ -155,7 +155,7 @@ def _table(run: RecordedRun, name: str) -> Table:
 def test_accepting_all_is_caught_by_every_probe_that_asserts(tmp_path: Path) -> None:
     """It ignores each of them, and tolerates the others; refusing all refuses all."""
     run = open_run(write_run(tmp_path, _rows(), HEAD))
-    cases = [case(each) for each in all_placed()]
+    cases = [case_of(each) for each in all_placed()]
     mere = sum(len(each.walks) == 1 for each in cases)
     table = _table(run, "probes-outcomes")
     assert table.columns[1:] == (
@@ -181,7 +181,7 @@ def test_a_feature_is_proven_by_all_its_probes() -> None:
         policies.answered(_case("not (value)"), policies.accepts_all, "x"),
         policies.answered(_case("enum"), policies.knows_all, "x"),
     ]
-    assert proven(map(probed, rows)) == {
+    assert proven(map(judge_probe, rows)) == {
         "@minmaxLength": (Support.PARTLY, 1, 2),
         "not": (Support.NO, 0, 1),
         "enum": (Support.YES, 1, 1),
@@ -275,7 +275,7 @@ def test_the_report_reads_as_it_did(
 
 def test_miniature_engines_are_caught_through_the_driver(tmp_path: Path) -> None:
     """What accepts all ignores every keyword; one that dies is no refusal."""
-    cases = [case(each) for each in all_placed() if each.probe.name == "minLength"]
+    cases = [case_of(each) for each in all_placed() if each.probe.name == "minLength"]
     request = measuring.request_of(
         tmp_path,
         (),

@@ -13,14 +13,14 @@ import pytest
 
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.schema.keywords import ANNOTATIONS
-from evaluation.tasks.probe.probes.base import CONTEXTS, NOTHING, ROOT, placed
+from evaluation.tasks.probe.probes.base import CONTEXTS, NOTHING, ROOT, place_probe
 from evaluation.tasks.probe.probes.registry import PROBES, all_placed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.json_types import UntypedJson
-    from evaluation.tasks.probe.probes.base import Placed
+    from evaluation.tasks.probe.probes.base import PlacedProbe
 
 DRAFTS = {
     "draft-04": (jsonschema.Draft4Validator, jsonschema_rs.Draft4Validator),
@@ -55,7 +55,7 @@ def _errors_of_rs(
 
 
 @cache
-def _every() -> list[Placed]:
+def _every() -> list[PlacedProbe]:
     return list(all_placed(DIALECTS))
 
 
@@ -81,7 +81,7 @@ def test_without_the_keyword_the_violating_value_is_accepted() -> None:
         if each.violating is not NOTHING and each.probe.keyword not in IDENTIFYING:
             loose = _without(each.probe.schema, each.probe.keyword)
             probe = replace(each.probe, schema=loose)
-            schema = placed(probe, each.context, BY_NAME[each.dialect]).schema
+            schema = place_probe(probe, each.context, BY_NAME[each.dialect]).schema
             if list(_errors_of_rs(schema, each.dialect, each.violating)):
                 wrong.append((each.probe.name, each.context, each.dialect))
     assert wrong == []
@@ -138,7 +138,7 @@ def test_without_dialects_each_probe_is_put_once() -> None:
 def test_contexts_say_definitions_as_their_dialect_does() -> None:
     """`definitions` and `id` where the dialect has no others."""
     (probe,) = [each for each in PROBES if each.name == "id"]
-    schema = placed(probe, "$ref", BY_NAME["draft-04"]).schema
+    schema = place_probe(probe, "$ref", BY_NAME["draft-04"]).schema
     assert json.loads(json.dumps(schema)) == {
         "$schema": "http://json-schema.org/draft-04/schema#",
         "type": "object",
@@ -156,4 +156,4 @@ def test_a_probe_is_not_put_where_it_means_nothing() -> None:
     (probe,) = [each for each in PROBES if each.name == "$ref (to the root)"]
     assert len(probe.contexts) < len(CONTEXTS)
     with pytest.raises(ValueError, match="item"):
-        placed(probe, "item", BY_NAME["2020-12"])
+        place_probe(probe, "item", BY_NAME["2020-12"])
