@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 
 from curation.core.benchmark import SPLITS, in_benchmark_order, instances_config
@@ -14,13 +15,12 @@ from curation.dataset.parquet import file_name
 from curation.dataset.story import nearest
 from curation.instances.dataset.build_step import InstanceTask
 from curation.instances.dataset.maskbench import MaskFile, MaskTest
+from curation.instances.model import InstanceRow
 from curation.system.errors import BadConfiguration, NoInput
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from pathlib import Path
-
-    from curation.core.json_types import UntypedJson
 
 
 @dataclass(slots=True)
@@ -117,18 +117,20 @@ def maskbench_files(
             )
 
 
-def _instances(folder: Path, config: str, split: str) -> dict[str, list[UntypedJson]]:
+def _instances(folder: Path, config: str, split: str) -> dict[str, list[InstanceRow]]:
+    """Return the instances of a split by the ids of their records."""
     path = folder / file_name(instances_config(config), split)
     if not path.is_file():
         raise NoInput("no instances here", str(path), "csbdata build --instances")
-    found: dict[str, list[UntypedJson]] = {}
-    for row in pl.read_parquet(path, glob=False).iter_rows(named=True):
-        found.setdefault(row["unique_id"], []).append(row)
+    content = pl.read_parquet(path, glob=False).to_dicts()
+    found: dict[str, list[InstanceRow]] = {}
+    for row in msgspec.convert(content, list[InstanceRow]):
+        found.setdefault(row.unique_id, []).append(row)
     return found
 
 
-def _test(row: UntypedJson) -> MaskTest:
-    what = row["kind"]
-    if row["keyword"]:
-        what += f": {row['keyword']} at {row['schema_pointer']}"
-    return MaskTest(description=what, valid=row["valid"], data=json.loads(row["text"]))
+def _test(row: InstanceRow) -> MaskTest:
+    description = row.kind
+    if row.keyword:
+        description += f": {row.keyword} at {row.schema_pointer}"
+    return MaskTest(description=description, valid=row.valid, data=row.value)

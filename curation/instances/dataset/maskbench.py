@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import quote, unquote
 
+import msgspec
+
+from curation.core.json_types import Json, UntypedJson
 from curation.dataset.features import used
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, KNOWN_KEYWORDS
@@ -24,14 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
 
 _MARK = "---"
 # What a file's name can hold as it is, beside letters, digits and `_.-~`.
 _KEPT = " ()+,;=@[]!$&"
 #: Names of ours that the format does not know, or calls raw.
 _NOT_FEATURES = frozenset({"required", "@recursiveSchemas"})
-#: Words that are raw features under their own name.
+#: Keywords that are raw features under their own name.
 _RAW = frozenset(
     {
         "$schema", "$id", "id", "type", "properties", "required", "definitions",
@@ -40,7 +42,36 @@ _RAW = frozenset(
         "maxProperties", "minContains", "maxContains",
     }
 )  # fmt: skip
+#: Annotations that say nothing of what is accepted.
+_DROPPED = ANNOTATIONS - {"format", "$schema"}
 _COMBINING = ("allOf", "anyOf", "oneOf")
+
+
+class Measures(TypedDict):
+    """The `meta` of a schema."""
+
+    #: Bytes of its text, written without spaces.
+    full_size: int
+    #: The same without annotations and unknown keywords.
+    stripped_size: int
+    features: list[str]
+    raw_features: list[str]
+
+
+class _TestContent(msgspec.Struct, frozen=True, kw_only=True):
+    """A test as a file has it; other members are for people."""
+
+    valid: bool
+    data: UntypedJson
+    description: UntypedJson = ""
+
+
+class _FileContent(msgspec.Struct, frozen=True, kw_only=True):
+    """What is read of a file. Numbers stay as `json` reads them."""
+
+    schema: UntypedJson
+    tests: tuple[_TestContent, ...]
+    description: UntypedJson = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +80,7 @@ class MaskTest:
 
     description: str
     valid: bool
-    data: UntypedJson
+    data: Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +91,7 @@ class MaskFile:
     split: str
     unique_id: str
     description: str
-    schema: UntypedJson
+    schema: Json
     tests: tuple[MaskTest, ...]
 
     @property
@@ -69,10 +100,10 @@ class MaskFile:
         return f"{quote(self.split, _KEPT)}{_MARK}{quote(self.unique_id, _KEPT)}.json"
 
 
-def measures(schema: UntypedJson) -> dict[str, UntypedJson]:
+def measures(schema: Json) -> Measures:
     """Return the `meta` of a schema: sizes in bytes, features as the format counts.
 
-    `stripped_size` is without annotations and unknown words. Keywords count in the
+    `stripped_size` is without annotations and unknown keywords. Keywords count in the
     places that some dialect reads as a schema.
     """
     asked = used(schema, ANY_DIALECT)
@@ -91,7 +122,7 @@ def measures(schema: UntypedJson) -> dict[str, UntypedJson]:
     }
 
 
-def _raw(schema: dict[str, UntypedJson]) -> Iterator[str]:
+def _raw(schema: dict[str, Json]) -> Iterator[str]:
     yield from _RAW.intersection(schema)
     stated = schema.get("type")
     if isinstance(stated, list):
@@ -101,17 +132,18 @@ def _raw(schema: dict[str, UntypedJson]) -> Iterator[str]:
             yield f"type:{name}"
     if schema.get("required") == []:
         yield "_requiredEmpty"
-    for word in _COMBINING:
-        if isinstance(schema.get(word), list) and len(schema[word]) == 1:
-            yield f"{word}:trivial"
+    for keyword in _COMBINING:
+        branches = schema.get(keyword)
+        if isinstance(branches, list) and len(branches) == 1:
+            yield f"{keyword}:trivial"
     if any(isinstance(member, bool) for member in _members(schema)):
         yield "_boolSchema"
 
 
-def _members(schema: dict[str, UntypedJson]) -> Iterator[UntypedJson]:
+def _members(schema: dict[str, Json]) -> Iterator[Json]:
     """Yield the values of keywords that may hold a schema, and schemas in them."""
-    for word, value in schema.items():
-        shape = ANY_DIALECT.applicators.get(word)
+    for keyword, value in schema.items():
+        shape = ANY_DIALECT.applicators.get(keyword)
         if shape is None:
             continue
         if isinstance(value, list):
@@ -122,28 +154,28 @@ def _members(schema: dict[str, UntypedJson]) -> Iterator[UntypedJson]:
             yield value
 
 
-def _size(value: UntypedJson) -> int:
+def _size(value: Json) -> int:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _stripped(schema: UntypedJson) -> UntypedJson:
-    """Return a schema without annotations and unknown words."""
+def _stripped(schema: Json) -> Json:
+    """Return a schema without annotations and unknown keywords."""
     if not isinstance(schema, dict):
         return schema
-    kept: dict[str, UntypedJson] = {}
-    for word, value in schema.items():
-        if word not in KNOWN_KEYWORDS or word in ANNOTATIONS - {"format", "$schema"}:
+    kept: dict[str, Json] = {}
+    for keyword, value in schema.items():
+        if keyword not in KNOWN_KEYWORDS or keyword in _DROPPED:
             continue
-        shape = ANY_DIALECT.applicators.get(word)
+        shape = ANY_DIALECT.applicators.get(keyword)
         if shape is None:
-            kept[word] = value
+            kept[keyword] = value
         elif isinstance(value, list):
-            kept[word] = [_stripped(member) for member in value]
+            kept[keyword] = [_stripped(member) for member in value]
         elif isinstance(value, dict) and "object" in shape.value:
-            kept[word] = {name: _stripped(member) for name, member in value.items()}
+            kept[keyword] = {name: _stripped(member) for name, member in value.items()}
         else:
-            kept[word] = _stripped(value)
+            kept[keyword] = _stripped(value)
     return kept
 
 
@@ -198,36 +230,32 @@ def read_file(path: Path) -> MaskFile:
         BadData: it is not of this format.
     """
     try:
-        content = path.read_bytes()
+        text = path.read_bytes()
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
     try:
-        given = json.loads(content)
-        split, unique_id = name_of(path)
-        return MaskFile(
-            split=split,
-            unique_id=unique_id,
-            description=str(given.get("description", "")),
-            schema=given["schema"],
-            tests=tuple(map(_test, given["tests"])),
-        )
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        content = msgspec.convert(json.loads(text), _FileContent)
+    except (ValueError, RecursionError) as error:
         raise BadData(f"not MaskBench's format ({error!r})", str(path)) from error
+    split, unique_id = name_of(path)
+    return MaskFile(
+        split=split,
+        unique_id=unique_id,
+        description=str(content.description),
+        schema=content.schema,
+        tests=tuple(
+            MaskTest(
+                description=str(test.description), valid=test.valid, data=test.data
+            )
+            for test in content.tests
+        ),
+    )
 
 
 def name_of(path: Path) -> tuple[str, str]:
     """Return a file's split (empty where its name has none) and its schema's id."""
     split, _, unique_id = path.stem.partition(_MARK)
     return (unquote(split), unquote(unique_id)) if unique_id else ("", unquote(split))
-
-
-def _test(given: dict[str, Any]) -> MaskTest:
-    valid = given["valid"]
-    if not isinstance(valid, bool):
-        raise TypeError(valid)
-    return MaskTest(
-        description=str(given.get("description", "")), valid=valid, data=given["data"]
-    )
 
 
 def paths_of(path: Path) -> Sequence[Path]:

@@ -19,18 +19,19 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 
-def start(setup: dict[str, int]) -> Callable[[UntypedJson], UntypedJson]:
+def start(setup: dict[str, int]) -> Callable[[Json], Json]:
     """Take the seed; return the handler of one unit."""
     seed = setup["seed"]
 
-    def handle(message: UntypedJson) -> UntypedJson:
+    def handle(message: Json) -> Json:
         unit = msgspec.convert(message, InstanceUnit)
         if unit.instances is not None:
             graded = grade(unit.schema, unit.dialect, unit.instances)
-            return msgspec.to_builtins(graded)
+            grades: Json = msgspec.to_builtins(graded)
+            return grades
         made = make_instances(
             unit.schema, unit.dialect, seed, count=unit.count, lean=unit.lean
         )

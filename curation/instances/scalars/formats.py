@@ -7,7 +7,7 @@ words that no draft defines are read as hints, as names of properties are.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from curation.instances.scalars import realistic
 from curation.instances.words import WORDS
@@ -16,6 +16,8 @@ from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable
+
+    import jsonschema_rs
 
 
 def _word(rng: random.Random) -> str:
@@ -155,7 +157,7 @@ def sample(name: str, rng: random.Random) -> str:
 
 
 @lru_cache(maxsize=512)
-def _validator(name: str, dialect: str) -> Any:  # noqa: ANN401 - of five classes
+def _validator(name: str, dialect: str) -> jsonschema_rs.Validator:
     make = RUST_VALIDATORS[dialect or "2020-12"]
     schema = {"type": "string", "format": name}
     return make(schema, validate_formats=True, retriever=refuse)
@@ -166,16 +168,24 @@ def accepts(name: str, text: str, dialect: str = "") -> bool:
 
     Without the name of a dialect the newest is asked, which knows all formats.
     """
-    return bool(_validator(name, dialect).is_valid(text))
+    return _validator(name, dialect).is_valid(text)
+
+
+class _FormatChecker(Protocol):
+    """The part of jsonschema's class that is used; it ships no types of its own."""
+
+    def conforms(self, instance: object, format: str) -> bool:  # noqa: A002 - its name
+        """Return whether an instance is of a format."""
 
 
 @lru_cache(maxsize=1)
-def _checker() -> Any:  # noqa: ANN401 - jsonschema ships no types of its own
+def _checker() -> _FormatChecker:
     from curation.validation.python_validators import PYTHON_VALIDATORS  # noqa: PLC0415 - slow
 
-    return PYTHON_VALIDATORS["2020-12"].FORMAT_CHECKER
+    checker: _FormatChecker = PYTHON_VALIDATORS["2020-12"].FORMAT_CHECKER
+    return checker
 
 
 def accepts_twice(name: str, text: str) -> bool:
     """Return whether jsonschema takes it for one as well."""
-    return accepts(name, text) and bool(_checker().conforms(text, name))
+    return accepts(name, text) and _checker().conforms(text, name)

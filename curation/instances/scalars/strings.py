@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import regress
 
@@ -58,7 +58,7 @@ class StringShape:
 
 
 @lru_cache(maxsize=4096)
-def _regex(pattern: str) -> Any:  # noqa: ANN401 - regress.Regex is no public type
+def _regex(pattern: str) -> regress.Regex | None:
     strict = parser.strict_text(pattern)
     if strict is not None:
         return regress.Regex(strict, "u")

@@ -102,8 +102,13 @@ def test_features_have_the_names_that_maskbench_uses(
 
 
 def test_sizes_are_of_the_compact_text_with_and_without_notes() -> None:
-    """Annotations and unknown words do not count in the stripped size."""
-    schema = {"title": "A", "type": "string", "x-note": [1], "description": "é"}
+    """Annotations and unknown keywords do not count in the stripped size."""
+    schema: UntypedJson = {
+        "title": "A",
+        "type": "string",
+        "x-note": [1],
+        "description": "é",
+    }
     found = measures(schema)
     assert found["full_size"] == len(
         json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()
