@@ -168,8 +168,8 @@ def _described() -> list[dict[str, UntypedJson]]:
         described.append(
             {
                 "name": name,
-                "summary": file.about.get("summary", ""),
-                "licence": file.about.get("licence", ""),
+                "summary": file.about.summary,
+                "licence": file.about.licence,
                 "distribution": file.distribution,
                 "usable": not isinstance(used, NotInstalled),
                 "reason": used.reason if isinstance(used, NotInstalled) else None,

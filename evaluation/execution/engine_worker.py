@@ -23,7 +23,7 @@ from evaluation.execution.row_builder import build_row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from curation.workers.process import Child
     from evaluation.core.cases import Case, Row
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -99,11 +99,11 @@ class EngineWorker:
         self._bounds = bounds
         self._folder = tempfile.TemporaryDirectory(prefix="csbdata-lane-")
         self._printed = Path(self._folder.name) / "printed"
-        setup = {
+        setup: dict[str, Json] = {
             "engine": str(participant.file.path),
             "options": dict(participant.options),
             "tokenizer": for_worker(tokenizer),
-            "checks_commit": participant.file.about.get("checks_commit", True),
+            "checks_commit": participant.file.about.checks_commit,
             "core": core,
         }
         program = Program(

@@ -1,4 +1,4 @@
-"""The engines there are, and what their files say of themselves.
+"""The engines there are, and what their files declare.
 
 An engine's file is read as text: `ABOUT`, `OPTIONS` and `PRESETS` are plain literals
 at its top level, so that nothing of an engine runs outside its worker. Another
@@ -12,7 +12,9 @@ import hashlib
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.registry import closest_names, entry_points_of
@@ -20,13 +22,33 @@ from curation.system.registry import closest_names, entry_points_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
+_T = TypeVar("_T")
 GROUP = "csbdata.engines"
 #: The preset closest to the specification.
 FAITHFUL = "faithful"
 _FOLDER = Path(__file__).parents[1] / "engines"
 _LITERALS = ("ABOUT", "OPTIONS", "PRESETS")
+
+
+class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
+    """The `ABOUT` of an engine's file."""
+
+    #: The distribution that does the work; empty where the file itself does.
+    distribution: str = ""
+    #: The version of an engine without a distribution.
+    version: str | None = None
+    #: What it is, in one line.
+    summary: str = ""
+    #: SPDX expression.
+    licence: str = ""
+    #: What pip is asked to install; by default the distribution.
+    install: str | None = None
+    #: Whether its `commit` refuses a token that its mask does not allow.
+    checks_commit: bool = True
+    #: Names of the files in its folder that it loads.
+    beside: tuple[str, ...] | str = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +60,13 @@ class EngineFile:
     path: Path
     #: Version wanted (`xgrammar==0.1.8`); empty for the one installed here.
     version: str = ""
-    #: `distribution`, `version`, `summary`, `licence`, `install`, `checks_commit`,
-    #: `beside`.
-    about: Mapping[str, UntypedJson] = field(default_factory=dict)
+    about: EngineAbout = field(default_factory=EngineAbout)
     #: The files in its folder that it loads.
     beside: tuple[Path, ...] = ()
     #: Option's name to its type: `bool`, `int`, `float`, `str`, or one with `|null`.
     options: Mapping[str, str] = field(default_factory=dict)
     #: Preset's name to options.
-    presets: Mapping[str, Mapping[str, UntypedJson]] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
 
     @property
     def spec(self) -> str:
@@ -58,34 +78,41 @@ class EngineFile:
     @property
     def distribution(self) -> str:
         """The distribution that does the work; empty where the file itself does."""
-        return str(self.about.get("distribution", ""))
+        return self.about.distribution
 
     def digest(self) -> str:
         """Return the sha256 of the file, and of those that it loads from its folder."""
         files = (self.path, *self.beside)
-        return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+        return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 def engine_paths() -> Mapping[str, Path]:
     """Return the file of every engine that has a name, by name.
 
     Raises:
-        BadConfiguration: an entry point names what is no module.
+        BadConfiguration: An entry point names what is no module.
     """
     found = {
-        each.stem: each
-        for each in sorted(_FOLDER.glob("*.py"))
-        if each.stem != "__init__"
+        path.stem: path
+        for path in sorted(_FOLDER.glob("*.py"))
+        if path.stem != "__init__"
     }
     return {**found, **dict(_third_party())}
 
 
 def find_engine(spec: str) -> EngineFile:
-    """Return the engine of `NAME`, `NAME==VERSION` or a path to its file.
+    """Return the engine that a user names.
+
+    Args:
+        spec: `NAME`, `NAME==VERSION` or the path of an engine's file.
 
     Raises:
-        NoInput: the path is no file.
-        BadConfiguration: there is no engine of this name, or its file cannot be read.
+        NoInput: The path is no file.
+        BadConfiguration: There is no engine of this name, or its file cannot be read.
+
+    Example:
+        >>> find_engine("xgrammar==0.1.8").version
+        '0.1.8'
     """
     if spec.endswith(".py"):
         path = Path(spec)
@@ -104,11 +131,16 @@ def find_engine(spec: str) -> EngineFile:
 
 def choose_options(
     file: EngineFile, preset: str, assignments: Mapping[str, str]
-) -> dict[str, UntypedJson]:
-    """Return the options of a preset, with those assigned as text laid over it.
+) -> dict[str, Json]:
+    """Return an engine's options: those of a preset, and those that are assigned.
+
+    Args:
+        file: The engine.
+        preset: The name of one of its presets.
+        assignments: Values as text, by the name of the option.
 
     Raises:
-        BadConfiguration: no such preset or option, or a value of another type.
+        BadConfiguration: No such preset or option, or a value of another type.
     """
     if preset not in file.presets and (file.presets or preset != FAITHFUL):
         names = ", ".join(file.presets) or FAITHFUL
@@ -125,8 +157,8 @@ def choose_options(
     return options
 
 
-def _typed(file: EngineFile, name: str, text: str) -> UntypedJson:
-    kinds = [each.strip() for each in file.options[name].split("|")]
+def _typed(file: EngineFile, name: str, text: str) -> Json:
+    kinds = [kind.strip() for kind in file.options[name].split("|")]
     if "null" in kinds and text == "null":
         return None
     for kind in kinds:
@@ -149,7 +181,7 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
         tree = ast.parse(path.read_bytes(), str(path))
     except (OSError, SyntaxError, ValueError) as error:
         raise BadConfiguration(f"no Python file ({error})", str(path)) from error
-    found: dict[str, dict[str, UntypedJson]] = {each: {} for each in _LITERALS}
+    found: dict[str, dict[str, Json]] = {name: {} for name in _LITERALS}
     loads = False
     for statement in tree.body:
         loads |= isinstance(statement, ast.FunctionDef) and statement.name == "load"
@@ -158,25 +190,39 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
             found[target] = _literal(target, value, path)
     if not loads:
         raise BadConfiguration("no function `load(tokenizer, options)`", str(path))
-    about, options, presets = (found[each] for each in _LITERALS)
+    about = _converted("ABOUT", found["ABOUT"], EngineAbout, path)
+    presets: dict[str, Mapping[str, Json]] = {}
+    for preset, options in found["PRESETS"].items():
+        if not isinstance(options, dict):
+            raise BadConfiguration(f"PRESETS: {preset} must be a dict", str(path))
+        presets[preset] = options
     return EngineFile(
         name=name,
         path=path,
         version=version,
         about=about,
         beside=_beside(about, path),
-        options=options,
+        options=_converted("OPTIONS", found["OPTIONS"], dict[str, str], path),
         presets=presets,
     )
 
 
-def _beside(about: Mapping[str, UntypedJson], path: Path) -> tuple[Path, ...]:
-    names = about.get("beside", [])
-    if isinstance(names, list) and all(isinstance(each, str) for each in names):
-        files = tuple(path.parent / each for each in names)
-        if all(each.is_file() for each in files):
-            return files
-    raise BadConfiguration("ABOUT: `beside` must list files of its folder", str(path))
+def _converted(
+    name: str, literal: Mapping[str, Json], wanted: type[_T], path: Path
+) -> _T:
+    try:
+        return msgspec.convert(literal, wanted)
+    except msgspec.ValidationError as error:
+        raise BadConfiguration(f"{name}: {error}", str(path)) from error
+
+
+def _beside(about: EngineAbout, path: Path) -> tuple[Path, ...]:
+    names = about.beside
+    files = tuple(path.parent / name for name in names)
+    if isinstance(names, str) or not all(file.is_file() for file in files):
+        what = "ABOUT: `beside` must list files of its folder"
+        raise BadConfiguration(what, str(path))
+    return files
 
 
 def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
@@ -188,7 +234,7 @@ def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
     return "", None
 
 
-def _literal(name: str, value: ast.expr, path: Path) -> dict[str, UntypedJson]:
+def _literal(name: str, value: ast.expr, path: Path) -> dict[str, Json]:
     try:
         found = ast.literal_eval(value)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Making an engine's environment: planned first, made aside, tried, then counted.
+"""Making an environment for an engine: planned first, then made, tried and recorded.
 
 pip does what installing there is, as its user has configured it. What it would
-download is asked with a dry run, so that the size is said before anything is.
+download is asked with a dry run, so that the size is known before the download.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+import msgspec
 import requests
 
 from curation.system.atomic_files import atomic_write_bytes, cannot_write
@@ -29,6 +30,7 @@ from evaluation.setup.engine_files import FAITHFUL, choose_options
 from evaluation.setup.environments import (
     RECORD,
     Environment,
+    EnvironmentRecord,
     environment_folder,
     environment_python,
     existing_environments,
@@ -39,7 +41,6 @@ from evaluation.setup.environments import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
     from evaluation.setup.engine_files import EngineFile
     from evaluation.setup.environments import KnownVersion
 
@@ -48,11 +49,37 @@ _DEADLINE = 3600.0
 #: Seconds for the trial of an engine.
 _TRIAL = 300.0
 #: Seconds to wait for the size of one file.
-_PATIENCE = 5.0
+_SIZE_SECONDS = 5.0
 _SERVICE = "the package index"
 _SECRETS = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"})
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "install")
 _TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
+
+
+class _Metadata(msgspec.Struct):
+    """Name and version of a package, as pip reports them."""
+
+    name: str
+    version: str
+
+
+class _Download(msgspec.Struct):
+    """Where pip would get a package."""
+
+    url: str
+
+
+class _Installation(msgspec.Struct):
+    """One package that pip would install."""
+
+    metadata: _Metadata
+    download_info: _Download
+
+
+class _PipReport(msgspec.Struct):
+    """What is read of the file that `pip install --report` writes."""
+
+    install: list[_Installation]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,19 +89,21 @@ class InstallPlan:
     row: KnownVersion
     #: Name and version of every package to install.
     packages: dict[str, str]
-    #: Bytes to download; None where it cannot be told.
+    #: Bytes to download; None where that is not known.
     download_bytes: int | None
-    #: Whether that is the figure of the table, measured elsewhere.
+    #: Whether that is the figure of `versions.toml`, measured elsewhere.
     estimated: bool = False
 
 
 def ready_environment(file: EngineFile) -> Environment | None:
-    """Return the environment of a wanted version if it is there already."""
+    """Return the environment of a wanted version; None if there is none yet."""
     row = version_to_install(file)
-    same = [
-        each for each in existing_environments(file.name) if each.version == row.version
-    ]
-    return same[0] if same else None
+    same = (
+        environment
+        for environment in existing_environments(file.name)
+        if environment.version == row.version
+    )
+    return next(same, None)
 
 
 def make_environment(
@@ -82,16 +111,21 @@ def make_environment(
     agreed: Callable[[InstallPlan], bool],
     say: Callable[[str], None],
 ) -> Environment | None:
-    """Make an environment; None if the plan is not agreed to.
+    """Make an environment; return None if the plan is not agreed to.
 
     Nothing is left of it if anything fails, and what a killed process left is
     removed by the next.
 
+    Args:
+        file: The engine, and the version that is wanted.
+        agreed: Given the plan, returns whether to go on.
+        say: Called with what takes time.
+
     Raises:
         Unavailable: pip cannot get or build something, or the engine does not run.
-        TemporarilyUnavailable: another csbdata is making it.
-        CannotCreate: the cache cannot be written.
-        BadConfiguration: there is nothing to install.
+        TemporarilyUnavailable: Another csbdata is making it.
+        CannotCreate: The cache cannot be written.
+        BadConfiguration: There is nothing to install.
     """
     row = version_to_install(file)
     folder = environment_folder(row.engine, row.version)
@@ -116,13 +150,14 @@ def _install(
         _pip(folder, *request)
     say(f"{row.engine} {row.version}: trying it")
     _try(file, folder)
-    record = {
-        "engine": row.engine,
-        "version": row.version,
-        "packages": _packages(folder),
-        "csbdata": version_of("csbdata"),
-    }
-    atomic_write_bytes(folder / RECORD, json.dumps(record, indent=1).encode())
+    record = EnvironmentRecord(
+        engine=row.engine,
+        version=row.version,
+        packages=_packages(folder),
+        csbdata=version_of("csbdata"),
+    )
+    content = msgspec.json.format(msgspec.json.encode(record), indent=1)
+    atomic_write_bytes(folder / RECORD, content)
 
 
 def plan_install(row: KnownVersion, folder: Path) -> InstallPlan:
@@ -131,22 +166,34 @@ def plan_install(row: KnownVersion, folder: Path) -> InstallPlan:
     Raises:
         Unavailable: pip finds no way.
     """
-    items: dict[str, UntypedJson] = {}
+    found: dict[str, _Installation] = {}
     for request in _requests(row):
         with tempfile.TemporaryDirectory() as place:
             report = Path(place) / "report.json"
             _pip(folder, *request, "--dry-run", f"--report={report}")
-            for each in json.loads(report.read_bytes())["install"]:
-                items[each["metadata"]["name"]] = each
-    sizes = [_size(each["download_info"]["url"]) for each in items.values()]
-    known = None if None in sizes else sum(each or 0 for each in sizes)
+            for package in _read_report(report).install:
+                found[package.metadata.name] = package
+    sizes = [_size(package.download_info.url) for package in found.values()]
+    known = None if None in sizes else sum(size or 0 for size in sizes)
     estimated = known is None and row.megabytes is not None
     return InstallPlan(
         row=row,
-        packages={name: each["metadata"]["version"] for name, each in items.items()},
+        packages={name: package.metadata.version for name, package in found.items()},
         download_bytes=(row.megabytes or 0) * 10**6 if estimated else known,
         estimated=estimated,
     )
+
+
+def _read_report(path: Path) -> _PipReport:
+    """Return what pip reports.
+
+    Raises:
+        Unavailable: It is no report that we know.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_PipReport)
+    except ValueError as error:
+        raise Unavailable(f"pip's report cannot be read ({error})", _SERVICE) from error
 
 
 def _requests(row: KnownVersion) -> Iterator[tuple[str, ...]]:
@@ -192,11 +239,11 @@ def _pip(folder: Path, *arguments: str) -> None:
     Raises:
         Unavailable: it ends with an error, whose last words are the reason.
     """
-    said, code = _run(
+    printed, code = _run(
         [str(environment_python(folder)), *_PIP, "--quiet", *arguments], _DEADLINE
     )
     if code:
-        raise Unavailable(f"pip cannot install it ({_last_words(said)})", _SERVICE)
+        raise Unavailable(f"pip cannot install it ({_last_words(printed)})", _SERVICE)
 
 
 def _try(file: EngineFile, folder: Path) -> None:
@@ -207,14 +254,14 @@ def _try(file: EngineFile, folder: Path) -> None:
     """
     options = json.dumps(choose_options(file, FAITHFUL, {}))
     command = [str(environment_python(folder)), "-P", str(_TRIAL_FILE), str(file.path)]
-    said, code = _run([*command, options], _TRIAL)
+    printed, code = _run([*command, options], _TRIAL)
     if code:
-        what = f"was installed and does not run ({_last_words(said)})"
+        what = f"was installed and does not run ({_last_words(printed)})"
         raise Unavailable(what, file.spec, "nothing was kept")
 
 
 def _run(command: Sequence[str], seconds: float) -> tuple[str, int]:
-    """Run a program in a session of its own; return what it said, and its code."""
+    """Run a program in a session of its own; return what it printed, and its code."""
     variables = {key: os.environ[key] for key in os.environ.keys() - _SECRETS}
     # A PYTHONPATH of ours would give the environment what is not in it.
     variables.pop("PYTHONPATH", None)
@@ -240,10 +287,11 @@ def _run(command: Sequence[str], seconds: float) -> tuple[str, int]:
 def _packages(folder: Path) -> dict[str, str]:
     """Return name and version of everything in an environment."""
     command = [str(environment_python(folder)), "-m", "pip", "list", "--format=json"]
-    said, _ = _run([*command, "--disable-pip-version-check"], _TRIAL)
-    start = said.find("[")
-    listed = json.loads(said[start : said.rfind("]") + 1] if start >= 0 else "[]")
-    return {each["name"]: each["version"] for each in listed}
+    printed, _ = _run([*command, "--disable-pip-version-check"], _TRIAL)
+    start = printed.find("[")
+    listed = printed[start : printed.rfind("]") + 1] if start >= 0 else "[]"
+    packages = msgspec.json.decode(listed, type=list[_Metadata])
+    return {package.name: package.version for package in packages}
 
 
 def _size(address: str) -> int | None:
@@ -252,13 +300,13 @@ def _size(address: str) -> int | None:
         parts = urlsplit(address)
         if parts.scheme == "file":
             return Path(unquote(parts.path)).stat().st_size
-        answer = requests.head(address, timeout=_PATIENCE, allow_redirects=True)
+        answer = requests.head(address, timeout=_SIZE_SECONDS, allow_redirects=True)
         return int(answer.headers["Content-Length"]) if answer.ok else None
     except (OSError, KeyError, ValueError):
         return None
 
 
-def _last_words(said: str) -> str:
-    lines = [each.strip() for each in said.splitlines() if each.strip()]
-    errors = [each for each in lines if each.startswith("ERROR:")] or lines
+def _last_words(printed: str) -> str:
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")] or lines
     return errors[-1].removeprefix("ERROR: ")[:300] if errors else "it says nothing"

@@ -2,12 +2,11 @@
 
 An environment is a virtual environment of this Python with one version of one
 engine, so that versions that exclude each other run side by side. It counts only
-with the record that is written after its trial; anything else is a torso.
+with the record that is written after its trial; a folder without one is ignored.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -21,6 +20,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from curation.download.acquire import FetchSettings
 from curation.system import locks
 from curation.system.atomic_files import cannot_write
@@ -30,7 +31,6 @@ from evaluation.setup.engine_files import engine_paths, find_engine
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
     from evaluation.setup.engine_files import EngineFile
 
 RECORD = "environment.json"
@@ -39,21 +39,37 @@ _TABLE = Path(__file__).with_name("versions.toml")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!-]*")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownVersion:
-    """What one version of an engine needs, as it was tried."""
+class KnownVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of `versions.toml`: what one version of an engine needs."""
 
     engine: str
     version: str
-    #: Requirements installed without what they ask for themselves.
-    alone: tuple[str, ...]
-    #: Requirements installed with all they ask for.
-    together: tuple[str, ...]
+    #: Requirements installed without their own requirements.
+    alone: tuple[str, ...] = ()
+    #: Requirements installed with their own requirements.
+    together: tuple[str, ...] = msgspec.field(default=(), name="with")
     note: str = ""
     #: How long pip compiles; empty where it does not.
     compiles: str = ""
-    #: Of the download, as measured once; None where nobody did.
+    #: Size of the download, as it was measured once; None where it was not.
     megabytes: int | None = None
+
+
+class EnvironmentRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The file that makes a folder an environment: what was installed in it."""
+
+    engine: str
+    version: str
+    #: Name and version of everything in it.
+    packages: dict[str, str]
+    #: The version of csbdata that made it.
+    csbdata: str = ""
+
+
+class _VersionsTable(msgspec.Struct):
+    """What `versions.toml` holds."""
+
+    row: tuple[KnownVersion, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +110,7 @@ def environment_folder(name: str, wanted: str) -> Path:
     """Return where the environment of an engine's version is, or would be.
 
     Raises:
-        BadConfiguration: this is no version.
+        BadConfiguration: This is no version.
     """
     if not _VERSION.fullmatch(wanted):
         raise BadConfiguration(f"{wanted!r} is no version", then=f"write {name}==1.2.3")
@@ -103,36 +119,24 @@ def environment_folder(name: str, wanted: str) -> Path:
 
 @cache
 def known_versions() -> tuple[KnownVersion, ...]:
-    """Return what was tried, an engine's default version first."""
-    listed = tomllib.loads(_TABLE.read_text("utf-8"))["row"]
-    return tuple(
-        KnownVersion(
-            engine=each["engine"],
-            version=each["version"],
-            alone=tuple(each.get("alone", ())),
-            together=tuple(each.get("with", ())),
-            note=each["note"],
-            compiles=each.get("compiles", ""),
-            megabytes=each.get("megabytes"),
-        )
-        for each in listed
-    )
+    """Return the versions of engines that were tried, an engine's default first."""
+    table = tomllib.loads(_TABLE.read_text("utf-8"))
+    return msgspec.convert(table, _VersionsTable).row
 
 
 def version_to_install(file: EngineFile) -> KnownVersion:
-    """Return how to install an engine: as it was tried, else as it asks to be.
+    """Return how an engine is installed: as it was tried, else by its distribution.
 
     Raises:
-        BadConfiguration: there is nothing to install, or no version is known.
+        BadConfiguration: There is nothing to install, or no version is known.
     """
     if not file.distribution:
         raise BadConfiguration(
             f"{file.name} needs nothing installed", then=f"--engine {file.spec}"
         )
-    tried = [each for each in known_versions() if each.engine == file.name]
-    for each in tried:
-        if file.version in ("", each.version):
-            return each
+    for known in known_versions():
+        if known.engine == file.name and file.version in ("", known.version):
+            return known
     if not file.version:
         raise BadConfiguration(
             f"no version of {file.name} is known to work",
@@ -147,7 +151,11 @@ def version_to_install(file: EngineFile) -> KnownVersion:
 def existing_environments(name: str = "") -> list[Environment]:
     """Return the environments there are, of one engine or of all, by folder name."""
     read = (_read(each) for each in sorted(environments_folder().glob(f"*/{RECORD}")))
-    return [each for each in read if each and name in ("", each.engine)]
+    return [
+        environment
+        for environment in read
+        if environment and name in ("", environment.engine)
+    ]
 
 
 def find_interpreter(file: EngineFile) -> Path | NotInstalled:
@@ -160,12 +168,18 @@ def find_interpreter(file: EngineFile) -> Path | NotInstalled:
     wanted_here = not file.distribution or (here and file.version in ("", here))
     if wanted_here and is_complete_here(file):
         return Path(sys.executable)
-    ready = {each.version: each for each in existing_environments(file.name)}
+    ready = {
+        environment.version: environment
+        for environment in existing_environments(file.name)
+    }
     if file.version:
         chosen = ready.get(file.version)
     else:
-        tried = [each.version for each in known_versions() if each.engine == file.name]
-        order = [each for each in tried if each in ready] + sorted(ready, reverse=True)
+        tried = [
+            known.version for known in known_versions() if known.engine == file.name
+        ]
+        others = sorted(ready, reverse=True)
+        order = [version for version in tried if version in ready] + others
         chosen = ready[order[0]] if order else None
     if chosen is not None:
         return chosen.interpreter
@@ -187,7 +201,8 @@ def install_line(file: EngineFile) -> str:
     wanted = f"=={file.version}" if file.version else ""
     if engine_paths().get(file.name) == file.path:
         return f"csbdata engines add {file.name}{wanted}"
-    words = str(file.about.get("install", file.distribution)).split()
+    install = file.about.install
+    words = (file.distribution if install is None else install).split()
     return shlex.join(["pip", "install", *words])
 
 
@@ -203,41 +218,43 @@ def remove_environments(spec: str) -> list[Environment]:
     """Remove an engine's environment, or all of them; return what was removed.
 
     Raises:
-        NoInput: there is none.
-        TemporarilyUnavailable: another csbdata is making it.
-        CannotCreate: it cannot be deleted.
+        NoInput: There is none.
+        TemporarilyUnavailable: Another csbdata is making it.
+        CannotCreate: It cannot be deleted.
     """
     file = find_engine(spec)
     gone = [
-        each
-        for each in existing_environments(file.name)
-        if file.version in ("", each.version)
+        environment
+        for environment in existing_environments(file.name)
+        if file.version in ("", environment.version)
     ]
     if not gone:
         there = ", ".join(
-            f"{each.engine}=={each.version}" for each in existing_environments()
+            f"{environment.engine}=={environment.version}"
+            for environment in existing_environments()
         )
         raise NoInput(
             "there is no such environment", spec, f"there are {there or 'none'}"
         )
-    for each in gone:
-        with locked(each.folder):
+    for environment in gone:
+        folder = environment.folder
+        with locked(folder):
             try:
-                # The record first: what is left half deleted counts no more.
-                (each.folder / RECORD).unlink(missing_ok=True)
-                shutil.rmtree(each.folder)
+                # The record first: a folder without one is no environment any more.
+                (folder / RECORD).unlink(missing_ok=True)
+                shutil.rmtree(folder)
             except OSError as error:
-                raise cannot_write(each.folder, error) from error
+                raise cannot_write(folder, error) from error
     return gone
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Be the only process that works on an environment.
+    """Hold the lock of an environment for the length of a block.
 
     Raises:
-        TemporarilyUnavailable: another process does.
-        CannotCreate: there can be no lock.
+        TemporarilyUnavailable: Another process does.
+        CannotCreate: There can be no lock.
     """
     busy = TemporarilyUnavailable(
         "another csbdata is at work on this environment", str(folder), "try again later"
@@ -247,20 +264,21 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_complete_here(file: EngineFile) -> bool:
-    """Tell whether everything that the engine's file names is installed here."""
-    names = re.findall(r"[A-Za-z][\w.-]*", str(file.about.get("install", "")))
-    return all(installed_version(each) for each in names)
+    """Return whether everything that the engine's file names is installed here."""
+    names = re.findall(r"[A-Za-z][\w.-]*", file.about.install or "")
+    return all(installed_version(name) for name in names)
 
 
-def _read(record: Path) -> Environment | None:
+def _read(path: Path) -> Environment | None:
+    """Return the environment of a record; None if it is damaged or has no Python."""
     try:
-        told: UntypedJson = json.loads(record.read_bytes())
-        made = Environment(
-            engine=told["engine"],
-            version=told["version"],
-            folder=record.parent,
-            packages=told["packages"],
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+        record = msgspec.json.decode(path.read_bytes(), type=EnvironmentRecord)
+    except (OSError, ValueError):
         return None
-    return made if made.interpreter.exists() else None
+    environment = Environment(
+        engine=record.engine,
+        version=record.version,
+        folder=path.parent,
+        packages=record.packages,
+    )
+    return environment if environment.interpreter.exists() else None

@@ -1,4 +1,4 @@
-"""The machine that a run was made on: what decides whether times may be compared."""
+"""The machine that a run is made on: times of different machines are not compared."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import psutil
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _READINGS = 10_001
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 
 
-def machine() -> dict[str, UntypedJson]:
-    """Return what the machine says of itself; no name of host or user is told."""
+def machine() -> dict[str, Json]:
+    """Return what decides times on this machine; no name of host or user is in it."""
     return {
         "processor": _processor(),
         "cores": len(usable_cores()),
@@ -36,13 +36,13 @@ def usable_cores() -> list[int]:
 
 
 def clock_cost_ns() -> int:
-    """Return what one reading of the clock costs: every time here is too long by it."""
+    """Return what reading the clock takes; each measured time is too long by it."""
     readings = [perf_counter_ns() for _ in range(_READINGS)]
     return (readings[-1] - readings[0]) // (_READINGS - 1)
 
 
 def cpu_governor() -> str | None:
-    """Return how the system chooses the speed of its cores; None where it says not."""
+    """Return how the system chooses the speed of its cores; None where unknown."""
     try:
         return _GOVERNOR.read_text(encoding="utf-8").strip()
     except OSError:

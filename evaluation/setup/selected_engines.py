@@ -1,4 +1,4 @@
-"""Who takes part in a run: engines with version, options and interpreter decided."""
+"""The engines that a run measures, their versions, options and Pythons decided."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from evaluation.setup.environments import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _NO_VERSION = "(no version)"
 #: Prints the version of a distribution; run by another environment's interpreter.
@@ -35,15 +35,15 @@ _ASK = "import sys; from importlib.metadata import version; print(version(sys.ar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineUnderTest:
-    """One engine as it takes part."""
+    """One engine as it takes part in a run."""
 
     file: EngineFile
     preset: str = FAITHFUL
-    options: Mapping[str, UntypedJson] = field(default_factory=dict)
-    #: What was said on the command line beyond the preset.
+    options: Mapping[str, Json] = field(default_factory=dict)
+    #: Options assigned on the command line, over those of the preset.
     assigned: Mapping[str, str] = field(default_factory=dict)
     interpreter: str = sys.executable
-    #: Version of the distribution. Where there is none it is what the file says; else
+    #: Version of the distribution. Where there is none it is that of the file; else
     #: the beginning of the file's digest.
     version: str = ""
     #: Why it cannot be run here; empty where it can.
@@ -51,7 +51,7 @@ class EngineUnderTest:
 
     @property
     def label(self) -> str:
-        """What rows and tables call it."""
+        """Its name in rows and tables: `xgrammar 0.1.8 faithful`."""
         words = [self.file.name]
         if self.version:
             words.append(self.version)
@@ -70,8 +70,8 @@ class EngineUnderTest:
             options=dict(self.options),
         )
 
-    def header(self) -> dict[str, UntypedJson]:
-        """Return what the run's header says of it."""
+    def header(self) -> dict[str, Json]:
+        """Return its entry in the run's header."""
         return {
             "engine": self.label,
             "name": self.file.name,
@@ -90,23 +90,31 @@ class EngineUnderTest:
 def select_engines(
     specs: Sequence[str], preset: str, assignments: Sequence[str]
 ) -> list[EngineUnderTest]:
-    """Return the engines of a command line, each spec once.
+    """Return the engines that a user names, each once.
 
-    An assignment is `NAME=VALUE` for every engine that has the option, or
-    `ENGINE.NAME=VALUE` for one.
+    Args:
+        specs: `NAME`, `NAME==VERSION` or the path of an engine's file.
+        preset: The name of a preset that all of them have.
+        assignments: `NAME=VALUE` for every engine that has the option, or
+            `ENGINE.NAME=VALUE` for one.
 
     Raises:
-        NoInput, BadConfiguration: a spec, preset or option that makes no sense.
+        NoInput: A spec is the path of no file.
+        BadConfiguration: There is no such engine, preset or option.
+
+    Example:
+        >>> [engine.label for engine in select_engines(["none"], "faithful", [])]
+        ['none']
     """
-    files = [find_engine(each) for each in dict.fromkeys(specs)]
-    for_each = _assigned(files, assignments)
+    files = [find_engine(spec) for spec in dict.fromkeys(specs)]
+    options = _options_by_engine(files, assignments)
     return [
         _engine_under_test(file, preset, assigned)
-        for file, assigned in zip(files, for_each, strict=True)
+        for file, assigned in zip(files, options, strict=True)
     ]
 
 
-def _assigned(
+def _options_by_engine(
     files: Sequence[EngineFile], assignments: Sequence[str]
 ) -> list[dict[str, str]]:
     found: list[dict[str, str]] = [{} for _ in files]
@@ -115,18 +123,18 @@ def _assigned(
         if not equals:
             raise BadConfiguration(f"--option takes NAME=VALUE, not {assignment!r}")
         engine, _, option = name.rpartition(".")
-        meant = [
+        matching = [
             index
             for index, file in enumerate(files)
             if (file.name == engine if engine else option in file.options)
         ]
-        if not meant:
-            options = sorted({each for file in files for each in file.options})
+        if not matching:
+            options = sorted({option for file in files for option in file.options})
             raise BadConfiguration(
                 f"no engine of this run has the option {name!r}",
                 then=f"there are {', '.join(options) or 'none'}",
             )
-        for index in meant:
+        for index in matching:
             found[index][option] = text
     return found
 
@@ -149,7 +157,8 @@ def _engine_under_test(
 def _version(file: EngineFile, interpreter: str) -> str:
     """Return which version of an engine an interpreter runs, as rows name it."""
     if not file.distribution:
-        return str(file.about.get("version", file.digest()[:8]))
+        stated = file.about.version
+        return file.digest()[:8] if stated is None else stated
     if interpreter == sys.executable:
         return installed_version(file.distribution) or _NO_VERSION
     return _foreign_version(interpreter, file.distribution) or _NO_VERSION

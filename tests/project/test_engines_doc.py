@@ -36,7 +36,7 @@ def test_what_more_an_engine_can_say_is_read(tmp_path: Path) -> None:
     path.write_text(_blocks()[1] + "\n" + _blocks()[0], "utf-8")
     file = find_engine(str(path))
     assert file.distribution == "my-engine"
-    assert file.about["checks_commit"] is False
+    assert not file.about.checks_commit
     assert choose_options(file, "paper", {"limit": "null"}) == {
         "whitespace": False,
         "limit": None,

@@ -15,7 +15,12 @@ import pytest
 
 from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.commands.engines import _agreed
-from evaluation.setup.engine_files import EngineFile, choose_options, find_engine
+from evaluation.setup.engine_files import (
+    EngineAbout,
+    EngineFile,
+    choose_options,
+    find_engine,
+)
 from evaluation.setup.environment_install import (
     InstallPlan,
     _size,
@@ -93,7 +98,7 @@ def engine(folder: Path, wanted: str) -> EngineFile:
     """Return an engine's file that needs a version of the tiny engine."""
     path = folder / "tiny.py"
     path.write_text(_ENGINE, encoding="utf-8")
-    about = {"distribution": "tiny-engine", "install": "tiny-engine"}
+    about = EngineAbout(distribution="tiny-engine", install="tiny-engine")
     return EngineFile(name="tiny", path=path, version=wanted, about=about)
 
 
@@ -149,8 +154,9 @@ class TestMake:
         file = engine(tmp_path, "2.0")
         program = (
             "import sys; from pathlib import Path\n"
-            "from tests.evaluation.setup.test_environment_install import engine, make\n"
-            "make(engine(Path(sys.argv[1]), '2.0'), lambda _: True, print)\n"
+            "from tests.evaluation.setup import test_environment_install as tests\n"
+            "file = tests.engine(Path(sys.argv[1]), '2.0')\n"
+            "tests.make_environment(file, lambda _: True, print)\n"
         )
         for seconds in (1.0, 3.0, 4.5):
             with subprocess.Popen(

@@ -12,7 +12,12 @@ from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
 from evaluation.commands.engines import app
-from evaluation.setup.engine_files import EngineFile, engine_paths, find_engine
+from evaluation.setup.engine_files import (
+    EngineAbout,
+    EngineFile,
+    engine_paths,
+    find_engine,
+)
 from evaluation.setup.environments import (
     RECORD,
     NotInstalled,
@@ -93,7 +98,7 @@ class TestInterpreter:
         file = EngineFile(
             name="two",
             path=tmp_path / "two.py",
-            about={"distribution": "typer", "install": "typer no-such-thing"},
+            about=EngineAbout(distribution="typer", install="typer no-such-thing"),
         )
         missing = find_interpreter(file)
         assert isinstance(missing, NotInstalled)
