@@ -18,7 +18,7 @@ help:
 	@echo "make dataset     build JSONSchemaBench and instances into build/ (makes $(VENV) first)"
 	@echo "make eval        llguidance and no engine on 50 schemas, with the embedded model"
 	@echo "make test        the tests that take minutes at most"
-	@echo "make test-all    every test"
+	@echo "make test-all    every test, and the share of branches that they reach"
 	@echo "make drop-in     lm-evaluation-harness on a build (CSBDATA_BUILD, or the sample's)"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
@@ -36,8 +36,14 @@ eval: $(MODELS)
 test: $(DEV)
 	$(BIN)/python -m pytest -q -n auto -m "not slow"
 
+# With branch coverage, worker processes included; a killed one leaves nothing that
+# could be combined.
 test-all: $(DEV)
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest -q -n auto
+	$(BIN)/python -m coverage combine -q 2> /dev/null || true
+	$(BIN)/python -m coverage report --include 'curation/*' --format total --fail-under 90
+	$(BIN)/python -m coverage report
 
 # lm_eval brings scikit-learn, nltk and some thirty more, so it has a place of its own.
 DROP_IN := build/drop-in
@@ -98,4 +104,4 @@ lock:
 
 clean:
 	rm -rf $(VENV) build dist wheelhouse .mypy_cache .pytest_cache .ruff_cache \
-	  .hypothesis .import_linter_cache
+	  .hypothesis .import_linter_cache .coverage .coverage.*

@@ -281,6 +281,7 @@ def test_no_token_reaches_an_engine(
     """What we know of hosts and credentials stays here, and out of every file."""
     planted = "hf_" + "x" * 30
     monkeypatch.setenv("HF_TOKEN", planted)
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # Longer than a line.
     spy = tmp_path / "spy.py"
     spy.write_text(
         (MINIATURES / "accept_all.py").read_text("utf-8")
