@@ -13,6 +13,7 @@ from huggingface_hub import constants, file_download
 from huggingface_hub.utils import _http
 
 from curation.huggingface.session import Patience, patient_client
+from curation.packaging.manifest import read_facts
 from curation.publish.file_inventory import inventory
 from curation.publish.hub_preview import HubPushRequest, plan_hub_push
 from curation.publish.hub_push import push_to_hub
@@ -64,6 +65,9 @@ def write_folder(
         "pins": [],
         "rules": "clean",
         "partial": list(partial),
+        "versions": {},
+        "rule_list": [],
+        "extras": [],
         "files": listed,
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
@@ -77,11 +81,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def request(folder: Path, **options: object) -> HubPushRequest:
     """Return the request to push a folder as it is now."""
-    manifest = json.loads((folder / "manifest.json").read_bytes())
     asked = HubPushRequest(
         folder=folder,
         files=inventory(folder),
-        manifest=manifest,
+        facts=read_facts(folder),
         name=NAME,
         patience=HASTY,
     )

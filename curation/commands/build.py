@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from curation.system.terminal import (
@@ -20,9 +21,8 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
+    from curation.packaging.manifest import ConfigFigures
     from curation.pipeline.build import BuildResult
     from curation.pipeline.inputs import ExtraSource
 
@@ -154,37 +154,37 @@ def _extra(text: str) -> ExtraSource:
     return ExtraSource(source=name, path=Path(path), config=config)
 
 
-def report(built: BuildResult) -> UntypedJson:
+def report(built: BuildResult) -> dict[str, Json]:
     """Return what `csbdata build --format json` prints."""
     manifest = built.manifest
     return {
-        "name": manifest["name"],
-        "rules": manifest["rules"],
+        "name": manifest.name,
+        "rules": manifest.rules,
         "out": str(built.request.out),
         "seconds": round(sum(built.phases.values()), 3),
         "phases": dict(built.phases),
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,
-        "partial": manifest["partial"],
-        "configs": manifest["configs"],
+        "partial": list(manifest.partial),
+        "configs": msgspec.to_builtins(manifest.configs),
     }
 
 
 def _print(built: BuildResult, shown_out: Path) -> None:
     manifest = built.manifest
-    configs: Mapping[str, UntypedJson] = manifest["configs"]
+    configs = manifest.configs
     rows = [_row(name, figures) for name, figures in configs.items()]
     headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")
     stdout().print(table(headers, rows, numbers=(2, 3, 4, 5, 6)))
-    kept = sum(figures["kept"] for figures in configs.values())
-    raw = sum(figures["raw"] for figures in configs.values())
+    kept = sum(figures.kept for figures in configs.values())
+    raw = sum(figures.raw for figures in configs.values())
     state = "was there already" if built.unchanged else "written"
     show(
-        f"{manifest['name']} ({manifest['rules']} rules): {kept:,} records of {raw:,} "
+        f"{manifest.name} ({manifest.rules} rules): {kept:,} records of {raw:,} "
         f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
     )
-    if manifest["partial"]:
-        say(f"The build is partial. {' '.join(manifest['partial'])}", style="yellow")
+    if manifest.partial:
+        say(f"The build is partial. {' '.join(manifest.partial)}", style="yellow")
     say(
         f"Why a document is not in it: csbdata explain --reason REASON --in {shown_out}"
     )
@@ -193,19 +193,19 @@ def _print(built: BuildResult, shown_out: Path) -> None:
     say(f"Next: csbdata stats {shown_out}")
 
 
-def _row(name: str, figures: Mapping[str, UntypedJson]) -> tuple[str, ...]:
-    reasons = sorted(figures["rejected"].items(), key=lambda item: (-item[1], item[0]))
+def _row(name: str, figures: ConfigFigures) -> tuple[str, ...]:
+    reasons = sorted(figures.rejected.items(), key=lambda item: (-item[1], item[0]))
     few = reasons if len(reasons) <= _FEW + 1 else reasons[:_FEW]
     shown = [f"{reason} {count:,}" for reason, count in few]
     if len(reasons) > len(few):
         rest = sum(count for _, count in reasons[len(few) :])
         shown.append(f"{len(reasons) - len(few)} other reasons {rest:,}")
-    splits = figures["splits"]
+    splits = figures.splits
     return (
         name,
-        figures["origin"],
-        f"{figures['raw']:,}",
-        f"{figures['kept']:,}",
-        *(f"{splits[each]:,}" for each in ("train", "val", "test")),
+        figures.origin,
+        f"{figures.raw:,}",
+        f"{figures.kept:,}",
+        *(f"{splits[split]:,}" for split in ("train", "val", "test")),
         ", ".join(shown),
     )

@@ -11,8 +11,9 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from curation.dataset.ledger_reader import open_ledger
 from curation.packaging import (
@@ -31,9 +32,6 @@ from curation.system.atomic_files import UNFINISHED
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import UntypedJson
     from curation.dataset.summary import Summary
     from curation.packaging.plot_process import PlotProcess
     from curation.system.checksums import Sum
@@ -46,8 +44,17 @@ _SINGLE = frozenset(
 _FOLDERS = (f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
 
 
+class DataRelease(NamedTuple):
+    """A version of the data, and the day from which it is told."""
+
+    #: Semantic version.
+    version: str
+    #: `YYYY-MM-DD`; empty where the card shall not tell it.
+    day: str = ""
+
+
 def derived(name: str) -> bool:
-    """Tell whether a file of a folder, named with `/`, is written here."""
+    """Return whether a file of a folder, named with `/`, is written here."""
     return name in _SINGLE or name.startswith(_FOLDERS)
 
 
@@ -71,19 +78,30 @@ def write_derived(
     drawing: PlotProcess,
     *,
     eval_yaml_too: bool = False,
-    new: Mapping[str, UntypedJson] = MappingProxyType({}),
+    release: DataRelease | None = None,
 ) -> list[str]:
     """Write everything derived of `folder` into `into`, which may be the same.
 
-    `drawing` draws `folder`; `new` are facts that replace those of the manifest.
-    Returns the paths written; the Hub's `eval.yaml` is among them if asked for.
+    Args:
+        folder: A build, of which only rows, ledger and facts are read.
+        into: Where the files go.
+        drawing: The process that draws the plots of `folder`.
+        eval_yaml_too: Whether to write the Hub's `eval.yaml`.
+        release: The version to state; None for the one that `folder` states.
+
+    Returns:
+        The paths written.
 
     Raises:
         NoInput: the folder is no build.
         CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
-    facts = {**manifest.read_manifest(folder), **new}
+    facts = manifest.read_facts(folder)
+    if release is not None:
+        facts = msgspec.structs.replace(
+            facts, data_version=release.version, released=release.day
+        )
     contents = _contents(folder, into, manifest.summary_of(facts, folder), drawing)
     summary = contents.summary
     sums = _sums_of_data(folder)
@@ -125,13 +143,13 @@ def rebuild(
     folder: Path,
     *,
     eval_yaml_too: bool = False,
-    new: Mapping[str, UntypedJson] = MappingProxyType({}),
+    release: DataRelease | None = None,
 ) -> list[str]:
     """Write what is derived of a folder anew, in its place; return the paths.
 
     Nothing is touched before everything new stands whole in a folder beside it.
     What an earlier version had derived and this one does not is removed; an
-    `eval.yaml` that is there stays. `new` are facts that replace those of the manifest.
+    `eval.yaml` that is there stays. `release` is the version to state, if another.
 
     Raises:
         NoInput: the folder is no build.
@@ -139,12 +157,12 @@ def rebuild(
         CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
-    manifest.read_manifest(folder)
+    manifest.read_facts(folder)
     place = folder.resolve()
     with locked(run_folder_of(place)), _beside(place) as name:
         wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
         fresh = Path(name)
-        written = _dressed(folder, fresh, eval_yaml_too=wanted, new=new)
+        written = _dressed(folder, fresh, eval_yaml_too=wanted, release=release)
         for each in checksums.names_in(folder) - set(written):
             if derived(each):
                 (folder / each).unlink()
@@ -187,13 +205,13 @@ def _dressed(
     fresh: Path,
     *,
     eval_yaml_too: bool,
-    new: Mapping[str, UntypedJson] = MappingProxyType({}),
+    release: DataRelease | None = None,
 ) -> list[str]:
-    manifest.read_manifest(folder)
+    manifest.read_facts(folder)
     with plot_process.PlotProcess(folder) as drawing:
         drawing.begin()
         return write_derived(
-            folder, fresh, drawing, eval_yaml_too=eval_yaml_too, new=new
+            folder, fresh, drawing, eval_yaml_too=eval_yaml_too, release=release
         )
 
 
@@ -207,4 +225,4 @@ def set_version(folder: Path, *, version: str, released: str = "") -> list[str]:
         CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
-    return rebuild(folder, new={"data_version": version, "released": released})
+    return rebuild(folder, release=DataRelease(version=version, day=released))

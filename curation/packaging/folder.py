@@ -12,14 +12,13 @@ from curation.dataset.parquet import write_config
 from curation.instances.dataset.parquet import write_instances
 from curation.packaging.derived_files import write_derived
 from curation.packaging.eval_yaml import FILE as EVAL_YAML
-from curation.packaging.manifest import read_manifest, write_facts
+from curation.packaging.manifest import Manifest, read_manifest, write_facts
 from curation.packaging.plot_process import PlotProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
     from curation.core.records import Record
     from curation.dataset.decisions import DecidedDocument
     from curation.dataset.summary import Summary
@@ -32,13 +31,18 @@ def write_folder(
     documents: Sequence[DecidedDocument],
     compiled: Mapping[str, str],
     products: Iterable[RecordInstances] = (),
-) -> Mapping[str, UntypedJson]:
+) -> Manifest:
     """Write a build into a folder that holds at most what was carried over.
 
-    Returns its manifest.
+    Args:
+        folder: Where to write.
+        summary: What the build came to.
+        documents: What became of every raw document, in benchmark order.
+        compiled: Digest of a schema to the verdict of fastjsonschema, where asked.
+        products: The instances, if any were made.
 
-    `documents` are in benchmark order; `compiled` maps the digests that fastjsonschema
-    was asked about to its verdict; `products` are the instances, if any were made.
+    Returns:
+        Its manifest.
 
     Raises:
         CsbdataError: the plots could not be drawn.
@@ -49,7 +53,7 @@ def write_folder(
         for config, members in groupby(
             kept, key=lambda document: document.result.config
         ):
-            records = (_compiled(each.record(), compiled) for each in members)
+            records = (_compiled(member.record(), compiled) for member in members)
             write_config(folder, config, _by_split(records))
         write_ledger((document.ledger_row() for document in documents), folder)
         write_facts(summary, folder)
@@ -66,7 +70,7 @@ def _compiled(record: Record, verdicts: Mapping[str, str]) -> Record:
 
 
 def _by_split(records: Iterable[Record]) -> Mapping[str, Sequence[Record]]:
-    splits: dict[str, list[Record]] = {each: [] for each in SPLITS}
+    splits: dict[str, list[Record]] = {split: [] for split in SPLITS}
     for record in records:
         splits[split_of(record.skeleton_sha256)].append(record)
     return splits

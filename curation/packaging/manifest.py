@@ -1,8 +1,9 @@
 """`manifest.json`: versions, pins, rules, counts and the digest of every file.
 
 It holds nothing that differs from run to run: no date, host, path or duration. A
-build first writes what cannot be counted from its files (the facts); everything
-else, the card included, is computed from those and the files, and added then.
+build first writes what cannot be counted from its files (`BuildFacts`); everything
+else, the card included, is computed from those and the files, and added then
+(`Manifest`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import json
 import platform
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from curation.core.canary import canary
 from curation.core.documents import Origin
@@ -19,14 +22,13 @@ from curation.dataset.ledger_reader import open_ledger
 from curation.dataset.summary import ConfigSummary, Pin, RuleNote, Summary
 from curation.packaging.recount import configs_of, instances_of
 from curation.system.checksums import FILE as SUMS
+from curation.system.checksums import Sum
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
-    from curation.system.checksums import Sum
 
 #: The file's name in a build folder.
 FILE = "manifest.json"
@@ -54,88 +56,155 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _pin(pin: Pin) -> UntypedJson:
-    return {name: value for name, value in asdict(pin).items() if value}
+class ManifestPin(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One archive that the build read; what is not known of it is left out.
+
+    The fields are those of `curation.dataset.summary.Pin`.
+    """
+
+    source: str
+    archive: str
+    origin: Origin
+    commit: str = ""
+    sha256: str = ""
+    licence: str = ""
+    attribution: str = ""
+    url: str = ""
 
 
-def config_figures(config: ConfigSummary) -> UntypedJson:
-    """Return one config's figures as `csbdata build --format json` prints them."""
-    return {
-        "raw": config.raw,
-        "kept": config.kept,
-        "rejected": dict(config.rejected),
-        "changed": dict(config.changed),
-        "splits": dict(config.splits),
-        "origin": config.origin,
-    }
+class ConfigFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of one config, as `csbdata build --format json` prints them.
+
+    The fields are those of `curation.dataset.summary.ConfigSummary`.
+    """
+
+    raw: int
+    kept: int
+    rejected: dict[str, int]
+    changed: dict[str, int]
+    splits: dict[str, int]
+    origin: str
 
 
-def facts_of(summary: Summary) -> dict[str, UntypedJson]:
-    """Return what the manifest says that nobody can count from the files."""
-    return {
-        "name": summary.name,
-        "data_version": summary.version,
-        "canary": canary(),
-        "partial": list(summary.partial),
-        "rules": summary.rules,
-        "versions": _versions(),
-        "pins": [_pin(each) for each in summary.pins],
-        "rule_list": [asdict(each) for each in summary.rule_notes],
-        "extras": sorted(summary.extras),
-    }
+class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the manifest says that cannot be counted from the files of the folder."""
+
+    #: The dataset's name.
+    name: str
+    #: Semantic version of the data.
+    data_version: str
+    #: The GUID by which a text from the benchmark is known again.
+    canary: str
+    #: One sentence for each reason why the build is partial.
+    partial: list[str]
+    #: Name of the rule set.
+    rules: str
+    #: Version of Python and of each distribution that decides the content.
+    versions: dict[str, str]
+    pins: list[ManifestPin]
+    rule_list: list[RuleNote]
+    #: Configs outside the ten and outside `default`.
+    extras: list[str]
+    #: Day of the release, `YYYY-MM-DD` or empty; absent before the first.
+    released: str | msgspec.UnsetType = msgspec.UNSET
 
 
-def read_manifest(folder: Path) -> dict[str, UntypedJson]:
-    """Return the manifest of a folder, be it the facts alone.
+class Manifest(BuildFacts, frozen=True, kw_only=True):
+    """All that `manifest.json` says."""
+
+    #: By the config's name.
+    configs: dict[str, ConfigFigures]
+    #: Size and digest of every file but those of `UNLISTED`, by name.
+    files: dict[str, Sum]
+
+
+_Stated = TypeVar("_Stated", bound=BuildFacts)
+
+
+def config_figures(config: ConfigSummary) -> ConfigFigures:
+    """Return one config's figures as the manifest lists them."""
+    return ConfigFigures(
+        raw=config.raw,
+        kept=config.kept,
+        rejected=dict(config.rejected),
+        changed=dict(config.changed),
+        splits=dict(config.splits),
+        origin=config.origin,
+    )
+
+
+def facts_of(summary: Summary) -> BuildFacts:
+    """Return what the manifest says that cannot be counted from the files."""
+    return BuildFacts(
+        name=summary.name,
+        data_version=summary.version,
+        canary=canary(),
+        partial=list(summary.partial),
+        rules=summary.rules,
+        versions=_versions(),
+        pins=[ManifestPin(**asdict(pin)) for pin in summary.pins],
+        rule_list=list(summary.rule_notes),
+        extras=sorted(summary.extras),
+    )
+
+
+def read_facts(folder: Path) -> BuildFacts:
+    """Return the facts in the manifest of a folder, whether or not it says more.
 
     Raises:
         NoInput: there is none.
         BadData: it is not one that csbdata writes.
     """
+    return _read(folder, BuildFacts)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the whole manifest of a folder.
+
+    Raises:
+        NoInput: there is none.
+        BadData: it is not one that csbdata writes, or holds facts alone.
+    """
+    return _read(folder, Manifest)
+
+
+def _read(folder: Path, kind: type[_Stated]) -> _Stated:
     path = folder / FILE
     try:
-        found = json.loads(path.read_bytes())
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise NoInput(
             "no manifest.json here", str(folder), "csbdata build makes a folder with it"
         ) from error
-    except ValueError as error:
-        raise BadData("not JSON", str(path)) from error
-    if not isinstance(found, dict) or not {"rules", "pins", "canary"} <= found.keys():
+    except msgspec.ValidationError as error:
         raise BadData(
-            "not a manifest of this version of csbdata", str(path), "build again"
-        )
-    return found
+            f"not a manifest of this version of csbdata ({error})",
+            str(path),
+            "build again",
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise BadData("not JSON", str(path)) from error
 
 
-def summary_of(facts: Mapping[str, UntypedJson], folder: Path) -> Summary:
+def summary_of(facts: BuildFacts, folder: Path) -> Summary:
     """Return what a build came to: the facts, and what its files say.
 
     Raises:
         NoInput: the folder holds no ledger.
-        BadData: the facts are not those of a build.
         OSError: a file cannot be read.
     """
     configs = configs_of(open_ledger(folder))
-    try:
-        return Summary(
-            rules=facts["rules"],
-            version=facts["data_version"],
-            released=facts.get("released", ""),
-            rule_notes=tuple(RuleNote(**each) for each in facts["rule_list"]),
-            configs=configs,
-            extras=frozenset(facts["extras"]),
-            pins=tuple(
-                Pin(**{**each, "origin": Origin(each["origin"])})
-                for each in facts["pins"]
-            ),
-            instances=instances_of(folder, (each.config for each in configs)),
-            partial=tuple(facts["partial"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadData(
-            f"not the facts of a build ({error})", str(folder / FILE)
-        ) from error
+    return Summary(
+        rules=facts.rules,
+        version=facts.data_version,
+        released=facts.released if isinstance(facts.released, str) else "",
+        rule_notes=tuple(facts.rule_list),
+        configs=configs,
+        extras=frozenset(facts.extras),
+        pins=tuple(Pin(**msgspec.structs.asdict(pin)) for pin in facts.pins),
+        instances=instances_of(folder, (config.config for config in configs)),
+        partial=tuple(facts.partial),
+    )
 
 
 def write_facts(summary: Summary, folder: Path) -> str:
@@ -148,30 +217,33 @@ def write_facts(summary: Summary, folder: Path) -> str:
 
 
 def write_manifest(
-    facts: Mapping[str, UntypedJson],
+    facts: BuildFacts,
     configs: Iterable[ConfigSummary],
     sums: Mapping[str, Sum],
     folder: Path,
 ) -> str:
     """Write the manifest; returns its path in the folder.
 
-    `sums` are of every file of the dataset folder; those in `UNLISTED` are left out.
+    Args:
+        facts: What cannot be counted.
+        configs: The figures of every config.
+        sums: Of every file of the dataset folder; those in `UNLISTED` are left out.
+        folder: Where to write it.
 
     Raises:
         OSError: it cannot be written.
     """
-    known = {name: facts[name] for name in facts if name not in {"configs", "files"}}
-    counted = {
+    known = {name: getattr(facts, name) for name in BuildFacts.__struct_fields__}
+    manifest = Manifest(
         **known,
-        "configs": {each.config: config_figures(each) for each in configs},
-        "files": {
-            name: asdict(sums[name]) for name in sorted(sums) if name not in UNLISTED
-        },
-    }
-    return _write(counted, folder)
+        configs={config.config: config_figures(config) for config in configs},
+        files={name: sums[name] for name in sorted(sums) if name not in UNLISTED},
+    )
+    return _write(manifest, folder)
 
 
-def _write(content: UntypedJson, folder: Path) -> str:
+def _write(facts: BuildFacts, folder: Path) -> str:
+    content = msgspec.to_builtins(facts)
     text = json.dumps(content, indent=2, ensure_ascii=False)
     (folder / FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
     return FILE

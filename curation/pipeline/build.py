@@ -49,8 +49,9 @@ from curation.workers.run_folder import RunFolder, run_folder_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import Json
     from curation.dataset.decisions import DecidedDocument
+    from curation.packaging.manifest import Manifest
 
 _WORKER = Path(__file__).with_name("document_worker.py")
 
@@ -100,7 +101,7 @@ class BuildResult:
 
     request: BuildRequest
     #: What the folder's `manifest.json` says.
-    manifest: Mapping[str, UntypedJson]
+    manifest: Manifest
     #: Seconds by phase, in order.
     phases: Mapping[str, float]
     #: Most memory held at once by this process and its workers, in MiB.
@@ -141,7 +142,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
         The embedded sample, without a network::
 
             result = build(BuildRequest(out=Path("build/sample"), sample=True))
-            print(result.manifest["name"], result.unchanged)
+            print(result.manifest.name, result.unchanged)
     """
     progress = progress or Quiet()
     clock = _Clock()
@@ -190,7 +191,7 @@ class _Work:
     progress: Progress
     clock: _Clock
 
-    def write(self) -> tuple[Mapping[str, UntypedJson], float]:
+    def write(self) -> tuple[Manifest, float]:
         """Write the folder; return its manifest, and the peak memory in MiB."""
         documents, peak = self._decide()
         self.clock.lap("decide")

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from curation.core.json_types import UntypedJson
-from curation.packaging.manifest import FILE as MANIFEST
+from curation.packaging.manifest import Manifest, read_manifest
 from curation.system.checksums import FILE, file_digest, read_sums
-from curation.system.errors import BadData
+from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from curation.workers.run_folder import RunFolder
@@ -21,7 +17,7 @@ if TYPE_CHECKING:
 _NAME = "published"
 
 
-def find_finished_build(out: Path, run: RunFolder) -> Mapping[str, UntypedJson] | None:
+def find_finished_build(out: Path, run: RunFolder) -> Manifest | None:
     """Return the manifest of a folder that was built under this run's fingerprint.
 
     Its `SHA256SUMS` is known, and lists every other file. None where the folder is
@@ -36,9 +32,8 @@ def find_finished_build(out: Path, run: RunFolder) -> Mapping[str, UntypedJson] 
         sums = read_sums(out)
         if any(file_digest(out / name) != digest for name, digest in sums.items()):
             return None
-        content = (out / MANIFEST).read_bytes()
-        return msgspec.json.decode(content, type=dict[str, UntypedJson])
-    except (OSError, BadData):
+        return read_manifest(out)
+    except (OSError, BadData, NoInput):
         return None
 
 

@@ -8,7 +8,6 @@ whoever reads by the manifest reads old or new.
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.file_inventory import RemoteFile, describe_content, differing
-from curation.publish.plan import PushPlan, listed, plan_for
+from curation.publish.plan import PushPlan, files_listed, plan_for
 from curation.system.atomic_files import cannot_write
 from curation.system.atomic_folders import atomic_folder, recover
 from curation.system.checksums import FILE as SUMS
@@ -108,20 +107,12 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
     """
     with _asking(target.shown):
         there = {name: _remote(body) for name, body in _contents(target)}
-        held = _contents_of(target, MANIFEST) if MANIFEST in there else b"{}"
-    return plan_for(files, there, listed(_json(held)))
+        held = _contents_of(target, MANIFEST) if MANIFEST in there else b""
+    return plan_for(files, there, files_listed(held))
 
 
 def _remote(content: bytes) -> RemoteFile:
     return RemoteFile(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
-
-
-def _json(content: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _names(target: FsspecTarget) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from curation.huggingface.session import Patience
 from curation.publish.file_inventory import differing
-from curation.publish.plan import PushPlan, listed, plan_for
+from curation.publish.plan import PushPlan, files_listed, plan_for
 from curation.publish.record_changes import SUFFIX
 from curation.publish.repository import MAIN, HubRepository, RepositoryState
 from curation.system.errors import BadData
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.packaging.manifest import BuildFacts
     from curation.publish.file_inventory import LocalFile
 
 #: Stands in the description of each of our commits: how a pull request of an earlier
@@ -33,7 +33,7 @@ class HubPushRequest:
     folder: Path
     #: The folder's files, as they were verified.
     files: Mapping[str, LocalFile]
-    manifest: Mapping[str, UntypedJson]
+    facts: BuildFacts
     #: `owner/name`.
     name: str
     revision: str = MAIN
@@ -45,21 +45,18 @@ class HubPushRequest:
     @property
     def tag(self) -> str | None:
         """The tag of the data's version; None for data that was not released."""
-        version = str(self.manifest.get("data_version", ""))
+        version = self.facts.data_version
         return f"v{version}" if _RELEASE.fullmatch(version) else None
 
     @property
     def mark(self) -> str:
         """What our commits of this dataset say of themselves."""
-        return f"{_MARK}{self.manifest.get('name', '')}"
+        return f"{_MARK}{self.facts.name}"
 
     @property
     def title(self) -> str:
         """The commit's message."""
-        name, version = (
-            self.manifest.get(each, "") for each in ("name", "data_version")
-        )
-        return self.message or f"{name} {version}".strip()
+        return self.message or f"{self.facts.name} {self.facts.data_version}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +112,7 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
     if not revision.startswith("refs/pr/") and revision != MAIN:
         new_branch = revision not in repository.branches()
     state = repository.state(MAIN if new_branch else revision)
-    ours = listed(repository.manifest(state))
+    ours = files_listed(repository.manifest(state))
     plan = plan_for(request.files, state.files, ours)
     return HubPreview(
         request=request,

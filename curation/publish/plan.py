@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.file_inventory import differing
 from curation.system.checksums import FILE as SUMS
@@ -74,13 +76,19 @@ def plan_for(
     )
 
 
-def listed(manifest: Mapping[str, Json]) -> frozenset[str]:
+class _ListedFiles(msgspec.Struct):
+    """What is read of a manifest that may be of any version, or of others."""
+
+    files: dict[str, msgspec.Raw]
+
+
+def files_listed(manifest: bytes) -> frozenset[str]:
     """Return the files that a manifest answers for, its own among them.
 
-    A manifest comes from wherever the repository is: one that is not ours lists
-    nothing.
+    A manifest comes from where the repository is: one that is not ours lists nothing.
     """
-    files = manifest.get("files")
-    if not isinstance(files, dict):
+    try:
+        files = msgspec.json.decode(manifest, type=_ListedFiles).files
+    except (ValueError, RecursionError):
         return frozenset()
-    return frozenset({MANIFEST, SUMS, *map(str, files)})
+    return frozenset({MANIFEST, SUMS, *files})

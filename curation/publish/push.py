@@ -210,7 +210,7 @@ def _push_to_hub(
         HubPushRequest(
             folder=request.folder,
             files=verified.files,
-            manifest=verified.manifest,
+            facts=verified.facts,
             name=request.repo,
             revision=request.revision,
             create_pr=request.create_pr,

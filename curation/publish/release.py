@@ -13,7 +13,7 @@ from curation.dataset.story import manifest_of
 from curation.huggingface.names import dataset_name
 from curation.packaging.derived_files import set_version
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import read_manifest
+from curation.packaging.manifest import read_facts
 from curation.publish.changelog import FILE, changelog
 from curation.publish.dataset_diff import DatasetDiff, DatasetFolder, compare_folders
 from curation.publish.versions import PUBLISHED, Level, Version
@@ -63,17 +63,17 @@ def next_release(
             the folder was built for, or a first release would replace the changelog
             of earlier ones (exit 78).
     """
-    manifest = read_manifest(folder)
-    if manifest["partial"] and not allow_partial:
+    facts = read_facts(folder)
+    if facts.partial and not allow_partial:
         raise BadData(
             "the build is partial: a version stands for the whole benchmark",
             str(folder),
             "build all of it, or say --allow-partial",
         )
-    after = DatasetFolder(folder=folder, manifest=manifest)
+    after = DatasetFolder(folder=folder, manifest=manifest_of(folder))
     found = compare_folders(last.side if last else None, after)
     version = _version(last.version if last else None, found.level)
-    if version.major != MAJOR or manifest["canary"] != canary(version.major):
+    if version.major != MAJOR or facts.canary != canary(version.major):
         raise BadConfiguration(
             f"this is version {version}, but the folder was built for another major "
             "version",

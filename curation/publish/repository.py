@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from dataclasses import dataclass, field
 from glob import escape
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     from huggingface_hub import CommitInfo
 
-    from curation.core.json_types import UntypedJson
     from curation.publish.file_inventory import LocalFile
 
 _T = TypeVar("_T")
@@ -119,17 +117,20 @@ class HubRepository:
         refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
         return {each.name: each.target_commit for each in refs.tags}
 
-    def manifest(self, state: RepositoryState) -> Mapping[str, UntypedJson]:
-        """Return the manifest in a state; empty where there is none of ours."""
+    def manifest(self, state: RepositoryState) -> bytes:
+        """Return the content of the manifest in a state; empty where there is none.
+
+        Raises:
+            CsbdataError: no answer, or a refusal.
+        """
         if MANIFEST not in state.files:
-            return {}
+            return b""
         with tempfile.TemporaryDirectory() as folder:
             self.fetch(state.head, [MANIFEST], Path(folder))
             try:
-                found = json.loads(Path(folder, MANIFEST).read_bytes())
-            except (ValueError, RecursionError, OSError):
-                return {}
-        return found if isinstance(found, dict) else {}
+                return Path(folder, MANIFEST).read_bytes()
+            except OSError:
+                return b""
 
     def fetch(self, commit: str, names: Iterable[str], folder: Path) -> None:
         """Download files of a commit anew, past every cache.

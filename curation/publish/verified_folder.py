@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.packaging.manifest import read_manifest
+from curation.packaging.manifest import BuildFacts, read_facts
 from curation.publish.file_inventory import describe_content, inventory
 from curation.system.errors import BadData
 from curation.verification import verify_folder
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
     from curation.publish.file_inventory import LocalFile
     from curation.system.progress import Progress
 
@@ -25,7 +24,7 @@ class VerifiedFolder:
     """What was verified: these contents and no others may be published."""
 
     files: Mapping[str, LocalFile]
-    manifest: Mapping[str, UntypedJson]
+    facts: BuildFacts
 
 
 def _listed(reasons: Sequence[str]) -> str:
@@ -44,26 +43,26 @@ def verify_for_push(
         NoInput: the folder is no build.
         BadData: it does not verify, or is partial and that was not allowed.
     """
-    manifest = read_manifest(folder)
-    if manifest.get("partial") and not allow_partial:
+    facts = read_facts(folder)
+    if facts.partial and not allow_partial:
         raise BadData(
-            f"the build is partial: {_listed(manifest['partial'])}",
+            f"the build is partial: {_listed(facts.partial)}",
             str(folder),
             "build all of it, or say --allow-partial",
         )
     files = inventory(folder)
     if describe_content((folder / MANIFEST).read_bytes()) != files[MANIFEST] or (
-        read_manifest(folder) != manifest
+        read_facts(folder) != facts
     ):
         raise BadData("changes while it is looked at", str(folder), "push it again")
     verification = verify_folder(folder, jobs=jobs, progress=progress)
     failures = verification.failures
     if failures:
-        for each in failures[1:]:
-            progress.say(str(each))
+        for failure in failures[1:]:
+            progress.say(str(failure))
         raise BadData(
             f"does not verify, {len(failures)} findings; the first: {failures[0]}",
             str(folder),
             f"csbdata verify {folder} lists them",
         )
-    return VerifiedFolder(files=files, manifest=manifest)
+    return VerifiedFolder(files=files, facts=facts)

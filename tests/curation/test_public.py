@@ -85,7 +85,7 @@ def test_a_build_is_one_call(tmp_path: Path) -> None:
     """Nothing but a request is needed; the same request finds it built."""
     request = curation.BuildRequest(out=tmp_path / "out", sample=True, jobs=2)
     result = curation.build(request)
-    assert (result.manifest["name"], result.unchanged) == (
+    assert (result.manifest.name, result.unchanged) == (
         "JSONSchemaBench-partial",
         False,
     )

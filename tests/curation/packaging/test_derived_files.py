@@ -125,10 +125,10 @@ def test_the_digests_are_those_of_coreutils(sample: Path) -> None:
 
 def test_the_manifest_lists_all_but_itself_and_the_digests(sample: Path) -> None:
     """The two lists agree, and neither lists itself."""
-    listed = read_manifest(sample)["files"]
+    listed = read_manifest(sample).files
     sums = read_sums(sample)
     assert set(listed) == set(sums) - {"manifest.json"}
-    assert all(listed[name]["sha256"] == sums[name] for name in listed)
+    assert all(listed[name].sha256 == sums[name] for name in listed)
 
 
 def test_every_parquet_file_carries_the_canary(sample: Path) -> None:
@@ -140,7 +140,7 @@ def test_every_parquet_file_carries_the_canary(sample: Path) -> None:
         assert metadata[METADATA_KEY.encode()] == canary().encode()
         columns = pq.read_table(path)
         assert canary() not in json.dumps(columns.to_pylist(), default=str)
-    assert read_manifest(sample)["canary"] == canary()
+    assert read_manifest(sample).canary == canary()
 
 
 def test_the_plots_are_those_of_stats(sample: Path, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_others_files_are_listed_and_left_alone(built: Path) -> None:
     rebuild(built)
     assert (built / "CHANGELOG.md").read_text() == "## 2.1.0\n"
     assert "CHANGELOG.md" in read_sums(built)
-    assert "CHANGELOG.md" in read_manifest(built)["files"]
+    assert "CHANGELOG.md" in read_manifest(built).files
     assert "(CHANGELOG.md)" in (built / "README.md").read_text()
 
 

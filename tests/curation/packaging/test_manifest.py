@@ -12,6 +12,7 @@ from curation.core.canary import canary
 from curation.packaging.manifest import (
     FILE,
     facts_of,
+    read_facts,
     read_manifest,
     summary_of,
     write_facts,
@@ -44,16 +45,16 @@ def test_written_from_itself_it_is_the_same(tmp_path: Path) -> None:
     """A manifest read back serves as the facts: the same bytes come out."""
     write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
     first = (tmp_path / FILE).read_bytes()
-    write_manifest(read_manifest(tmp_path), SUMMARY.configs, SUMS, tmp_path)
+    write_manifest(read_facts(tmp_path), SUMMARY.configs, SUMS, tmp_path)
     assert (tmp_path / FILE).read_bytes() == first
 
 
 def test_the_facts_and_the_files_give_the_summary_back(tmp_path: Path) -> None:
     """What a build knew of itself is known again from its folder alone."""
     folder = write_build(tmp_path)
-    known = summary_of(read_manifest(folder), folder)
+    known = summary_of(read_facts(folder), folder)
     write_facts(known, folder)
-    assert summary_of(read_manifest(folder), folder) == known
+    assert summary_of(read_facts(folder), folder) == known
     assert known.of("Github_easy").kept == 2
     assert known.pins == SUMMARY.pins
     assert known.rule_notes == SUMMARY.rule_notes
@@ -64,13 +65,13 @@ def test_it_names_versions_pins_rules_and_counts(tmp_path: Path) -> None:
     write_manifest(facts_of(SUMMARY), SUMMARY.configs, SUMS, tmp_path)
     found = read_manifest(tmp_path)
     assert {"python", "csbdata", "jsonschema", "jsonschema-rs", "regress"} <= set(
-        found["versions"]
+        found.versions
     )
-    assert found["rules"] == "clean"
-    assert found["pins"][0]["archive"] == "corpus"
-    assert found["configs"]["Snowplow"]["kept"] == 1
-    assert found["canary"] == canary()
-    assert found["partial"] == ["Half is missing."]
+    assert found.rules == "clean"
+    assert found.pins[0].archive == "corpus"
+    assert found.configs["Snowplow"].kept == 1
+    assert found.canary == canary()
+    assert found.partial == ["Half is missing."]
 
 
 def test_it_holds_no_date_and_no_place(tmp_path: Path) -> None:
@@ -103,6 +104,15 @@ def test_facts_that_are_not_those_of_a_build_are_refused(
     tmp_path: Path, damage: dict[str, object]
 ) -> None:
     """A manifest with the right names and the wrong values is bad data: exit 65."""
-    folder = write_build(tmp_path)
+    path = write_build(tmp_path) / FILE
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), **damage}))
     with pytest.raises(BadData, match=FILE):
-        summary_of({**read_manifest(folder), **damage}, folder)
+        read_facts(tmp_path)
+
+
+def test_facts_alone_are_no_whole_manifest(tmp_path: Path) -> None:
+    """They are read as facts; asked for figures and digests, it is bad data."""
+    write_facts(SUMMARY, tmp_path)
+    assert read_facts(tmp_path) == facts_of(SUMMARY)
+    with pytest.raises(BadData, match="configs"):
+        read_manifest(tmp_path)

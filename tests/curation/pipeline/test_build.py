@@ -62,7 +62,7 @@ def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(
         assert not again.unchanged
         assert (out / "CHANGELOG.md").read_text("utf-8") == "# Changelog\n\n## 2.0.0\n"
         assert "tasks:" in (out / "eval.yaml").read_text("utf-8")
-        assert {"CHANGELOG.md", "eval.yaml"} <= set(again.manifest["files"])
+        assert {"CHANGELOG.md", "eval.yaml"} <= set(again.manifest.files)
         assert differing(out) == []
     finally:
         (out / "CHANGELOG.md").unlink()
@@ -73,8 +73,8 @@ def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(
 
 def test_every_config_of_the_sample_says_where_it_is_from(built: BuildResult) -> None:
     """A build of the sample is partial, and no row claims to be upstream."""
-    assert built.manifest["name"] == "JSONSchemaBench-partial"
-    assert built.manifest["partial"] == [
+    assert built.manifest.name == "JSONSchemaBench-partial"
+    assert built.manifest.partial == [
         f"{', '.join(CONFIGS)}: taken from the embedded sample."
     ]
     rows = polars.read_parquet(built.request.out / "*" / "t*.parquet")
@@ -120,16 +120,16 @@ def test_an_extra_leaves_the_ten_as_they_are(
     with_own = build(
         replace(built.request, out=tmp_path / "out", extras=(extra,)), Quiet()
     )
-    figures = with_own.manifest["configs"].pop("Acme")
-    assert figures["origin"] == "local"
-    assert (figures["kept"], figures["rejected"]) == (1, {"duplicate": 1})
-    assert with_own.manifest["configs"] == built.manifest["configs"]
+    figures = with_own.manifest.configs.pop("Acme")
+    assert figures.origin == "local"
+    assert (figures.kept, figures.rejected) == (1, {"duplicate": 1})
+    assert with_own.manifest.configs == built.manifest.configs
     files = {
         name: file
-        for name, file in with_own.manifest["files"].items()
+        for name, file in with_own.manifest.files.items()
         if name.split("/")[0] in CONFIGS
     }
-    assert files.items() <= built.manifest["files"].items()
+    assert files.items() <= built.manifest.files.items()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.publish.file_inventory import RemoteFile, describe_content
-from curation.publish.plan import listed, plan_for
+from curation.publish.plan import files_listed, plan_for
 
 NAMES = st.sampled_from(["a", "b/c", "b/d", "README.md", "manifest.json", "e.parquet"])
 CONTENTS = st.sampled_from([b"", b"1", b"2", b"33"])
@@ -65,9 +65,9 @@ def test_a_content_is_described_as_git_and_the_hub_do(content: bytes) -> None:
 )
 def test_any_manifest_can_be_asked_for_its_files(manifest: dict[str, object]) -> None:
     """One that lists nothing in our way answers for nothing, not even for itself."""
-    assert listed(json.loads(json.dumps(manifest))) == frozenset()
+    assert files_listed(json.dumps(manifest).encode()) == frozenset()
 
 
 def test_a_manifest_answers_for_itself_and_its_checksums() -> None:
     """Both are ours wherever the manifest is."""
-    assert listed({"files": {"a": {}}}) == {"a", "manifest.json", "SHA256SUMS"}
+    assert files_listed(b'{"files": {"a": {}}}') == {"a", "manifest.json", "SHA256SUMS"}

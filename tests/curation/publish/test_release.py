@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from curation.core import canary
+from curation.dataset.story import manifest_of
 from curation.packaging.manifest import read_manifest
 from curation.publish import release as module
 from curation.publish.dataset_diff import DatasetFolder, compare_folders
@@ -182,9 +183,7 @@ def test_instances_count_as_records_do(
         else shutil.copytree(base, tmp_path / name)
         for name, rows in (("one", before), ("two", after))
     ]
-    sides = [
-        DatasetFolder(folder=each, manifest=read_manifest(each)) for each in folders
-    ]
+    sides = [DatasetFolder(folder=each, manifest=manifest_of(each)) for each in folders]
     assert compare_folders(*sides).level is level
 
 
@@ -195,7 +194,7 @@ def test_a_folder_may_be_called_like_a_pattern(base: Path, tmp_path: Path) -> No
         for name in ("o[u]t", "b[a]ck")
     )
     sides = [
-        DatasetFolder(folder=each, manifest=read_manifest(each)) for each in (one, two)
+        DatasetFolder(folder=each, manifest=manifest_of(each)) for each in (one, two)
     ]
     assert compare_folders(*sides).level is Level.NONE
 
@@ -226,7 +225,7 @@ def test_on_the_hub_the_highest_version_tag_is_the_last_release(
     with connected(monkeypatch, tmp_path / "home") as there:
         tags = {}
         for version in ("2.9.0", "2.10.0", "2.11.0-dev"):
-            stated = json.dumps(read_manifest(base) | {"data_version": version})
+            stated = json.dumps({**manifest_of(base), "data_version": version})
             files = {**held, "manifest.json": stated.encode()}
             tags[f"v{version}"] = there.hub.store.put(NAME, files)
         there.hub.repository(NAME).tags.update(tags, other=tags["v2.11.0-dev"])
@@ -268,8 +267,8 @@ def test_released_it_says_its_version_everywhere(base: Path, tmp_path: Path) -> 
         (base / "CHANGELOG.md").unlink()
     assert (again.version, again.changelog) == (found.version, found.changelog)
     manifest = read_manifest(folder)
-    assert manifest["data_version"] == "2.1.0"
-    assert "CHANGELOG.md" in manifest["files"]
+    assert manifest.data_version == "2.1.0"
+    assert "CHANGELOG.md" in manifest.files
     assert "2.1.0" in (folder / "README.md").read_text()
     log = (folder / "CHANGELOG.md").read_text()
     assert log.index("## 2.1.0") < log.index("## 2.0.0\n\nThe first.\n")

@@ -107,7 +107,7 @@ def test_a_config_of_instances_loads(
 def test_every_record_is_in_the_ledger(built: BuildResult) -> None:
     """The ledger tells of each record whether it has a witness, or why not."""
     rows = pl.read_parquet(built.request.out / INSTANCE_LEDGER)
-    kept = sum(each["kept"] for each in built.manifest["configs"].values())
+    kept = sum(figures.kept for figures in built.manifest.configs.values())
     assert len(rows) == kept
     satisfiable = rows["answer"] == "satisfiable"
     assert (rows.filter(satisfiable)["witnesses"] > 0).all()
@@ -129,7 +129,7 @@ def test_without_the_option_there_are_no_instances(
 ) -> None:
     """The default build has none, and is another build than that with them."""
     request = replace(built.request, out=tmp_path / "out", instances=False)
-    files = build(request, Quiet()).manifest["files"]
+    files = build(request, Quiet()).manifest.files
     assert not any("instances" in name for name in files)
 
 
