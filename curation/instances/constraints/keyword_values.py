@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.schema.dialects import DRAFT_2020_12
 
@@ -11,6 +11,18 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
+
+#: Keywords that mean what they do only together with others of their schema.
+COMPANIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "exclusiveMinimum": ("minimum",),
+    "exclusiveMaximum": ("maximum",),
+    "additionalProperties": ("properties", "patternProperties"),
+    "additionalItems": ("items",),
+    "items": ("prefixItems",),
+    "minContains": ("contains",),
+    "maxContains": ("contains", "minContains"),
+    "if": ("then", "else"),
+}
 
 
 def accepts_everything(schema: Json) -> bool:

@@ -17,8 +17,8 @@ from curation.instances.constraints.load_schema import read_schema
 from curation.instances.dataset.worker_messages import DEFAULT_COUNT
 from curation.instances.judging.two_validators import verdicts
 from curation.instances.model import InstanceKind, InstanceRow
-from curation.instances.near_misses.coverage import Coverage, coverage
-from curation.instances.near_misses.search import near_misses
+from curation.instances.near_misses.coverage import Coverage, measure_coverage
+from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.satisfiability.prove import Answer, answer
 
@@ -116,9 +116,9 @@ def make_instances(
     rows = [_of_witness(compiled, witness, lean=lean) for witness in found.found]
     covered = None
     if not lean:
-        missed = near_misses(compiled, found.found, seed)
+        missed = find_near_misses(compiled, found.found, seed)
         rows += _of_near_misses(compiled, missed)
-        covered = coverage(compiled, missed)
+        covered = measure_coverage(compiled, missed)
     return SchemaInstances(
         answer=Answer.SATISFIABLE,
         dialect=compiled.dialect.name,

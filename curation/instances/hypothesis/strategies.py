@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.load_schema import read_schema
-from curation.instances.near_misses.search import near_misses
+from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.schema.dialects import BY_NAME
 
@@ -121,7 +121,7 @@ def violations(
     compiled = _usable(schema, dialect)
 
     def missed(witness: Witness, seed: int) -> list[NearMiss]:
-        found = near_misses(compiled, [witness], seed)
+        found = find_near_misses(compiled, [witness], seed)
         return [miss for miss in found if keyword in (None, miss.keyword)]
 
     if not any(missed(witness, 0) for witness in _found(compiled, 0, _MOST_VALUES)):

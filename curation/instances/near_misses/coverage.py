@@ -40,41 +40,48 @@ class Coverage:
     complete: bool
 
 
-def coverage(
-    compiled: CompiledSchema, found: Sequence[NearMiss], most: int = 24
+def measure_coverage(
+    compiled: CompiledSchema, near_misses: Sequence[NearMiss], most: int = 24
 ) -> Coverage:
-    """Return how far the near misses of a schema reach."""
-    reached = find_reachable_keywords(compiled)
-    have = {pointer for each in found for pointer in pointers(each)}
+    """Return how far the near misses of a schema reach.
+
+    Args:
+        compiled: The schema.
+        near_misses: What was found for it.
+        most: How many were asked for at most.
+    """
+    reachable = find_reachable_keywords(compiled)
+    have = {pointer for found in near_misses for pointer in pointers(found)}
     proofs: Counter[str] = Counter()
     covered: Counter[str] = Counter()
-    open_pairs: list[tuple[str, str]] = []
-    for pair, contexts in reached.assertions.items():
-        if pair.pointer in have:
-            covered[pair.keyword] += 1
+    missing: list[tuple[str, str]] = []
+    for assertion, locations in reachable.assertions.items():
+        if assertion.pointer in have:
+            covered[assertion.keyword] += 1
             continue
-        proof = implied(compiled, pair, contexts)
+        proof = implied(compiled, assertion, locations)
         if proof:
             proofs[proof] += 1
         else:
-            open_pairs.append((pair.keyword, pair.pointer))
-    every = {pair.keyword for pair in reached.assertions}
-    lost = {keyword for keyword, _ in open_pairs} - covered.keys()
-    full = len(found) >= most
+            missing.append((assertion.keyword, assertion.pointer))
+    keywords = {assertion.keyword for assertion in reachable.assertions}
+    lost = {keyword for keyword, _ in missing} - covered.keys()
+    full = len(near_misses) >= most
     return Coverage(
-        pairs=len(reached.assertions),
+        pairs=len(reachable.assertions),
         covered=covered.total(),
         implied=proofs.total(),
-        possible=min(max(most, covered.total()), covered.total() + len(open_pairs)),
+        possible=min(max(most, covered.total()), covered.total() + len(missing)),
         proofs=dict(sorted(proofs.items())),
-        missing=tuple(each for each in open_pairs if not full or each[0] in lost),
-        keywords=len(every),
+        missing=tuple(pair for pair in missing if not full or pair[0] in lost),
+        keywords=len(keywords),
         keywords_covered=len(covered),
-        keywords_implied=len(every) - len(covered) - len(lost),
-        complete=reached.complete,
+        keywords_implied=len(keywords) - len(covered) - len(lost),
+        complete=reachable.complete,
     )
 
 
-def pointers(case: NearMiss) -> list[str]:
-    """Return where the keyword of a near miss stands, in every schema that says it."""
-    return [each[1] for each in case.keywords] or [case.schema_pointer]
+def pointers(near_miss: NearMiss) -> list[str]:
+    """Return the JSON pointer of the keyword in every schema that refuses for it."""
+    found = [schema_pointer for _, schema_pointer, _ in near_miss.keywords]
+    return found or [near_miss.schema_pointer]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import ABSENT
 from curation.instances.constraints.conjunction import conjoin
+from curation.instances.constraints.goals import Atom
+from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.reachable_keywords import (
     Assertion,
     Path,
@@ -20,142 +22,187 @@ from curation.instances.constraints.violations import FALSE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
-    from curation.instances.constraints.goals import Goals
+    from curation.instances.constraints.goals import Goal, Goals
     from curation.instances.constraints.model import Conjunction
     from curation.schema.locations import SchemaLocation
 
 #: Values of one witness that are looked at, the outermost first.
-_MOST = 400
+_MOST_VALUES: Final = 400
 #: Elements of one array that are looked at.
-_ELEMENTS = 8
+_MOST_ELEMENTS: Final = 8
+#: Branches that apply because a branch holds, and so on, are followed so far.
+_DEEPEST_BRANCH: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditSite:
     """One value of a witness."""
 
-    witness: UntypedJson
+    witness: Json
+    #: From the root of the witness to the value.
     path: Path
-    value: UntypedJson
+    value: Json
     goals: Goals
-    #: The keywords that apply to it.
-    pairs: tuple[Assertion, ...]
+    #: The keywords that can refuse it.
+    assertions: tuple[Assertion, ...]
 
 
-def sites(
-    compiled: CompiledSchema, witness: UntypedJson, *, inside: bool = False
+def edit_sites(
+    compiled: CompiledSchema, witness: Json, *, inside: bool = False
 ) -> Iterator[EditSite]:
-    """Yield the values of a witness to which keywords apply, the outermost first.
+    """Yield the values of a witness that keywords can refuse, the outermost first.
 
-    With `inside`, also what applies because a branch of anyOf and the like holds.
+    Args:
+        compiled: The schema that accepts the witness.
+        witness: The value to look into.
+        inside: Whether what applies because a branch of anyOf and the like holds
+            counts too.
     """
-    start: tuple[Path, UntypedJson, Goals] = ((), witness, (compiled.root,))
+    start: tuple[Path, Json, Goals] = ((), witness, (compiled.root,))
     queue = deque([start])
-    for _ in range(_MOST):
+    for _ in range(_MOST_VALUES):
         if not queue:
             return
         path, value, goals = queue.popleft()
         if inside:
-            goals = (*goals, *_branches(compiled, goals, value))
-        shape = conjoin(compiled, goals)
-        pairs = assertions_of(shape)
-        if pairs:
+            goals = (*goals, *_held_branches(compiled, goals, value))
+        conjunction = conjoin(compiled, goals)
+        assertions = assertions_of(conjunction)
+        if assertions:
             yield EditSite(
-                witness=witness, path=path, value=value, goals=goals, pairs=pairs
+                witness=witness,
+                path=path,
+                value=value,
+                goals=goals,
+                assertions=assertions,
             )
-        for step, each, inner in _members(shape, value):
-            if inner:
-                queue.append(((*path, step), each, inner))
+        for step, member, below in _members(conjunction, value):
+            if below:
+                queue.append(((*path, step), member, below))
 
 
 def _members(
-    shape: Conjunction, value: UntypedJson
-) -> Iterator[tuple[str | int, UntypedJson, Goals]]:
+    conjunction: Conjunction, value: Json
+) -> Iterator[tuple[str | int, Json, Goals]]:
+    """Yield the steps to the members of a value, each with the member and its goals."""
     if isinstance(value, dict):
-        for name, each in value.items():
-            yield name, each, goals_below(shape, name) or ()
+        for name, member in value.items():
+            yield name, member, goals_below(conjunction, name) or ()
     elif isinstance(value, list):
-        for index, each in enumerate(value[:_ELEMENTS]):
-            yield index, each, goals_below(shape, index) or ()
+        for index, item in enumerate(value[:_MOST_ELEMENTS]):
+            yield index, item, goals_below(conjunction, index) or ()
 
 
-def forbidden(
+def forbidden_properties(
     compiled: CompiledSchema, site: EditSite
-) -> Iterator[tuple[Assertion, str | int]]:
-    """Yield the properties that a plain `false` forbids where a site is."""
-    shape = conjoin(compiled, site.goals)
+) -> Iterator[tuple[Assertion, str]]:
+    """Yield the names that a plain `false` forbids in a value, each as an assertion."""
+    conjunction = conjoin(compiled, site.goals)
     names: dict[str, None] = {}
-    for part in shape.locations():
-        members = part.schema.get("properties")
-        if isinstance(members, dict):
-            names.update(dict.fromkeys(e for e in members if members[e] is False))
+    for part in conjunction.locations():
+        for name, schema in object_of(part.schema, "properties").items():
+            if schema is False:
+                names[name] = None
     for name in names:
-        for location in false_locations(shape, name):
+        for location in false_locations(conjunction, name):
             yield Assertion(location, FALSE), name
 
 
-def member(value: UntypedJson, step: str | int) -> UntypedJson:
+def member_at(value: Json, step: str | int) -> Json:
     """Return a property or an element, or ABSENT."""
-    if isinstance(step, int):
-        inside = isinstance(value, list) and step < len(value)
-    else:
-        inside = isinstance(value, dict) and step in value
-    return value[step] if inside else ABSENT
+    if isinstance(value, list) and isinstance(step, int) and step < len(value):
+        return value[step]
+    if isinstance(value, dict) and isinstance(step, str) and step in value:
+        return value[step]
+    return ABSENT
 
 
-def edited(value: UntypedJson, path: Path, new: UntypedJson) -> UntypedJson:
-    """Return a copy of a value with another one at a path."""
+def with_edit(value: Json, path: Path, new: Json) -> Json:
+    """Return a copy of a value with another one at a path.
+
+    Example:
+        >>> with_edit({"a": [1, 2]}, ("a", 1), "two")
+        {'a': [1, 'two']}
+    """
     if not path:
         return new
-    head, rest = path[0], path[1:]
-    if isinstance(value, list) and isinstance(head, int):
-        inner = edited(value[head], rest, new) if head < len(value) else new
-        return [*value[:head], inner, *value[head + 1 :]]
-    return {**value, head: edited(value.get(head), rest, new)}
+    step, rest = path[0], path[1:]
+    if isinstance(value, list) and isinstance(step, int):
+        inner = with_edit(value[step], rest, new) if step < len(value) else new
+        return [*value[:step], inner, *value[step + 1 :]]
+    if isinstance(value, dict) and isinstance(step, str):
+        return {**value, step: with_edit(value.get(step), rest, new)}
+    raise LookupError(step)
 
 
-def holding(compiled: CompiledSchema, witness: UntypedJson, path: Path) -> Goals:
-    """Return what branches of anyOf and the like ask of a value that meets them.
+def goals_for_path(path: Path) -> Goals:
+    """Return goals that make a value of an instance stand at a path."""
+    goals: Goals = ()
+    for step in reversed(path):
+        if isinstance(step, int):
+            atom = Atom(
+                types=("array",),
+                schema={"minItems": step + 1},
+                elements={step: goals},
+            )
+        else:
+            atom = Atom(
+                types=("object",),
+                schema={"required": [step]},
+                members={step: goals},
+            )
+        goals = (atom,)
+    return goals
+
+
+def goals_of_held_branches(
+    compiled: CompiledSchema, witness: Json, path: Path
+) -> Goals:
+    """Return what the value at a path must meet, branches that hold included.
 
     `property_goals` and `item_goals` follow what applies always; this follows what
-    applies because the branch holds.
+    applies because a branch of anyOf and the like holds for the witness.
     """
     goals: Goals = (compiled.root,)
     value = witness
     for step in (*path, None):
         if value is not ABSENT:
-            goals = (*goals, *_branches(compiled, goals, value))
+            goals = (*goals, *_held_branches(compiled, goals, value))
         if step is None:
             break
-        shape = conjoin(compiled, goals)
+        conjunction = conjoin(compiled, goals)
         inner = (
-            shape.item_goals(step)
+            conjunction.item_goals(step)
             if isinstance(step, int)
-            else shape.property_goals(step)
+            else conjunction.property_goals(step)
         )
         goals = inner or ()
-        value = member(value, step)
+        value = member_at(value, step)
     return goals
 
 
-def _branches(
-    compiled: CompiledSchema, goals: Goals, value: UntypedJson
+def _held_branches(
+    compiled: CompiledSchema, goals: Goals, value: Json
 ) -> list[SchemaLocation]:
+    """Return the branches that accept a value, and what applies because they do."""
     found: list[SchemaLocation] = []
     pending = conjoin(compiled, goals)
-    for _ in range(3):
-        new: list[SchemaLocation] = []
+    for _ in range(_DEEPEST_BRANCH):
+        held: list[SchemaLocation] = []
         for choice in pending.choices:
-            held = [each for each in choice.branches if compiled.accepts(each, value)]
-            new += held[:1]
+            accepting = [
+                branch for branch in choice.branches if compiled.accepts(branch, value)
+            ]
+            held += accepting[:1]
         for holder in pending.conditionals:
             holds = compiled.accepts(compiled.child(holder, ("if",)), value)
             keyword = "then" if holds else "else"
             if keyword in holder.schema:
-                new.append(compiled.child(holder, (keyword,)))
-        new = [each for each in new if each not in found and each not in goals]
+                held.append(compiled.child(holder, (keyword,)))
+        known: set[Goal] = {*found, *goals}
+        new = [location for location in held if location not in known]
         if not new:
             break
         found += new

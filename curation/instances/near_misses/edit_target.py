@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
+from curation.instances.witnesses.context import Nothing
 from curation.json.values import is_number
 
 if TYPE_CHECKING:
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.model import Conjunction
-    from curation.instances.witnesses.context import Nothing
 
 #: More elements or properties than this are not made to cross a bound.
 MOST_MEMBERS: Final = 2_000
@@ -77,3 +78,14 @@ class EditTarget:
     def members(self) -> dict[str, Json]:
         """The value if it is an object, else an empty one."""
         return self.value if isinstance(self.value, dict) else {}
+
+
+def is_complete(edit: Edit) -> TypeGuard[Json]:
+    """Return whether all that an edit wanted made was made, and JSON can say it."""
+    if isinstance(edit, float):
+        return math.isfinite(edit)
+    if isinstance(edit, dict):
+        return not any(isinstance(value, Nothing) for value in edit.values())
+    if isinstance(edit, list):
+        return not any(isinstance(value, Nothing) for value in edit)
+    return not isinstance(edit, Nothing)

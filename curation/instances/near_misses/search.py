@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import random
 from dataclasses import dataclass
 from functools import reduce
@@ -11,7 +10,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.goals import Atom, Goals
 from curation.instances.constraints.reachable_keywords import (
     find_reachable_keywords,
 )
@@ -26,14 +24,15 @@ from curation.instances.model import InstanceKind, NearMiss, Witness
 from curation.instances.near_misses.coverage import pointers
 from curation.instances.near_misses.edit_sites import (
     EditSite,
-    edited,
-    forbidden,
-    holding,
-    member,
-    sites,
+    edit_sites,
+    forbidden_properties,
+    goals_for_path,
+    goals_of_held_branches,
+    member_at,
+    with_edit,
 )
 from curation.instances.near_misses.edit_table import EDITS
-from curation.instances.near_misses.edit_target import EditTarget
+from curation.instances.near_misses.edit_target import EditTarget, is_complete
 from curation.instances.near_misses.relaxed_search import RelaxedSchema
 from curation.instances.proofs.implied import implied
 from curation.instances.witnesses.builder import WitnessBuilder
@@ -49,12 +48,13 @@ from curation.json.values import identity
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.reachable_keywords import (
         Assertion,
         InstanceLocation,
-        ReachableKeywords,
+        Path,
     )
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
@@ -97,39 +97,64 @@ class Effort:
 
 
 _USUAL: Final = Effort()
-#: Of a schema that weighs more, the errors alone may take seconds.
-_HEAVIEST: Final = 20_000
+#: Where more schemas are entered for one value, the errors alone may take seconds.
+_MOST_ENTERED: Final = 20_000
+#: Sites of one keyword for which a search without the keyword is tried.
+_SEARCHED_SITES: Final = 2
+#: Values of instances to which a witness is made to reach, for one keyword.
+_REACHED: Final = 2
+#: Bytes of a witness that cost as much again as asking the validator at all.
+_COSTLY_BYTES: Final = 4_000
 
 
-def near_misses(
+def find_near_misses(
     compiled: CompiledSchema,
     witnesses: Sequence[Witness],
     seed: int = 0,
     most: int = 24,
     effort: Effort = _USUAL,
 ) -> list[NearMiss]:
-    """Return distinct near misses, at most so many, each of which fails one keyword.
+    """Return distinct near misses, each of which fails one keyword.
 
-    Each is labelled by jsonschema-rs. First every keyword of the record is served,
-    then every place, the outermost first, then what stands inside of anyOf and the
-    like, where the label is that of the outermost keyword that decides. A schema
-    whose references multiply beyond measure gets none.
+    What fails is what jsonschema-rs says. First every keyword of the record is tried,
+    then every schema location, the outermost first, then what stands inside of anyOf
+    and the like, where the outermost keyword that decides is the one that fails. A
+    schema whose references multiply beyond measure gets none.
+
+    Args:
+        compiled: The schema.
+        witnesses: Values that it accepts; without any there is no near miss.
+        seed: Another one gives other values.
+        most: How many are wanted at most.
+        effort: How much the search may cost.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> from curation.instances.model import InstanceKind, Witness
+        >>> compiled = CompiledSchema.from_json({"minimum": 3}, "draft-07")
+        >>> witness = Witness(kind=InstanceKind.MINIMAL, value=3)
+        >>> found = find_near_misses(compiled, [witness])
+        >>> [(near_miss.value, near_miss.keyword) for near_miss in found]
+        [(2, 'minimum')]
     """
-    if not witnesses or count_entered_schemas(compiled, compiled.root) > _HEAVIEST:
+    root = compiled.root
+    if not witnesses or count_entered_schemas(compiled, root) > _MOST_ENTERED:
         return []
     text = canonical(compiled.schema) + b"near" + str(seed).encode()
     rng = random.Random(hashlib.sha256(text).digest())  # noqa: S311 - no secret
-    return _Making(compiled, witnesses, rng, most, effort).run()
+    return _NearMissSearch(compiled, witnesses, rng, most, effort).run()
 
 
 @dataclass(slots=True)
 class _Left:
+    """What is left of an `Effort`."""
+
     verdicts: float
     searches: int
     witnesses: int
 
 
-class _Making:
+class _NearMissSearch:
     def __init__(
         self,
         compiled: CompiledSchema,
@@ -140,125 +165,142 @@ class _Making:
     ) -> None:
         self.compiled, self.rng = compiled, rng
         self.most, self.effort = most, effort
-        self.reach: ReachableKeywords = find_reachable_keywords(compiled)
+        self.reachable = find_reachable_keywords(compiled)
+        #: By the pointers of the keyword that fails.
         self.found: dict[str, NearMiss] = {}
         self.count = 0
+        #: Identities of the values found.
         self.seen: set[bytes] = set()
         self.left = _Left(effort.verdicts, effort.searches, effort.witnesses)
         self.sites: dict[Assertion, list[EditSite]] = {}
-        self.loosened: dict[Assertion, RelaxedSchema] = {}
-        #: Every witness that is edited, made ones too.
-        self.bases: list[UntypedJson] = []
-        self.sizes: dict[int, float] = {}
-        ordered = sorted(witnesses, key=lambda each: len(canonical(each.value)))
-        for each in ordered:
-            self._add_witness(each.value)
+        self.relaxed: dict[Assertion, RelaxedSchema] = {}
+        #: Every witness that is edited, those made here too.
+        self.witnesses: list[Json] = []
+        #: What a verdict on an edited witness costs, by the identity of the object.
+        self.costs: dict[int, float] = {}
+        ordered = sorted(witnesses, key=lambda witness: len(canonical(witness.value)))
+        for witness in ordered:
+            self._add_witness(witness.value)
 
-    def _add_witness(self, value: UntypedJson) -> None:
-        self.bases.append(value)
-        self.sizes[id(value)] = 1 + len(canonical(value)) / 4_000
-        for site in sites(self.compiled, value):
-            for pair in site.pairs:
-                known = self.sites.setdefault(pair, [])
+    def _add_witness(self, value: Json) -> None:
+        self.witnesses.append(value)
+        self.costs[id(value)] = 1 + len(canonical(value)) / _COSTLY_BYTES
+        for site in edit_sites(self.compiled, value):
+            for assertion in site.assertions:
+                known = self.sites.setdefault(assertion, [])
                 if len(known) < self.effort.sites:
                     known.append(site)
-            for pair, name in forbidden(self.compiled, site):
-                path = (*site.path, name)
-                place = EditSite(
-                    witness=value, path=path, value=None, goals=(), pairs=(pair,)
-                )
-                self.sites.setdefault(pair, []).append(place)
+            for assertion, name in forbidden_properties(self.compiled, site):
+                self._add_empty_site(assertion, value, (*site.path, name), ())
+
+    def _add_empty_site(
+        self, assertion: Assertion, witness: Json, path: Path, goals: Goals
+    ) -> None:
+        """Add a site at which the witness has no value yet."""
+        site = EditSite(
+            witness=witness,
+            path=path,
+            value=None,
+            goals=goals,
+            assertions=(assertion,),
+        )
+        self.sites.setdefault(assertion, []).append(site)
 
     def run(self) -> list[NearMiss]:
+        """Return what is found, the most telling first."""
         by_keyword: dict[str, list[Assertion]] = {}
-        for pair in self.reach.assertions:
-            by_keyword.setdefault(pair.keyword, []).append(pair)
+        for assertion in self.reachable.assertions:
+            by_keyword.setdefault(assertion.keyword, []).append(assertion)
         order = sorted(by_keyword, key=_rank)
         for keyword in order:
-            for pair in by_keyword[keyword]:
-                if self._serve(pair):
+            for assertion in by_keyword[keyword]:
+                if self._find(assertion):
                     break
         pending = [list(by_keyword[keyword]) for keyword in order]
         while any(pending) and self.count < self.most:
-            for pairs in pending:
-                while pairs and self.count < self.most:
-                    if self._serve(pairs.pop(0)):
+            for assertions in pending:
+                while assertions and self.count < self.most:
+                    if self._find(assertions.pop(0)):
                         break
-        distinct = {id(each): each for each in self.found.values()}
-        cases = sorted(distinct.values(), key=_order)[: self.most]
-        return cases + self._deeper(min(self.most - len(cases), self.effort.deeper))
+        distinct = {id(near_miss): near_miss for near_miss in self.found.values()}
+        ordered = sorted(distinct.values(), key=_order)[: self.most]
+        room = min(self.most - len(ordered), self.effort.deeper)
+        return ordered + self._inside_branches(room)
 
-    def _deeper(self, room: int) -> list[NearMiss]:
-        """Fail keywords inside branches; the keyword of the branches is the label."""
-        cases: list[NearMiss] = []
+    def _inside_branches(self, room: int) -> list[NearMiss]:
+        """Fail keywords inside branches; it is the keyword of the branches that fails.
+
+        Args:
+            room: How many are wanted at most.
+        """
+        found: list[NearMiss] = []
         tried: set[Assertion] = set()
-        for witness in self.bases:
-            if len(cases) >= room:
+        for witness in self.witnesses:
+            if len(found) >= room:
                 break
-            for site in sites(self.compiled, witness, inside=True):
-                for pair in site.pairs:
-                    if pair in tried or pair in self.reach.assertions:
+            for site in edit_sites(self.compiled, witness, inside=True):
+                for assertion in site.assertions:
+                    if assertion in tried or assertion in self.reachable.assertions:
                         continue
-                    tried.add(pair)
-                    case = self._inside(pair, site) if len(cases) < room else None
-                    cases += [] if case is None else [case]
-        return cases
+                    tried.add(assertion)
+                    if len(found) < room:
+                        near_miss = self._inside_branch(assertion, site)
+                        found += [] if near_miss is None else [near_miss]
+        return found
 
-    def _inside(self, pair: Assertion, site: EditSite) -> NearMiss | None:
-        for new in islice(self._edits(pair, site), self.effort.tries // 4):
+    def _inside_branch(self, assertion: Assertion, site: EditSite) -> NearMiss | None:
+        for new in islice(self._edits(assertion, site), self.effort.tries // 4):
             if self.left.verdicts <= 0:
                 break
-            value = edited(site.witness, site.path, new)
-            self.left.verdicts -= self.sizes[id(site.witness)]
-            case, known = as_near_miss(self.compiled, value), identity(value)
-            if case and case.keyword in DECIDING and known not in self.seen:
+            value = self._edited(site, new)
+            near_miss, known = as_near_miss(self.compiled, value), identity(value)
+            if near_miss and near_miss.keyword in DECIDING and known not in self.seen:
                 self.seen.add(known)
-                return case
+                return near_miss
         return None
 
-    def _serve(self, pair: Assertion) -> bool:
-        """Find a near miss for a pair that has none; tell whether one was found."""
-        if pair.pointer in self.found or pair in self.loosened:
+    def _find(self, assertion: Assertion) -> bool:
+        """Find a near miss for an assertion; return whether a new one was found."""
+        if assertion.pointer in self.found or assertion in self.relaxed:
             return False
-        if pair not in self.sites and self.left.witnesses > 0:
+        if assertion not in self.sites and self.left.witnesses > 0:
             self.left.witnesses -= 1
-            self._reach(pair)
-        here = self.sites.get(pair, [])
-        if any(self._edit(pair, each) for each in here):
+            self._make_site(assertion)
+        sites = self.sites.get(assertion, [])
+        if any(self._try_edits(assertion, site) for site in sites):
             return True
-        if implied(self.compiled, pair, self.reach.assertions[pair]):
+        if implied(self.compiled, assertion, self.reachable.assertions[assertion]):
             return False
-        return any(self._search(pair, each) for each in here[:2])
+        return any(
+            self._search_relaxed(assertion, site) for site in sites[:_SEARCHED_SITES]
+        )
 
-    def _edit(self, pair: Assertion, site: EditSite) -> bool:
-        for new in islice(self._edits(pair, site), self.effort.tries):
+    def _try_edits(self, assertion: Assertion, site: EditSite) -> bool:
+        for new in islice(self._edits(assertion, site), self.effort.tries):
             if self.left.verdicts <= 0:
                 break
-            if self._judge(pair, site, new):
+            if self._keep(assertion, site, new):
                 return True
         return False
 
-    def _edits(self, pair: Assertion, site: EditSite) -> Iterator[UntypedJson]:
-        if pair.keyword == FALSE:
+    def _edits(self, assertion: Assertion, site: EditSite) -> Iterator[Json]:
+        if assertion.keyword == FALSE:
             yield from (7, "text", None)
             return
         target = EditTarget(
             value=site.value,
-            schema=pair.location.schema,
-            keyword=pair.keyword,
+            schema=assertion.location.schema,
+            keyword=assertion.keyword,
             compiled=self.compiled,
             conjunction=conjoin(self.compiled, site.goals),
             rng=self.rng,
-            fill=self._fill,
+            fill=self._make,
         )
-        for new in EDITS[pair.keyword](target):
-            if _is_whole(new):
+        for new in EDITS[assertion.keyword](target):
+            if is_complete(new):
                 yield new
 
-    def _fill(self, goals: Goals) -> UntypedJson | Nothing:
-        return self._make(goals, BuildContext())
-
-    def _make(self, goals: Goals, context: BuildContext) -> UntypedJson | Nothing:
+    def _make(self, goals: Goals) -> Json | Nothing:
         builder = WitnessBuilder(
             compiled=self.compiled,
             rng=self.rng,
@@ -266,103 +308,86 @@ class _Making:
             steps=self.effort.steps,
         )
         try:
-            return builder.value(goals, context)
+            return builder.value(goals, BuildContext())
         except (ExhaustedError, RecursionError):
             return NOTHING
 
-    def _judge(self, pair: Assertion, site: EditSite, new: UntypedJson) -> bool:
-        value = edited(site.witness, site.path, new)
-        self.left.verdicts -= self.sizes[id(site.witness)]
-        case = as_near_miss(self.compiled, value)
-        if case is None or case.keyword == MIXED:
+    def _edited(self, site: EditSite, new: Json) -> Json:
+        """Return the edited witness, its verdict paid for."""
+        value = with_edit(site.witness, site.path, new)
+        self.left.verdicts -= self.costs[id(site.witness)]
+        return value
+
+    def _keep(self, assertion: Assertion, site: EditSite, new: Json) -> bool:
+        """Keep an edited witness if it fails one keyword that has no near miss yet.
+
+        Returns:
+            Whether it is the keyword of the assertion that fails.
+        """
+        value = self._edited(site, new)
+        near_miss = as_near_miss(self.compiled, value)
+        if near_miss is None or near_miss.keyword == MIXED:
             return False
-        named, known = pointers(case), identity(value)
-        if known in self.seen or not any(each not in self.found for each in named):
+        failing, known = pointers(near_miss), identity(value)
+        if known in self.seen or all(pointer in self.found for pointer in failing):
             return False
         self.seen.add(known)
         self.count += 1
-        for each in named:
-            self.found.setdefault(each, case)
-        return pair.pointer in named
+        for pointer in failing:
+            self.found.setdefault(pointer, near_miss)
+        return assertion.pointer in failing
 
-    def _search(self, pair: Assertion, site: EditSite) -> bool:
-        if self.left.searches <= 0 or pair.keyword == FALSE:
+    def _search_relaxed(self, assertion: Assertion, site: EditSite) -> bool:
+        """Search a value that fails the keyword and meets all the rest."""
+        if self.left.searches <= 0 or assertion.keyword == FALSE:
             return False
         self.left.searches -= 1
-        if pair not in self.loosened:
-            self.loosened[pair] = RelaxedSchema(self.compiled, pair)
-        loose = self.loosened[pair]
-        for goals in (site.goals, holding(self.compiled, site.witness, site.path)):
-            new = loose.value(goals, self.rng, self.effort.steps)
-            if new is not NOTHING and self._judge(pair, site, new):
+        if assertion not in self.relaxed:
+            self.relaxed[assertion] = RelaxedSchema(self.compiled, assertion)
+        relaxed = self.relaxed[assertion]
+        held = goals_of_held_branches(self.compiled, site.witness, site.path)
+        for goals in (site.goals, held):
+            new = relaxed.value(goals, self.rng, self.effort.steps)
+            if not isinstance(new, Nothing) and self._keep(assertion, site, new):
                 return True
         return False
 
-    def _reach(self, pair: Assertion) -> None:
-        """Make a witness in which the keyword applies to some value."""
-        for context in self.reach.assertions[pair][:2]:
-            value = self._make((self.compiled.root, *_forced(context)), BuildContext())
-            if value is not NOTHING and self.compiled.is_valid(value):
+    def _make_site(self, assertion: Assertion) -> None:
+        """Make a witness in which the keyword applies to some value.
+
+        Where none is found, a witness is taken that has no value there yet: whatever
+        is put there is wrong.
+        """
+        locations = self.reachable.assertions[assertion]
+        for location in locations[:_REACHED]:
+            value = self._make((self.compiled.root, *goals_for_path(location.path)))
+            if not isinstance(value, Nothing) and self.compiled.is_valid(value):
                 self._add_witness(value)
-                if pair in self.sites:
+                if assertion in self.sites:
                     return
-        self._place(pair, self.reach.assertions[pair][0])
+        self._take_empty_site(assertion, locations[0])
 
-    def _place(self, pair: Assertion, context: InstanceLocation) -> None:
-        """Take a place that no witness fills: whatever stands there is wrong."""
-        if not context.path:
+    def _take_empty_site(
+        self, assertion: Assertion, location: InstanceLocation
+    ) -> None:
+        if not location.path:
             return
-        *above, last = context.path
-        for witness in self.bases:
-            holder = reduce(member, above, witness)
-            if isinstance(holder, dict if isinstance(last, str) else list):
-                if isinstance(last, int) and last != len(holder):
-                    continue
-                place = EditSite(
-                    witness=witness,
-                    path=context.path,
-                    value=None,
-                    goals=context.goals,
-                    pairs=(pair,),
-                )
-                self.sites.setdefault(pair, []).append(place)
+        *above, last = location.path
+        for witness in self.witnesses:
+            holder = reduce(member_at, above, witness)
+            if isinstance(last, str):
+                fits = isinstance(holder, dict)
+            else:
+                fits = isinstance(holder, list) and last == len(holder)
+            if fits:
+                goals = location.goals
+                self._add_empty_site(assertion, witness, location.path, goals)
                 return
-
-
-def _forced(context: InstanceLocation) -> Goals:
-    """Return goals that make a value stand at the path of a context."""
-    goals: Goals = ()
-    for step in reversed(context.path):
-        if isinstance(step, int):
-            atom = Atom(
-                types=("array",),
-                schema={"minItems": step + 1},
-                elements={step: goals},
-            )
-        else:
-            atom = Atom(
-                types=("object",),
-                schema={"required": [step]},
-                members={step: goals},
-            )
-        goals = (atom,)
-    return goals
-
-
-def _is_whole(value: UntypedJson | Nothing) -> bool:
-    """Tell whether everything that an edit wanted made was made, and is JSON."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        return not any(isinstance(each, Nothing) for each in value)
-    return not isinstance(value, Nothing)
 
 
 def _rank(keyword: str) -> int:
     return PRIORITY.index(keyword) if keyword in PRIORITY else len(PRIORITY)
 
 
-def _order(case: NearMiss) -> tuple[int, int]:
-    return _rank(case.keyword), case.instance_pointer.count("/")
+def _order(near_miss: NearMiss) -> tuple[int, int]:
+    return _rank(near_miss.keyword), near_miss.instance_pointer.count("/")

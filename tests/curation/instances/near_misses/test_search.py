@@ -16,9 +16,9 @@ from curation.instances.constraints.violations import (
     find_violations,
 )
 from curation.instances.model import InstanceKind, Witness
-from curation.instances.near_misses.coverage import coverage
-from curation.instances.near_misses.edit_sites import member
-from curation.instances.near_misses.search import Effort, near_misses
+from curation.instances.near_misses.coverage import measure_coverage
+from curation.instances.near_misses.edit_sites import member_at
+from curation.instances.near_misses.search import Effort, find_near_misses
 from curation.instances.near_misses.string_edits import LONGEST
 from curation.instances.witnesses.search import find_witnesses
 from curation.json.pointer import tokens_of
@@ -109,7 +109,7 @@ def _made(
     schema: UntypedJson, dialect: str = "draft-07", most: int = 24
 ) -> list[NearMiss]:
     compiled = CompiledSchema.from_json(schema, dialect)
-    return near_misses(compiled, find_witnesses(compiled).found, most=most)
+    return find_near_misses(compiled, find_witnesses(compiled).found, most=most)
 
 
 @pytest.mark.parametrize(("dialect", "keyword", "schema"), _table())
@@ -134,12 +134,12 @@ def test_the_table_is_complete() -> None:
 def test_what_every_near_miss_is(dialect: str, schema: UntypedJson) -> None:
     """It is invalid, fails one keyword, and says which as the validator does."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    found = near_misses(compiled, find_witnesses(compiled).found)
+    found = find_near_misses(compiled, find_witnesses(compiled).found)
     for each in found:
         assert not compiled.is_valid(each.value)
         assert each.keyword != MIXED
         assert as_near_miss(compiled, each.value) == each
-    assert not coverage(compiled, found).missing or dialect in _HARD
+    assert not measure_coverage(compiled, found).missing or dialect in _HARD
 
 
 #: Schemas of the table in which a keyword fails together with another far from it.
@@ -151,7 +151,7 @@ def test_reaches_what_no_witness_shows() -> None:
     deep = {"type": "array", "items": {"type": "object", **_A}}
     schema = {**_OBJECT, "properties": {"list": deep}, "patternProperties": {"^x": _A}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
-    found = near_misses(compiled, [Witness(kind=InstanceKind.MINIMAL, value={})])
+    found = find_near_misses(compiled, [Witness(kind=InstanceKind.MINIMAL, value={})])
     pointers = {each.schema_pointer for each in found}
     assert "/properties/list/items/properties/a/type" in pointers
     assert "/patternProperties/^x/properties/a/type" in pointers
@@ -225,7 +225,7 @@ def test_goes_inside_of_branches() -> None:
     schema = {"properties": {"a": {"anyOf": [{"const": 1}, {"items": deep}]}}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     one = [Witness(kind=InstanceKind.FULL, value={"a": [{"x": None}]})]
-    found = near_misses(compiled, one)
+    found = find_near_misses(compiled, one)
     assert {each.keyword for each in found} == {"anyOf"}
     made: list[UntypedJson] = [each.value for each in found]
     values = [each["a"] for each in made]
@@ -243,7 +243,9 @@ def test_one_violation_of_two_schemas_is_one_near_miss() -> None:
 
 def test_no_witness_no_near_miss() -> None:
     """Without a witness there is nothing to edit."""
-    assert near_misses(CompiledSchema.from_json({"type": []}, "draft-07"), []) == []
+    assert (
+        find_near_misses(CompiledSchema.from_json({"type": []}, "draft-07"), []) == []
+    )
 
 
 def test_same_seed_same_near_misses() -> None:
@@ -279,7 +281,7 @@ def test_references_that_double_at_every_step() -> None:
     schema = {"$ref": "#/definitions/d0", "definitions": chain}
     compiled = CompiledSchema.from_json(schema, "draft-07")
     one = [Witness(kind=InstanceKind.MINIMAL, value=1)]
-    assert near_misses(compiled, one) == []
+    assert find_near_misses(compiled, one) == []
 
 
 _SCALARS: list[UntypedJson] = [
@@ -327,7 +329,7 @@ def test_laws(schema: UntypedJson, seed: int) -> None:
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_witnesses(compiled, seed).found
     given_only = Effort(witnesses=0)
-    for each in near_misses(compiled, found, seed, effort=given_only):
+    for each in find_near_misses(compiled, found, seed, effort=given_only):
         told = find_violations(compiled, each.value)
         assert {(one.keyword, one.instance_pointer) for one in told} == {
             (each.keyword, each.instance_pointer)
@@ -352,13 +354,15 @@ def _same_outside(
     head = path[0]
     if isinstance(one, dict) and isinstance(other, dict):
         names = (one.keys() | other.keys()) - {head}
-        here = all(member(one, name) == member(other, name) for name in names)
+        here = all(member_at(one, name) == member_at(other, name) for name in names)
     elif isinstance(one, list) and isinstance(other, list) and isinstance(head, int):
         rest = [each for each in range(len(one)) if each != head]
         here = len(one) == len(other) and all(one[e] == other[e] for e in rest)
     else:
         return False
-    return here and _same_outside(member(one, head), member(other, head), path[1:])
+    return here and _same_outside(
+        member_at(one, head), member_at(other, head), path[1:]
+    )
 
 
 def _path(value: UntypedJson, text: str) -> tuple[str | int, ...]:
@@ -366,5 +370,5 @@ def _path(value: UntypedJson, text: str) -> tuple[str | int, ...]:
     for token in tokens_of(text):
         step = int(token) if isinstance(value, list) else token
         path.append(step)
-        value = member(value, step)
+        value = member_at(value, step)
     return tuple(path)

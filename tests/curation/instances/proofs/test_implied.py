@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from curation.instances.constraints.compiled_schema import CompiledSchema
 from curation.instances.constraints.reachable_keywords import find_reachable_keywords
 from curation.instances.constraints.violations import find_violations
-from curation.instances.near_misses.coverage import coverage
-from curation.instances.near_misses.search import near_misses
+from curation.instances.near_misses.coverage import measure_coverage
+from curation.instances.near_misses.search import find_near_misses
 from curation.instances.proofs.implied import PROOFS, implied
 from curation.instances.witnesses.search import find_witnesses
 from tests.curation.instances.keywords import cases
@@ -232,12 +232,12 @@ def test_a_proof_must_hold_wherever_the_place_applies() -> None:
 def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
     """What a near miss fails alone has no proof that it cannot."""
     compiled = CompiledSchema.from_json(schema, dialect)
-    found = near_misses(compiled, find_witnesses(compiled).found)
+    found = find_near_misses(compiled, find_witnesses(compiled).found)
     have = {each.schema_pointer for each in found}
     for pair, contexts in find_reachable_keywords(compiled).assertions.items():
         if pair.pointer in have:
             assert implied(compiled, pair, contexts) == ""
-    told = coverage(compiled, found)
+    told = measure_coverage(compiled, found)
     assert told.covered <= told.possible <= told.pairs - told.implied
     assert sum(told.proofs.values()) == told.implied
     assert told.keywords_covered + told.keywords_implied <= told.keywords
