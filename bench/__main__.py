@@ -57,7 +57,7 @@ def main() -> int:
     for part in options.parts or PARTS:
         report[part] = measured(part, options)
     print(json.dumps(report, indent=2))
-    return int(any("not_measured" in each for each in report.values()))
+    return int(any("not_measured" in part for part in report.values()))
 
 
 if __name__ == "__main__":

@@ -71,8 +71,8 @@ def _build(out: Path, *options: str) -> Figures:
     command = ("-m", "curation", "build", "--format", "json", "--out", str(out))
     figures = _json_of(*command, "--allow-partial", *options)
     configs = figures.pop("configs")
-    figures["documents"] = sum(each["raw"] for each in configs.values())
-    figures["kept"] = sum(each["kept"] for each in configs.values())
+    figures["documents"] = sum(config["raw"] for config in configs.values())
+    figures["kept"] = sum(config["kept"] for config in configs.values())
     return figures
 
 
@@ -92,15 +92,15 @@ def _summed(rounds: list[dict[str, Figures]]) -> dict[str, Figures]:
     """Return the median and the range of each run's seconds, and its worst memory."""
     summed = {}
     for name, first in rounds[0].items():
-        walls = [each[name]["wall_seconds"] for each in rounds]
-        seconds = [each[name]["seconds"] for each in rounds]
+        walls = [turn[name]["wall_seconds"] for turn in rounds]
+        seconds = [turn[name]["seconds"] for turn in rounds]
         middle = median(seconds)
         summed[name] = {
             "documents": first["documents"],
             "seconds": middle,
             "seconds_all": seconds,
             "wall_seconds": median(walls),
-            "peak_rss_mb": max(each[name]["peak_rss_mb"] for each in rounds),
+            "peak_rss_mb": max(turn[name]["peak_rss_mb"] for turn in rounds),
             "ms_per_document": round(1000 * middle / first["documents"], 3),
             "steps": first.get("steps") or first.get("phases"),
         }

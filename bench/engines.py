@@ -87,10 +87,14 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 def _masks(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     work = folder / "work.json"
     choice = SampleSelection(limit=options.walked)
-    subjects = open_data(str(build), selection=choice).samples()
+    samples = open_data(str(build), selection=choice).samples()
     listed = [
-        [f"{each.config}/{each.id}", each.schema, [i.text for i in each.instances]]
-        for each in subjects
+        [
+            f"{sample.config}/{sample.id}",
+            sample.schema,
+            [i.text for i in sample.instances],
+        ]
+        for sample in samples
     ]
     work.write_text(json.dumps(listed), "utf-8")
     turns = []
@@ -109,7 +113,7 @@ def _masks(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, 
         "instances": sum(len(texts) for _, _, texts in listed),
         "turns": turns,
         "ratios": {
-            name: median(each["ratios"][name] for each in turns) for name in names
+            name: median(turn["ratios"][name] for turn in turns) for name in names
         },
     }
 
@@ -123,7 +127,7 @@ def _ratios(
     }
     both = [name for name in our_times if name in loop_times]
     for index, what in enumerate(("compile", "mask", "commit")):
-        pairs = [(our_times[each][index], loop_times[each][index]) for each in both]
+        pairs = [(our_times[name][index], loop_times[name][index]) for name in both]
         pairs = [(own, other) for own, other in pairs if own and other]
         all_own, all_other = zip(*pairs, strict=True)
         found[f"{what}_median"] = median(chain(*all_own)) / median(chain(*all_other))
@@ -160,19 +164,19 @@ def _eval(run: Path, words: Sequence[str]) -> dict[str, Any]:
     return {
         **found,
         "units": len(rows),
-        "compiled": sum(each.result is Result.OK for each in rows),
-        "disturbed": sum(each.quiet is False for each in rows),
-        "engine_mb": round(max(each.rss_bytes or 0 for each in rows) / 2**20),
+        "compiled": sum(row.result is Result.OK for row in rows),
+        "disturbed": sum(row.quiet is False for row in rows),
+        "engine_mb": round(max(row.rss_bytes or 0 for row in rows) / 2**20),
     }
 
 
 def _times_of(run: Path) -> Times:
-    rows = [each for each in open_run(run).rows() if each.result is Result.OK]
+    rows = [row for row in open_run(run).rows() if row.result is Result.OK]
     return {
         f"{row.config}/{row.id}": [
             [row.compile_ns or 0],
-            [ns for each in row.walks for ns in each.mask_ns],
-            [ns for each in row.walks for ns in each.commit_ns],
+            [ns for walk in row.walks for ns in walk.mask_ns],
+            [ns for walk in row.walks for ns in walk.commit_ns],
         ]
         for row in rows
     }
@@ -182,7 +186,7 @@ def _loop(work: Path, tokenizer: str) -> dict[str, Any]:
     out = work.with_name("loop.json")
     found = _timed([sys.executable, str(_LOOP), str(work), tokenizer, str(out)])
     times: Times = json.loads(out.read_bytes())
-    masks = [ns for each in times.values() for ns in each[1]]
+    masks = [ns for steps in times.values() for ns in steps[1]]
     return {
         **found,
         "compiled": len(times),

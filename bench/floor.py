@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import jsonschema_rs
 import orjson
@@ -30,21 +30,27 @@ from curation.download.acquire import (
     load_pins,
 )
 from curation.download.packs import open_pack
+from curation.schema.dialects import DIALECTS
+from curation.validation.rust_validators import RUST_VALIDATORS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from curation.core.json_types import Json
+
+    _Schema = dict[str, Json] | bool
+
 _DIALECTS = {
-    "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
-    "http://json-schema.org/draft-06/schema": jsonschema_rs.Draft6Validator,
-    "http://json-schema.org/draft-07/schema": jsonschema_rs.Draft7Validator,
-    "https://json-schema.org/draft/2019-09/schema": jsonschema_rs.Draft201909Validator,
-    "https://json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
+    dialect.uri.rstrip("#"): RUST_VALIDATORS[dialect.name]
+    for dialect in DIALECTS
+    if dialect.name in RUST_VALIDATORS
 }
-_NEWEST = jsonschema_rs.Draft202012Validator
+_NEWEST = RUST_VALIDATORS["2020-12"]
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 
-def _refuse(uri: str) -> Any:  # noqa: ANN401 (the retriever's signature)
+def _refuse(uri: str) -> NoReturn:
     raise ValueError(uri)
 
 
@@ -55,11 +61,13 @@ class Clock:
         """Start with nothing measured."""
         self.seconds: dict[str, float] = {}
 
-    def run(self, step: str, work: Callable[[], Any]) -> Any:  # noqa: ANN401 (any step)
-        """Return what the work returns, or None where it refuses the document."""
+    def run(
+        self, step: str, work: Callable[[Given], Result], given: Given
+    ) -> Result | None:
+        """Return what the work makes of what is given, or None where it refuses it."""
         start = time.perf_counter()
         try:
-            return work()
+            return work(given)
         except ValueError:
             return None
         finally:
@@ -67,20 +75,20 @@ class Clock:
             self.seconds[step] = self.seconds.get(step, 0.0) + taken
 
 
-def _dialect(schema: Any) -> Any:  # noqa: ANN401 (any JSON)
+def _dialect(schema: _Schema) -> type[jsonschema_rs.Validator]:
     declared = schema.get("$schema") if isinstance(schema, dict) else None
     if not isinstance(declared, str):
         return _NEWEST
     return _DIALECTS.get(declared.rstrip("#"), _NEWEST)
 
 
-def _checked(schema: Any) -> bool:  # noqa: ANN401 (any JSON)
+def _checked(schema: _Schema) -> bool:
     if isinstance(schema, dict):
         # An unknown `$schema` would be asked for over the network.
         uri = schema.get("$schema")
         known = isinstance(uri, str) and uri.rstrip("#") in _DIALECTS
         schema = schema if known else {**schema, "$schema": _NEWEST_URI}
-    return bool(jsonschema_rs.meta.is_valid(schema))
+    return jsonschema_rs.meta.is_valid(schema)
 
 
 _NEWEST_URI = "https://json-schema.org/draft/2020-12/schema"
@@ -99,36 +107,37 @@ def floor(archive: str) -> dict[str, Any]:
     gc.disable()
     start = time.perf_counter()
     for path in pack.paths:
-        content: bytes = clock.run("read", lambda path=path: pack.read(path))
+        content = clock.run("read", pack.read, path) or b""
         size += len(content)
-        schema = clock.run("parse", lambda content=content: orjson.loads(content))
-        clock.run("check", lambda schema=schema: _checked(schema))
-        clock.run(
-            "compile",
-            lambda schema=schema: _dialect(schema)(schema, retriever=_refuse),
-        )
-        digests.append(
-            clock.run("sha256", lambda content=content: _digest(content)) or ""
-        )
+        schema: _Schema | None = clock.run("parse", orjson.loads, content)
+        if schema is not None:
+            clock.run("check", _checked, schema)
+            clock.run("compile", _compiled, schema)
+        digests.append(clock.run("sha256", _digest, content) or "")
         texts.append(content.decode("utf-8", "replace"))
-    clock.run("parquet", lambda: _write(texts, digests))
+    clock.run("parquet", _write, (texts, digests))
     return {
         "archive": archive,
         "documents": len(digests),
         "bytes": size,
         "seconds": round(time.perf_counter() - start, 3),
-        "steps": {step: round(each, 3) for step, each in clock.seconds.items()},
+        "steps": {step: round(seconds, 3) for step, seconds in clock.seconds.items()},
         "peak_rss_mb": round(
             resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1
         ),
     }
 
 
+def _compiled(schema: _Schema) -> jsonschema_rs.Validator:
+    return _dialect(schema)(schema, retriever=_refuse)
+
+
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _write(texts: list[str], digests: list[str]) -> None:
+def _write(columns: tuple[list[str], list[str]]) -> None:
+    texts, digests = columns
     table = pyarrow.table({"json_schema": texts, "sha256": digests})
     with tempfile.TemporaryDirectory() as folder:
         pyarrow.parquet.write_table(table, Path(folder) / "floor.parquet")

@@ -51,15 +51,15 @@ def drawn(rows: Iterable[Drawn], count: int) -> list[Drawn]:
 
 def summarised(scores: Sequence[Score], version: str) -> Figures:
     """Return the figures of one generator over all schemas."""
-    with_valid = [each for each in scores if each.valid]
-    valid = sum(each.valid for each in scores)
-    seconds = sum(each.seconds for each in scores)
+    with_valid = [score for score in scores if score.valid]
+    valid = sum(score.valid for score in scores)
+    seconds = sum(score.seconds for score in scores)
     return {
         "version": version,
         "schemas": len(scores),
         "with_valid": len(with_valid),
         "share": _ratio(len(with_valid), len(scores)),
-        "made": sum(each.made for each in scores),
+        "made": sum(score.made for score in scores),
         "distinct_valid": valid,
         "seconds": round(seconds, 3),
         "per_second": _ratio(valid, seconds, digits=1),
@@ -67,13 +67,13 @@ def summarised(scores: Sequence[Score], version: str) -> Figures:
             dialect: f"{hit} of {total}"
             for dialect, (hit, total) in _by_dialect(scores).items()
         },
-        "ended": dict(Counter(each.ended for each in scores).most_common()),
+        "ended": dict(Counter(score.ended for score in scores).most_common()),
     }
 
 
 def _by_dialect(scores: Sequence[Score]) -> dict[str, tuple[int, int]]:
-    totals = Counter(each.dialect for each in scores)
-    hits = Counter(each.dialect for each in scores if each.valid)
+    totals = Counter(score.dialect for score in scores)
+    hits = Counter(score.dialect for score in scores if score.valid)
     return {dialect: (hits[dialect], totals[dialect]) for dialect in sorted(totals)}
 
 

@@ -72,13 +72,13 @@ def _rows(build: Path) -> Iterator[Drawn]:
             yield from (Drawn(**row) for row in frame.iter_rows(named=True))
 
 
-def _distinct_valid(subject: CompiledSchema, texts: Sequence[str]) -> int:
+def _distinct_valid(compiled: CompiledSchema, texts: Sequence[str]) -> int:
     """Return how many distinct values jsonschema-rs accepts."""
     found = set()
     for text in texts:
         try:
             value = json.loads(text)
-            if subject.is_valid(value):
+            if compiled.is_valid(value):
                 found.add(identity(value))
         except (ValueError, OverflowError, RecursionError):
             continue
@@ -86,13 +86,13 @@ def _distinct_valid(subject: CompiledSchema, texts: Sequence[str]) -> int:
 
 
 def _score(
-    generator: Generator, row: Drawn, subject: CompiledSchema, budget: float
+    generator: Generator, row: Drawn, compiled: CompiledSchema, budget: float
 ) -> Score:
     answer = generator.ask(json.loads(row.json_schema), row.dialect, budget)
     return Score(
         dialect=row.dialect,
         made=len(answer["values"]),
-        valid=_distinct_valid(subject, answer["values"]),
+        valid=_distinct_valid(compiled, answer["values"]),
         seconds=answer["seconds"],
         ended=answer["ended"],
     )
@@ -116,9 +116,11 @@ def _measured(
         for number, row in enumerate(rows):
             if number % _EVERY == 0:
                 _say(f"instances: schema {number} of {len(rows)}")
-            subject = CompiledSchema.from_json(json.loads(row.json_schema), row.dialect)
+            compiled = CompiledSchema.from_json(
+                json.loads(row.json_schema), row.dialect
+            )
             for name, generator in running.items():
-                score = _score(generator, row, subject, budget)
+                score = _score(generator, row, compiled, budget)
                 scores.setdefault(name, []).append(score)
         for name, generator in running.items():
             found[name] = summarised(scores.get(name, ()), generator.version)
@@ -131,12 +133,12 @@ def report(build: Path | None, schemas: int, budget: float) -> dict[str, Any]:
     Raises:
         SystemExit: the folder asked for is no clean build.
     """
-    with clean_build(build) as subject:
-        rows = drawn(_rows(subject.folder), schemas)
+    with clean_build(build) as chosen:
+        rows = drawn(_rows(chosen.folder), schemas)
     peers = installed(ROOT / "build" / "peers", Path(__file__).parent)
     generators = _measured({OURS: _OURS, **peers}, rows, budget)
     return {
-        "drawn_from": subject.name,
+        "drawn_from": chosen.name,
         "schemas": len(rows),
         "seconds_a_schema": budget,
         "generators": generators,

@@ -126,7 +126,7 @@ class _Bench:
             count=len,
             budget=self.options.tokens,
         )
-        return [questions.requests(each)[0] for each in self.samples]
+        return [questions.requests(sample)[0] for sample in self.samples]
 
     def loop(self) -> dict[str, Any]:
         import torch  # noqa: PLC0415 - heavy
@@ -188,10 +188,10 @@ class _Bench:
 
     def overlap(self) -> dict[str, Any]:
         name = self.options.slow_engine
-        entrant = select_engines([name], "faithful", [])[0]
-        if entrant.unavailable:
+        chosen = select_engines([name], "faithful", [])[0]
+        if chosen.unavailable:
             return {
-                "not_measured": f"{entrant.unavailable}; {install_line(entrant.file)}"
+                "not_measured": f"{chosen.unavailable}; {install_line(chosen.file)}"
             }
         model = self.model()
         beside = _writer(model, name, LoopOptions())
@@ -206,7 +206,7 @@ class _Bench:
         beside.close()
         apart.close()
         return {
-            "engine": entrant.label,
+            "engine": chosen.label,
             "texts": len(rows),
             "longest_alone_ms": _ms([a for a, _ in rows]),
             "ttft_ms": _ms([b for _, b in rows]),
@@ -220,12 +220,12 @@ def _writer(
     options: LoopOptions,
     assignments: Sequence[str] = (),
 ) -> LocalWriter:
-    entrant = select_engines([engine], "faithful", list(assignments))[0]
-    if entrant.unavailable:
-        raise SystemExit(f"{engine}: {entrant.unavailable}")
+    chosen = select_engines([engine], "faithful", list(assignments))[0]
+    if chosen.unavailable:
+        raise SystemExit(f"{engine}: {chosen.unavailable}")
     files = get_tokenizer(str(model.tokenizer_folder))
     return LocalWriter(
-        model, entrant, replace(files, vocab_size=model.vocab_size), options
+        model, chosen, replace(files, vocab_size=model.vocab_size), options
     )
 
 
@@ -237,9 +237,9 @@ def _in_turn(
     # The first text of each starts processes and fills the prefix cache.
     for writer in (first, second):
         writer.write([asked[0]])
-    for number, each in enumerate(asked):
+    for number, request in enumerate(asked):
         order = (first, second) if number % 2 else (second, first)
-        made = {writer: writer.write([each])[0] for writer in order}
+        made = {writer: writer.write([request])[0] for writer in order}
         a, b = made[first], made[second]
         if a.generated and b.generated and a.tpot_ns and b.tpot_ns:
             pairs.append((a, b))
@@ -259,7 +259,7 @@ def _generated(
 
     first, _ = timed(1)
     whole, found = timed(max(2, tokens))
-    ids = [each for each in found if each not in model.end_tokens]
+    ids = [token for token in found if token not in model.end_tokens]
     return (whole - first) / max(1, len(found) - 1), ids
 
 
@@ -303,7 +303,7 @@ def _difference(model: TransformersModel, a: Generation, b: Generation) -> str:
 
 
 def _ms(values: Sequence[float | None]) -> float | None:
-    known = [each for each in values if each is not None]
+    known = [value for value in values if value is not None]
     return round(median(known) / 1e6, 3) if known else None
 
 
@@ -333,12 +333,12 @@ def _published_glaive(reference: str, count: int) -> list[Sample]:
             )
             content = opened.extractfile(member)
             if folder == "Glaiveai2K" and content is not None:
-                subject = Sample(
+                sample = Sample(
                     id=name.removesuffix(".json"),
                     config=folder,
                     split="",
                     schema=content.read().decode(),
                     dialect="2020-12",
                 )
-                found.append(subject)
-    return sorted(found, key=lambda each: sha256(each.id.encode()).digest())[:count]
+                found.append(sample)
+    return sorted(found, key=lambda sample: sha256(sample.id.encode()).digest())[:count]

@@ -22,14 +22,14 @@ def _rewrite(source: Path, target: Path) -> None:
     with pq.ParquetFile(source) as file:
         columns = file.schema_arrow.remove_metadata()
         groups = [
-            file.metadata.row_group(each)
-            for each in range(file.metadata.num_row_groups)
+            file.metadata.row_group(number)
+            for number in range(file.metadata.num_row_groups)
         ]
         plain = frozenset(
-            group.column(each).path_in_schema.partition(".")[0]
+            group.column(number).path_in_schema.partition(".")[0]
             for group in groups
-            for each in range(group.num_columns)
-            if not group.column(each).has_dictionary_page
+            for number in range(group.num_columns)
+            if not group.column(number).has_dictionary_page
         )
         with parquet_writer(target, columns, distinct=plain) as writer:
             for number, group in enumerate(groups):
@@ -57,7 +57,7 @@ def main() -> None:
     rebuild(out)
     done = time.perf_counter()
     steps = {"tables": tables - start, "card_plots_digests": done - tables}
-    print(json.dumps({name: round(each, 3) for name, each in steps.items()}))
+    print(json.dumps({name: round(seconds, 3) for name, seconds in steps.items()}))
 
 
 if __name__ == "__main__":

@@ -76,29 +76,29 @@ def _round(folder: Path) -> dict[str, Any]:
         "cpu_seconds": pack_cpu + verify_cpu,
         "pack_steps": json.loads(text),
         "counted": found["counted"],
-        "failures": sum(each["failure"] for each in found["findings"]),
+        "failures": sum(finding["failure"] for finding in found["findings"]),
     }
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Return the seconds of packing and verifying, and what was looked at."""
-    with clean_build(options.build, "--instances") as subject:
-        rounds = [_round(subject.folder) for _ in range(options.rounds)]
+    with clean_build(options.build, "--instances") as build:
+        rounds = [_round(build.folder) for _ in range(options.rounds)]
         size = sum(
-            each.stat().st_size for each in subject.folder.rglob("*") if each.is_file()
+            path.stat().st_size for path in build.folder.rglob("*") if path.is_file()
         )
-    together = [each["pack_seconds"] + each["verify_seconds"] for each in rounds]
+    together = [turn["pack_seconds"] + turn["verify_seconds"] for turn in rounds]
     return {
-        "measured_with": subject.name,
+        "measured_with": build.name,
         "rounds": options.rounds,
         "bytes": size,
         "counted": rounds[0]["counted"],
-        "failures": max(each["failures"] for each in rounds),
-        "pack_seconds": round(median(each["pack_seconds"] for each in rounds), 3),
+        "failures": max(turn["failures"] for turn in rounds),
+        "pack_seconds": round(median(turn["pack_seconds"] for turn in rounds), 3),
         "pack_steps": rounds[0]["pack_steps"],
-        "verify_seconds": round(median(each["verify_seconds"] for each in rounds), 3),
+        "verify_seconds": round(median(turn["verify_seconds"] for turn in rounds), 3),
         "together_seconds": round(median(together), 3),
-        "together_seconds_all": [round(each, 3) for each in together],
-        "cpu_seconds": round(median(each["cpu_seconds"] for each in rounds), 3),
+        "together_seconds_all": [round(seconds, 3) for seconds in together],
+        "cpu_seconds": round(median(turn["cpu_seconds"] for turn in rounds), 3),
         "target_seconds": TARGET,
     }

@@ -47,7 +47,7 @@ _DROPPED = ANNOTATIONS - {"format", "$schema"}
 _COMBINING = ("allOf", "anyOf", "oneOf")
 
 
-class Measures(TypedDict):
+class MaskMeta(TypedDict):
     """The `meta` of a schema."""
 
     #: Bytes of its text, written without spaces.
@@ -100,7 +100,7 @@ class MaskFile:
         return f"{quote(self.split, _KEPT)}{_MARK}{quote(self.unique_id, _KEPT)}.json"
 
 
-def measures(schema: Json) -> Measures:
+def meta_of(schema: Json) -> MaskMeta:
     """Return the `meta` of a schema: sizes in bytes, features as the format counts.
 
     `stripped_size` is without annotations and unknown keywords. Keywords count in the
@@ -184,7 +184,7 @@ def text_of(file: MaskFile) -> str:
     return json.dumps(
         {
             "description": file.description,
-            "meta": measures(file.schema),
+            "meta": meta_of(file.schema),
             "schema": file.schema,
             "tests": [
                 {

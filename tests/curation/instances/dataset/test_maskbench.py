@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from curation.instances.dataset.maskbench import (
     MaskFile,
     MaskTest,
-    measures,
+    meta_of,
     paths_of,
     read_file,
     write_files,
@@ -96,7 +96,7 @@ def test_features_have_the_names_that_maskbench_uses(
     schema: UntypedJson, features: list[str], raw: list[str]
 ) -> None:
     """Features are what an engine has to implement; raw ones are taken for granted."""
-    found = measures(schema)
+    found = meta_of(schema)
     assert found["features"] == features
     assert found["raw_features"] == raw
 
@@ -109,7 +109,7 @@ def test_sizes_are_of_the_compact_text_with_and_without_notes() -> None:
         "x-note": [1],
         "description": "é",
     }
-    found = measures(schema)
+    found = meta_of(schema)
     assert found["full_size"] == len(
         json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()
     )
