@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from curation.commands.options import (  # noqa: TC001 - typer reads them off the signature
+    MirrorOption,
+    OfflineOption,
+)
+from curation.core.benchmark import SPLITS
+from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -23,7 +29,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.packaging.manifest import ConfigFigures
-    from curation.pipeline.build import BuildResult
+    from curation.pipeline.build import BuildRequest, BuildResult
     from curation.pipeline.inputs import ExtraSource
 
 _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
@@ -31,60 +37,60 @@ _CONFIG_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 _FEW = 4
 
 
+_Rules = Annotated[
+    str, typer.Option(help="Rule set: clean or paper (see `csbdata rules`).")
+]
+_With = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with",
+        metavar="SOURCE",
+        help="Add a source outside the ten configs: cloudformation, corpus, "
+        "local=PATH or local:CONFIG=PATH. May be repeated.",
+    ),
+]
+_Sample = Annotated[
+    bool, typer.Option("--sample", help="Use the embedded sample alone.")
+]
+_Strict = Annotated[
+    bool, typer.Option("--strict", help="Fail unless every source is upstream.")
+]
+_AllowPartial = Annotated[
+    bool,
+    typer.Option("--allow-partial", help="Go on without subsets that cannot be had."),
+]
+_Out = Annotated[Path, typer.Option(help="The dataset folder to write.")]
+_Fastjsonschema = Annotated[
+    bool,
+    typer.Option(
+        "--fastjsonschema", help="Also try fastjsonschema on every record (slow)."
+    ),
+]
+_Instances = Annotated[
+    bool,
+    typer.Option(
+        "--instances",
+        help="Also make witnesses and near misses of every record (minutes).",
+    ),
+]
+_Jobs = Annotated[
+    int | None, typer.Option(min=1, help="Worker processes [default: all cores].")
+]
+
+
 def build(  # noqa: PLR0913 (one parameter an option)
     *,
-    rules: Annotated[
-        str, typer.Option(help="Rule set: clean or paper (see `csbdata rules`).")
-    ] = "clean",
-    with_: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with",
-            metavar="SOURCE",
-            help="Add a source outside the ten configs: cloudformation, corpus, "
-            "local=PATH or local:CONFIG=PATH. May be repeated.",
-        ),
-    ] = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Use the embedded sample alone.")
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Fail unless every source is upstream.")
-    ] = False,
-    allow_partial: Annotated[
-        bool,
-        typer.Option(
-            "--allow-partial", help="Go on without subsets that cannot be had."
-        ),
-    ] = False,
-    out: Annotated[Path, typer.Option(help="The dataset folder to write.")] = Path(
-        "build/JSONSchemaBench"
-    ),
-    mirror: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="CSBDATA_MIRROR", help="Folder of source archives to look in first."
-        ),
-    ] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Never open a network connection.")
-    ] = False,
-    fastjsonschema: Annotated[
-        bool,
-        typer.Option(
-            "--fastjsonschema", help="Also try fastjsonschema on every record (slow)."
-        ),
-    ] = False,
-    instances: Annotated[
-        bool,
-        typer.Option(
-            "--instances",
-            help="Also make witnesses and near misses of every record (minutes).",
-        ),
-    ] = False,
-    jobs: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes [default: all cores].")
-    ] = None,
+    rules: _Rules = "clean",
+    with_: _With = None,
+    sample: _Sample = False,
+    strict: _Strict = False,
+    allow_partial: _AllowPartial = False,
+    out: _Out = DEFAULT_BUILD,
+    mirror: MirrorOption = None,
+    offline: OfflineOption = False,
+    fastjsonschema: _Fastjsonschema = False,
+    instances: _Instances = False,
+    jobs: _Jobs = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Build the benchmark: fetch what is missing, apply the rules, write the folder.
@@ -105,18 +111,11 @@ def build(  # noqa: PLR0913 (one parameter an option)
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
     from curation.pipeline.build import BuildRequest
-    from curation.pipeline.build import build as build_folder
-    from curation.rules.sets import NAMES
-    from curation.system.progress import Quiet, Shown
 
-    if rules not in NAMES:
-        raise typer.BadParameter(
-            f"there is no rule set {rules!r}: {' or '.join(NAMES)}"
-        )
     request = BuildRequest(
         out=out.absolute(),
-        rules=rules,
-        extras=tuple(_extra(each) for each in with_ or ()),
+        rules=_known_rules(rules),
+        extras=tuple(_extra(text) for text in with_ or ()),
         sample=sample,
         strict=strict,
         allow_partial=allow_partial,
@@ -125,11 +124,32 @@ def build(  # noqa: PLR0913 (one parameter an option)
         jobs=jobs or os.cpu_count() or 1,
         fetch=FetchSettings.from_environment(mirror=mirror, offline=offline),
     )
+    _build(request, format_, shown_out=out)
+
+
+def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
+    """Build, and print what was done."""
+    from curation.pipeline.build import build as build_folder
+    from curation.system.progress import Quiet, Shown
+
     built = build_folder(request, Quiet() if format_ is Format.JSON else Shown())
     if format_ is Format.JSON:
         print_json(report(built))
     else:
-        _print(built, shown_out=out)
+        _print(built, shown_out)
+
+
+def _known_rules(name: str) -> str:
+    """Return the name of a rule set.
+
+    Raises:
+        BadParameter: there is none of this name.
+    """
+    from curation.rules.sets import NAMES
+
+    if name not in NAMES:
+        raise typer.BadParameter(f"there is no rule set {name!r}: {' or '.join(NAMES)}")
+    return name
 
 
 def _extra(text: str) -> ExtraSource:
@@ -171,20 +191,19 @@ def report(built: BuildResult) -> dict[str, Json]:
 
 
 def _print(built: BuildResult, shown_out: Path) -> None:
-    manifest = built.manifest
-    configs = manifest.configs
-    rows = [_row(name, figures) for name, figures in configs.items()]
+    figures = built.manifest
+    rows = [_row(name, config) for name, config in figures.configs.items()]
     headers = ("config", "origin", "raw", "kept", "train", "val", "test", "rejected")
     stdout().print(table(headers, rows, numbers=(2, 3, 4, 5, 6)))
-    kept = sum(figures.kept for figures in configs.values())
-    raw = sum(figures.raw for figures in configs.values())
+    kept = sum(config.kept for config in figures.configs.values())
+    raw = sum(config.raw for config in figures.configs.values())
     state = "was there already" if built.unchanged else "written"
     show(
-        f"{manifest.name} ({manifest.rules} rules): {kept:,} records of {raw:,} "
+        f"{figures.name} ({figures.rules} rules): {kept:,} records of {raw:,} "
         f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
     )
-    if manifest.partial:
-        say(f"The build is partial. {' '.join(manifest.partial)}", style="yellow")
+    if figures.partial:
+        say(f"The build is partial. {' '.join(figures.partial)}", style="yellow")
     say(
         f"Why a document is not in it: csbdata explain --reason REASON --in {shown_out}"
     )
@@ -193,19 +212,18 @@ def _print(built: BuildResult, shown_out: Path) -> None:
     say(f"Next: csbdata stats {shown_out}")
 
 
-def _row(name: str, figures: ConfigFigures) -> tuple[str, ...]:
-    reasons = sorted(figures.rejected.items(), key=lambda item: (-item[1], item[0]))
+def _row(name: str, config: ConfigFigures) -> tuple[str, ...]:
+    reasons = sorted(config.rejected.items(), key=lambda item: (-item[1], item[0]))
     few = reasons if len(reasons) <= _FEW + 1 else reasons[:_FEW]
     shown = [f"{reason} {count:,}" for reason, count in few]
     if len(reasons) > len(few):
         rest = sum(count for _, count in reasons[len(few) :])
         shown.append(f"{len(reasons) - len(few)} other reasons {rest:,}")
-    splits = figures.splits
     return (
         name,
-        figures.origin,
-        f"{figures.raw:,}",
-        f"{figures.kept:,}",
-        *(f"{splits[split]:,}" for split in ("train", "val", "test")),
+        config.origin,
+        f"{config.raw:,}",
+        f"{config.kept:,}",
+        *(f"{config.splits[split]:,}" for split in SPLITS),
         ", ".join(shown),
     )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, ReadOnlyJson
     from curation.dataset.difference import EditionRow, RecordPair
     from curation.dataset.editions import Edition
 
@@ -55,7 +55,7 @@ def diff(
 
 def as_json(
     first: Edition, second: Edition, pairs: Sequence[RecordPair]
-) -> UntypedJson:
+) -> dict[str, ReadOnlyJson]:
     """Return the whole comparison as one JSON object."""
     from curation.dataset.difference import config_counts, keyword_counts
 
@@ -68,7 +68,7 @@ def as_json(
     }
 
 
-def _record(pair: RecordPair) -> UntypedJson:
+def _record(pair: RecordPair) -> dict[str, Json]:
     return {
         "kinds": list(pair.kinds),
         "a": _place(pair.before),
@@ -78,7 +78,7 @@ def _record(pair: RecordPair) -> UntypedJson:
     }
 
 
-def _place(row: EditionRow | None) -> UntypedJson:
+def _place(row: EditionRow | None) -> dict[str, Json] | None:
     if row is None:
         return None
     return {"config": row.config, "split": row.split, "unique_id": row.unique_id}

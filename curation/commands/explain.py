@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads it off the signature
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from curation.core.documents import ABSENT, Reason
+from curation.core.records import Record
+from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.escaping import shortened
 from curation.system.terminal import (
     Format,
@@ -25,10 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from curation.core.documents import Change
-    from curation.core.json_types import UntypedJson
-    from curation.dataset.story import Story
+    from curation.core.json_types import Json
+    from curation.dataset.story import DocumentStory
 
-_BUILD = Path("build/JSONSchemaBench")
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_CHANGES = 5
 
@@ -43,7 +45,7 @@ def explain(
     ] = None,
     build: Annotated[
         Path, typer.Option("--in", metavar="DIR", help="The build to look into.")
-    ] = _BUILD,
+    ] = DEFAULT_BUILD,
     every: Annotated[
         bool, typer.Option("--all", help="Show each rule's changes to the last one.")
     ] = False,
@@ -70,7 +72,7 @@ def explain(
     for number, story in enumerate(found):
         if number:
             show("")
-        _tell(story, summaries, every=every)
+        _print_story(story, summaries, every=every)
 
 
 def _explain_reason(build: Path, reason: Reason, format_: Format) -> None:
@@ -90,7 +92,7 @@ def _explain_reason(build: Path, reason: Reason, format_: Format) -> None:
         stdout().print(table(columns[:4], cut))
 
 
-def _as_json(story: Story) -> UntypedJson:
+def _as_json(story: DocumentStory) -> dict[str, Json]:
     entry = asdict(story.entry)
     for change in entry["changes"]:
         for side in ("before", "after"):
@@ -101,7 +103,9 @@ def _as_json(story: Story) -> UntypedJson:
     return {**entry, "record": story.record}
 
 
-def _tell(story: Story, summaries: Mapping[str, str], *, every: bool) -> None:
+def _print_story(
+    story: DocumentStory, summaries: Mapping[str, str], *, every: bool
+) -> None:
     entry = story.entry
     verdict = f"kept, in {entry.split}" if story.kept else f"rejected: {entry.outcome}"
     show(f"{entry.config}/{entry.unique_id}  {verdict}", style="bold")
@@ -110,35 +114,37 @@ def _tell(story: Story, summaries: Mapping[str, str], *, every: bool) -> None:
             show(f"  {name:<12}{value}")
     if not story.kept:
         show("")
-        _tell_rejection(story, summaries)
+        _print_rejection(story, summaries)
     for rule, changes in groupby(entry.changes, key=lambda change: change.rule):
         show("")
         show(f"{rule}: {summaries.get(rule, '')}".strip(" :"), style="bold cyan")
-        _tell_changes(list(changes), every=every)
+        _print_changes(list(changes), every=every)
 
 
-def _facts(story: Story) -> Iterable[tuple[str, str]]:
-    entry, record = story.entry, story.record or {}
+def _facts(story: DocumentStory) -> Iterable[tuple[str, str]]:
+    entry = story.entry
     yield "source", f"{entry.source} ({entry.origin}), {entry.commit}"
     yield "path", entry.path
     yield "licence", entry.licence
     yield "raw sha256", entry.raw_sha256
     yield "sha256", entry.sha256
-    if not record:
+    if not story.record:
         return
-    yield "dialect", f"{record['dialect']}, {record['dialect_found']}"
-    yield "valid under", ", ".join(record["valid_under"])
+    record = msgspec.convert(story.record, Record)
+    yield "dialect", f"{record.dialect}, {record.dialect_found}"
+    yield "valid under", ", ".join(record.valid_under)
     figures = (
-        f"{record['field_count']:,} fields, fan-out {record['max_fan_out']:,}, "
-        f"depth {record['depth']:,}, {record['size']:,} bytes"
+        f"{record.field_count:,} fields, fan-out {record.max_fan_out:,}, "
+        f"depth {record.depth:,}, {record.size:,} bytes"
     )
     yield "measures", figures
-    for name in ("features", "formats", "lints"):
-        yield name, ", ".join(record[name])
-    yield "fastjson...", record["fastjsonschema"] or ""
+    yield "features", ", ".join(record.features)
+    yield "formats", ", ".join(record.formats)
+    yield "lints", ", ".join(record.lints)
+    yield "fastjson...", record.fastjsonschema or ""
 
 
-def _tell_rejection(story: Story, summaries: Mapping[str, str]) -> None:
+def _print_rejection(story: DocumentStory, summaries: Mapping[str, str]) -> None:
     entry = story.entry
     show(f"  reason      {entry.outcome}: {story.explanation}")
     if entry.rule:
@@ -149,7 +155,7 @@ def _tell_rejection(story: Story, summaries: Mapping[str, str]) -> None:
         show(f"  detail      {shortened(entry.detail, 2_000)}", style="yellow")
 
 
-def _tell_changes(changes: Sequence[Change], *, every: bool) -> None:
+def _print_changes(changes: Sequence[Change], *, every: bool) -> None:
     from curation.json.line_diff import line_diff
 
     shown = changes if every else changes[:_MOST_CHANGES]

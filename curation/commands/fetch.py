@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.commands.options import (  # noqa: TC001 - typer reads them off the signature
+    MirrorOption,
+    OfflineOption,
+)
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import (
     Format,
@@ -20,45 +25,48 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
-    from curation.download.acquire import Acquired, FetchSettings, UnavailableArchive
+    from curation.core.json_types import Json
+    from curation.download.acquire import (
+        Acquired,
+        ArchivePin,
+        FetchSettings,
+        UnavailableArchive,
+    )
     from curation.pipeline.archives import Acquisition
+    from curation.sources.base import Source
     from curation.sources.schemastore_lock import LiveLock
     from curation.system.progress import Progress
 
-MirrorOption = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="CSBDATA_MIRROR", help="Folder of source archives to look in first."
-    ),
-]
 #: Failed addresses that are named on a terminal; all are in the lock file.
 _SHOWN_FAILURES = 10
 
 
+_Source = Annotated[
+    list[str] | None,
+    typer.Argument(help="Names of sources or archives; else all of the ten."),
+]
+_Live = Annotated[
+    bool,
+    typer.Option(
+        "--live", help="Also ask every host that SchemaStore's catalogue lists."
+    ),
+]
+_Lock = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="CSBDATA_LIVE_LOCK",
+        help="Lock file of --live; schemastore.lock.json of the cache by default.",
+    ),
+]
+
+
 def fetch(  # noqa: PLR0913 (one parameter an option)
     *,
-    source: Annotated[
-        list[str] | None,
-        typer.Argument(help="Names of sources or archives; else all of the ten."),
-    ] = None,
+    source: _Source = None,
     mirror: MirrorOption = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Never open a network connection.")
-    ] = False,
-    live: Annotated[
-        bool,
-        typer.Option(
-            "--live", help="Also ask every host that SchemaStore's catalogue lists."
-        ),
-    ] = False,
-    lock: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="CSBDATA_LIVE_LOCK",
-            help="Lock file of --live; schemastore.lock.json of the cache by default.",
-        ),
-    ] = None,
+    offline: OfflineOption = False,
+    live: _Live = False,
+    lock: _Lock = None,
     format_: FormatOption = Format.AUTO,
 ) -> None:
     """Get raw archives into the cache, each verified against its pin.
@@ -107,20 +115,20 @@ def sources(
 
     listed = _listed(FetchSettings.from_environment(mirror=mirror, offline=True))
     if format_ is Format.JSON:
-        print_json(listed)
+        print_json([listing.as_json() for listing in listed])
         return
     rows = [
         (
-            each["source"],
-            ", ".join(each["configs"]),
-            archive["archive"],
-            f"{archive['repository']} {archive['commit'][:12]}",
-            archive["licence"],
-            archive["file_licence"],
-            archive["at_hand"] or "no",
+            listing.source.name,
+            ", ".join(listing.source.configs),
+            archive.pin.name,
+            f"{archive.pin.repository} {archive.pin.commit[:12]}",
+            archive.pin.licence,
+            archive.pin.file_licence,
+            archive.at_hand or "no",
         )
-        for each in listed
-        for archive in each["archives"]
+        for listing in listed
+        for archive in listing.archives
     ]
     headers = ("source", "configs", "archive", "pin", "licence", "of files", "at hand")
     stdout().print(table(headers, rows))
@@ -135,60 +143,64 @@ def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> Liv
         return fetch_live(hunt, progress.say, advance)
 
 
-def _report(acquisition: Acquisition, locked: LiveLock | None) -> UntypedJson:
+def _report(acquisition: Acquisition, locked: LiveLock | None) -> dict[str, Json]:
     """Return what `csbdata fetch --format json` prints."""
-    archives = [_row(each) for each in acquisition.archives.values()]
-    report: UntypedJson = {"archives": archives, "missing": list(acquisition.missing)}
+    report: dict[str, Json] = {
+        "archives": [_described(archive) for archive in acquisition.archives.values()],
+        "missing": list(acquisition.missing),
+    }
     if locked is not None:
         report["live"] = {
             "digest": locked.digest,
             "schemas": len(locked.schemas),
             "failures": [
-                {"url": each.url, "why": each.why} for each in locked.failures
+                {"url": failure.url, "why": failure.why} for failure in locked.failures
             ],
         }
     return report
 
 
-def _row(outcome: Acquired | UnavailableArchive) -> UntypedJson:
+def _described(archive: Acquired | UnavailableArchive) -> dict[str, Json]:
     from curation.download.acquire import UnavailableArchive
     from curation.download.packs import open_pack
 
-    if isinstance(outcome, UnavailableArchive):
-        return {"archive": outcome.archive, "available": False, "why": outcome.why}
+    if isinstance(archive, UnavailableArchive):
+        return {"archive": archive.archive, "available": False, "why": archive.why}
     return {
-        "archive": outcome.archive,
+        "archive": archive.archive,
         "available": True,
-        "origin": outcome.origin,
-        "route": outcome.route,
-        "commit": outcome.commit,
-        "digest": outcome.digest,
-        "files": len(open_pack(outcome.pack)),
-        "bytes": outcome.pack.stat().st_size,
-        "pack": str(outcome.pack),
+        "origin": archive.origin,
+        "route": archive.route,
+        "commit": archive.commit,
+        "digest": archive.digest,
+        "files": len(open_pack(archive.pack)),
+        "bytes": archive.pack.stat().st_size,
+        "pack": str(archive.pack),
     }
 
 
 def _print(acquisition: Acquisition, locked: LiveLock | None) -> None:
-    rows = [_row(each) for each in acquisition.archives.values()]
+    from curation.download.acquire import Acquired
+    from curation.download.packs import open_pack
+
     headers = ("archive", "origin", "by way of", "commit", "files", "MB")
-    had = [
+    rows = [
         (
-            each["archive"],
-            each["origin"],
-            each["route"],
-            each["commit"][:12],
-            each["files"],
-            f"{each['bytes'] / 1e6:.1f}",
+            archive.archive,
+            archive.origin,
+            archive.route,
+            archive.commit[:12],
+            len(open_pack(archive.pack)),
+            f"{archive.pack.stat().st_size / 1e6:.1f}",
         )
-        for each in rows
-        if each["available"]
+        for archive in acquisition.archives.values()
+        if isinstance(archive, Acquired)
     ]
-    if had:
-        stdout().print(table(headers, had, numbers=(4, 5)))
-    for each in rows:
-        if not each["available"]:
-            say(f"Not to be had: {each['why']}", style="yellow")
+    if rows:
+        stdout().print(table(headers, rows, numbers=(4, 5)))
+    for archive in acquisition.archives.values():
+        if not isinstance(archive, Acquired):
+            say(f"Not to be had: {archive.why}", style="yellow")
     if acquisition.missing:
         say(
             f"Missing: {', '.join(acquisition.missing)}. `csbdata build` takes the "
@@ -200,37 +212,69 @@ def _print(acquisition: Acquisition, locked: LiveLock | None) -> None:
 
 def _print_lock(locked: LiveLock) -> None:
     show(f"Locked {len(locked.schemas):,} schemas that are hosted elsewhere.")
-    for each in locked.failures[:_SHOWN_FAILURES]:
-        say(f"Not to be had: {each.url}: {each.why}", style="yellow")
+    for failure in locked.failures[:_SHOWN_FAILURES]:
+        say(f"Not to be had: {failure.url}: {failure.why}", style="yellow")
     rest = len(locked.failures) - _SHOWN_FAILURES
     if rest > 0:
         say(f"And {rest:,} more, listed in the lock file.", style="yellow")
 
 
-def _listed(settings: FetchSettings) -> list[UntypedJson]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SourceArchive:
+    """One archive of a source."""
+
+    pin: ArchivePin
+    #: The rule sets that read the source from it.
+    rules: list[str]
+    #: Where it is already, `mirror` or `cache`; None where it would be fetched.
+    at_hand: str | None
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the archive as `csbdata sources --format json` prints it."""
+        return {
+            **self.pin.described(),
+            "rules": list(self.rules),
+            "at_hand": self.at_hand,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _SourceListing:
+    """One source with its archives."""
+
+    source: Source
+    archives: list[_SourceArchive]
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the source as `csbdata sources --format json` prints it."""
+        return {
+            "source": self.source.name,
+            "title": self.source.title,
+            "configs": list(self.source.configs),
+            "extra": self.source.extra,
+            "archives": [archive.as_json() for archive in self.archives],
+        }
+
+
+def _listed(settings: FetchSettings) -> list[_SourceListing]:
+    """Return every source, and where each of its archives is."""
     from curation.download.acquire import at_hand, load_pins
     from curation.sources.registry import sources as registered
 
     pins = load_pins()
     return [
-        {
-            "source": source.name,
-            "title": source.title,
-            "configs": list(source.configs),
-            "extra": source.extra,
-            "archives": [
-                {
-                    **pins[name].described(),
-                    "rules": [
-                        rules for rules, chain in chains.items() if name in chain
+        _SourceListing(
+            source=source,
+            archives=[
+                _SourceArchive(
+                    pin=pins[name],
+                    rules=[
+                        rules for rules, own in source.archives.items() if name in own
                     ],
-                    "at_hand": at_hand(pins[name], settings),
-                }
-                for name in dict.fromkeys(
-                    itertools.chain.from_iterable(chains.values())
+                    at_hand=at_hand(pins[name], settings),
                 )
+                for name in dict.fromkeys(chain.from_iterable(source.archives.values()))
             ],
-        }
+        )
         for source in registered().values()
-        for chains in (source.archives,)
     ]

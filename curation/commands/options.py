@@ -11,3 +11,14 @@ import typer
 DatasetFolderArgument = Annotated[
     Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")
 ]
+#: A folder of archives that is asked before the network.
+MirrorOption = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="CSBDATA_MIRROR", help="Folder of source archives to look in first."
+    ),
+]
+#: Whether the network may be used.
+OfflineOption = Annotated[
+    bool, typer.Option("--offline", help="Never open a network connection.")
+]

@@ -18,7 +18,7 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.rules.sets import AnyRule, RuleSet
 
 #: Who gives the reasons that no rule gives.
@@ -41,7 +41,7 @@ def rules(
     from curation.rules.sets import NAMES, rule_set
 
     try:
-        chosen = [rule_set(each) for each in ([name] if name else NAMES)]
+        chosen = [rule_set(own) for own in ([name] if name else NAMES)]
     except LookupError as error:
         raise typer.BadParameter(str(error.args[0])) from error
     if format_ is Format.JSON:
@@ -50,50 +50,53 @@ def rules(
         _print(chosen)
 
 
-def report(chosen: list[RuleSet]) -> UntypedJson:
+def report(chosen: list[RuleSet]) -> dict[str, Json]:
     """Return the rule sets and the reasons as one JSON object."""
     return {
         "rule_sets": [
             {
-                "name": each.name,
-                "summary": each.summary,
-                "rules": [_described(rule, each) for rule in each.all_rules],
+                "name": rules_of.name,
+                "summary": rules_of.summary,
+                "rules": [_described(rule, rules_of) for rule in rules_of.all_rules],
             }
-            for each in chosen
+            for rules_of in chosen
         ],
         "reasons": [
             {
                 "reason": reason.value,
                 "explanation": reason.explanation,
-                "rules": {each.name: _giving(reason, each) for each in chosen},
+                "rules": {
+                    rules_of.name: list(_giving(reason, rules_of))
+                    for rules_of in chosen
+                },
             }
             for reason in Reason
         ],
     }
 
 
-def _described(rule: AnyRule, rules_of: RuleSet) -> UntypedJson:
+def _described(rule: AnyRule, rules_of: RuleSet) -> dict[str, Json]:
     return {
         "position": rules_of.numbers[rule.name],
         "name": rule.name,
         "scope": "document" if isinstance(rule, Rule) else "benchmark",
         "summary": rule.summary,
         "source": rule.source,
-        "reasons": [each.value for each in rule.reasons],
+        "reasons": [reason.value for reason in rule.reasons],
         "lints": dict(rule.lints) if isinstance(rule, Rule) else {},
     }
 
 
 def _giving(reason: Reason, rules_of: RuleSet) -> list[str]:
-    return [each.name for each in rules_of.all_rules if reason in each.reasons]
+    return [rule.name for rule in rules_of.all_rules if reason in rule.reasons]
 
 
 def _print(chosen: list[RuleSet]) -> None:
-    for each in chosen:
-        show(f"{each.name}: {each.summary}")
+    for rules_of in chosen:
+        show(f"{rules_of.name}: {rules_of.summary}")
         rows = [
-            (each.numbers[rule.name], rule.name, _story(rule))
-            for rule in each.all_rules
+            (rules_of.numbers[rule.name], rule.name, _explained(rule))
+            for rule in rules_of.all_rules
         ]
         stdout().print(table(("#", "rule", "what it does"), rows, numbers=(0,)))
     reasons = [
@@ -103,10 +106,12 @@ def _print(chosen: list[RuleSet]) -> None:
     stdout().print(table(("reason", "meaning", "given by"), reasons))
 
 
-def _story(rule: AnyRule) -> str:
+def _explained(rule: AnyRule) -> str:
     lines = [rule.summary, f"Source: {rule.source}"]
     if rule.reasons:
-        lines.append(f"Rejects as: {', '.join(each.value for each in rule.reasons)}")
+        lines.append(
+            f"Rejects as: {', '.join(reason.value for reason in rule.reasons)}"
+        )
     if isinstance(rule, Rule):
         lines += [f"Flags {code}: {meaning}" for code, meaning in rule.lints.items()]
     return "\n".join(lines)
@@ -114,8 +119,8 @@ def _story(rule: AnyRule) -> str:
 
 def _givers(reason: Reason, chosen: list[RuleSet]) -> str:
     given = [
-        f"{each.name}: {', '.join(names)}"
-        for each in chosen
-        if (names := _giving(reason, each))
+        f"{rules_of.name}: {', '.join(names)}"
+        for rules_of in chosen
+        if (names := _giving(reason, rules_of))
     ]
     return "; ".join(given) or _BEFORE_RULES

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.core.benchmark import CONFIGS
+from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.errors import CannotCreate, NoInput
 from curation.system.escaping import shortened
 from curation.system.terminal import (
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from curation.dataset.paper_tables import SchemaMeasures, Spread
     from curation.dataset.paper_views import EditionStatistics
 
-_BUILD = "build/JSONSchemaBench"
 #: Categories of Table 1; what the user adds has none.
 _CATEGORIES = {
     "Glaiveai2K": "Function Call",
@@ -41,7 +41,7 @@ def stats(
     where: Annotated[
         str,
         typer.Argument(metavar="[DIR]", help="A build, a folder, or owner/name."),
-    ] = _BUILD,
+    ] = str(DEFAULT_BUILD),
     plots: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Also draw them there, as SVG and PNG."),
@@ -103,7 +103,7 @@ def _print_table_8(statistics: EditionStatistics) -> None:
     from curation.dataset.paper_views import TITLES
 
     rows = [
-        [config, *(_middle_and_most(name, each) for name, each in measures.items())]
+        [config, *(_middle_and_most(name, spread) for name, spread in measures.items())]
         for config, measures in table_8(statistics.measured).items()
     ]
     headers = ["config", *TITLES.values()]
@@ -125,7 +125,7 @@ def _print_table_9(seen: Sequence[SchemaMeasures]) -> None:
         [config, *drafts.values()] for config, drafts in counts.items()
     ]
     ten = [drafts for config, drafts in counts.items() if config in CONFIGS]
-    sums = [sum(each[draft] for each in ten) for draft in DRAFTS]
+    sums = [sum(drafts[draft] for drafts in ten) for draft in DRAFTS]
     rows.insert(len(ten), ["total", *sums])
     show("Table 9: drafts that the root's $schema names", style="bold")
     stdout().print(table(["config", *DRAFTS], rows, numbers=range(1, 7)))
@@ -140,7 +140,7 @@ def _print_figure_2(seen: Sequence[SchemaMeasures], top: int) -> None:
         ("b", "format", found.formats),
     ):
         show(f"Figure 2{letter}: records with each {name}", style="bold")
-        rows = [(shortened(each), count) for each, count in counts[:top]]
+        rows = [(shortened(value), count) for value, count in counts[:top]]
         stdout().print(table([name, "records"], rows, numbers=[1]))
         if len(counts) > top:
             show(f"... and {len(counts) - top:,} more (--top, --format json)")

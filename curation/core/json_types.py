@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 #: A JSON value.
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+#: A JSON value that is only read: a `dict[str, int]` is one, and no `Json`.
+ReadOnlyJson: TypeAlias = "Json | Mapping[str, ReadOnlyJson] | Sequence[ReadOnlyJson]"
 #: A JSON value that the type checker does not look into.
 UntypedJson = Any

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.core.benchmark import in_benchmark_order
@@ -23,7 +22,7 @@ from curation.schema.keywords import ANNOTATIONS, Shape
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.dataset.editions import Edition
 
 
@@ -89,7 +88,12 @@ KINDS = (
 
 
 def compare(first: Edition, second: Edition) -> list[RecordPair]:
-    """Return every pair of records in which something differs."""
+    """Return every pair of records in which something differs.
+
+    Example:
+        >>> pairs = compare(open_edition("build/old"), open_edition("build/new"))
+        >>> [pair.kinds for pair in pairs]
+    """
     pairs: list[RecordPair] = []
     left, right = _rows(first), _rows(second)
     for key in (_by_place, _by_id, _by_content):
@@ -102,8 +106,7 @@ def compare(first: Edition, second: Edition) -> list[RecordPair]:
 
 def _rows(edition: Edition) -> list[EditionRow]:
     return [
-        EditionRow(*each)
-        for each in edition.rows.select(EditionRow._fields).iter_rows()
+        EditionRow(*row) for row in edition.rows.select(EditionRow._fields).iter_rows()
     ]
 
 
@@ -173,7 +176,7 @@ def config_counts(
 
     A record that moved counts where it was.
     """
-    sizes = [Counter(each.rows["config"].to_list()) for each in (first, second)]
+    sizes = [Counter(edition.rows["config"].to_list()) for edition in (first, second)]
     kinds: Counter[tuple[str, str]] = Counter()
     for pair in pairs:
         config = _somewhere(pair).config
@@ -196,20 +199,19 @@ def _somewhere(pair: RecordPair) -> EditionRow:
 
 
 _APPLICATORS = frozenset(
-    word for dialect in BY_NAME.values() for word in dialect.applicators
+    keyword for dialect in BY_NAME.values() for keyword in dialect.applicators
 )
 _MAPS = frozenset(
-    word
+    keyword
     for dialect in BY_NAME.values()
-    for word, shape in dialect.applicators.items()
+    for keyword, shape in dialect.applicators.items()
     if shape in {Shape.MAP, Shape.DEPENDENCIES}
 )
 _KNOWN = ANNOTATIONS.union(*(dialect.effective for dialect in BY_NAME.values()))
-_NOTHING = object()
 
 
-def changed_keywords(before: UntypedJson, after: UntypedJson) -> Iterator[str]:
-    """Yield `+word`, `-word` or `~word` for each keyword that differs.
+def changed_keywords(before: Json, after: Json) -> Iterator[str]:
+    """Yield `+keyword`, `-keyword` or `~keyword` for each keyword that differs.
 
     Both are schemas; the innermost keyword that holds the difference is named. A
     property's name is no keyword: a property that came or went is `~properties`.
@@ -218,59 +220,51 @@ def changed_keywords(before: UntypedJson, after: UntypedJson) -> Iterator[str]:
         if not _equal(before, after):
             yield "~schema"
         return
-    for word in before.keys() | after.keys():
-        one, other = before.get(word, _NOTHING), after.get(word, _NOTHING)
-        if one is _NOTHING:
-            yield f"+{word}"
-        elif other is _NOTHING:
-            yield f"-{word}"
-        elif not _equal(one, other):
-            yield from _inside(word, one, other)
+    for keyword in before.keys() | after.keys():
+        if keyword not in before:
+            yield f"+{keyword}"
+        elif keyword not in after:
+            yield f"-{keyword}"
+        elif not _equal(before[keyword], after[keyword]):
+            yield from _inside(keyword, before[keyword], after[keyword])
 
 
-def _inside(word: str, before: UntypedJson, after: UntypedJson) -> Iterator[str]:
-    if word not in _APPLICATORS:
-        yield f"~{word}"
-    elif word in _MAPS and _both(dict, before, after):
+def _inside(keyword: str, before: Json, after: Json) -> Iterator[str]:
+    if keyword not in _APPLICATORS:
+        yield f"~{keyword}"
+    elif keyword in _MAPS and isinstance(before, dict) and isinstance(after, dict):
         if before.keys() != after.keys():
-            yield f"~{word}"
+            yield f"~{keyword}"
         for name in before.keys() & after.keys():
-            yield from _schema_or_value(word, before[name], after[name])
-    elif _both(list, before, after):
-        for one, other in zip_longest(before, after, fillvalue=_NOTHING):
-            if one is _NOTHING or other is _NOTHING:
-                yield f"~{word}"
-            else:
-                yield from _schema_or_value(word, one, other)
+            yield from _schema_or_value(keyword, before[name], after[name])
+    elif isinstance(before, list) and isinstance(after, list):
+        for one, other in zip(before, after, strict=False):
+            yield from _schema_or_value(keyword, one, other)
+        if len(before) != len(after):
+            yield f"~{keyword}"
     else:
-        yield from _schema_or_value(word, before, after)
+        yield from _schema_or_value(keyword, before, after)
 
 
-def _schema_or_value(
-    word: str, before: UntypedJson, after: UntypedJson
-) -> Iterator[str]:
-    if _both(dict, before, after):
+def _schema_or_value(keyword: str, before: Json, after: Json) -> Iterator[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
         yield from changed_keywords(before, after)
     elif not _equal(before, after):
-        yield f"~{word}"
+        yield f"~{keyword}"
 
 
-def _both(kind: type, before: UntypedJson, after: UntypedJson) -> bool:
-    return isinstance(before, kind) and isinstance(after, kind)
-
-
-def _equal(before: UntypedJson, after: UntypedJson) -> bool:
+def _equal(before: Json, after: Json) -> bool:
     return canonical(before) == canonical(after)
 
 
 def keyword_counts(pairs: Iterable[RecordPair]) -> Counter[str]:
     """Count in how many records each keyword differs.
 
-    Words that no draft knows are counted together, under their sign and `other`.
+    Keywords that no draft knows are counted together, under their sign and `other`.
     """
     counts: Counter[str] = Counter()
     for pair in pairs:
-        counts.update({_grouped(each) for each in pair.keywords})
+        counts.update({_grouped(keyword) for keyword in pair.keywords})
     return counts
 
 

@@ -60,6 +60,10 @@ def open_edition(where: str) -> Edition:
         NoInput: there is no such folder, or no rows in it.
         BadData: a file in it cannot be read.
         CsbdataError: the Hub cannot be reached.
+
+    Example:
+        >>> edition = open_edition("epfl-dlab/JSONSchemaBench@main")
+        >>> edition.rows.select("config", "unique_id", "json_schema")
     """
     folder = Path(where)
     if folder.is_dir():
@@ -93,12 +97,12 @@ def _opened(name: str, folder: Path) -> Edition:
 def config_names(folder: Path) -> list[str]:
     """Return the folders of an edition that hold schemas, in benchmark order."""
     names = [
-        each.name
-        for each in folder.iterdir()
-        if each.is_dir()
-        and each.name not in _NO_CONFIGS
-        and each.name[0] != "."
-        and not holds_instances(each.name)
+        path.name
+        for path in folder.iterdir()
+        if path.is_dir()
+        and path.name not in _NO_CONFIGS
+        and path.name[0] != "."
+        and not holds_instances(path.name)
     ]
     return in_benchmark_order(names)
 

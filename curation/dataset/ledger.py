@@ -8,7 +8,7 @@ before and after. A change points to its document by the document's row number.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from curation.core.documents import ABSENT, Change, Origin
 from curation.system.parquet_columns import columns_of, parquet_writer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import pyarrow.parquet as pq
@@ -33,11 +33,11 @@ _BATCH_LENGTH = 8_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerRow:
-    """The story of one raw document."""
+    """What became of one raw document."""
 
     #: The config it was read for: `Github` where the subset comes later.
     raw_config: str
-    #: The config it ended in, or would have; `raw_config` where nobody can say.
+    #: The config it ended in, or would have; `raw_config` where it is not known.
     config: str
     unique_id: str
     source: str
@@ -57,8 +57,8 @@ class LedgerRow:
     sha256: str = ""
     #: Empty unless kept.
     split: str = ""
-    #: Figures of the raw file (`curation.dataset.raw_figures`); null where nobody
-    #: asked.
+    #: Figures of the raw file (`curation.dataset.raw_figures`); null where they
+    #: were not taken.
     raw_size: int | None = None
     raw_field_count: int | None = None
     raw_fan_out: int | None = None
@@ -84,7 +84,9 @@ def _batches(entries: Iterable[LedgerRow]) -> Iterator[list[tuple[int, LedgerRow
     length = 0
     for numbered in enumerate(entries):
         batch.append(numbered)
-        length += sum(len(each.before + each.after) for each in numbered[1].changes)
+        length += sum(
+            len(change.before + change.after) for change in numbered[1].changes
+        )
         if len(batch) >= _BATCH_ROWS or length >= _BATCH_LENGTH:
             yield batch
             batch, length = [], 0
@@ -102,7 +104,9 @@ def _printable(value: object) -> object:
     return value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _table(columns: pa.Schema, rows: list[tuple[int, Any]]) -> pa.Table:
+def _table(
+    columns: pa.Schema, rows: Sequence[tuple[int, LedgerRow | Change]]
+) -> pa.Table:
     values: dict[str, list[object]] = {
         name: [_cell(getattr(row, name)) for _, row in rows]
         for name in columns.names[1:]
@@ -112,7 +116,7 @@ def _table(columns: pa.Schema, rows: list[tuple[int, Any]]) -> pa.Table:
         return pa.table(values, schema=columns)
     except UnicodeEncodeError:
         # A path in an archive can hold bytes that are no UTF-8 (PEP 383).
-        clean = {name: [_printable(each) for each in values[name]] for name in values}
+        clean = {name: list(map(_printable, values[name])) for name in values}
         return pa.table(clean, schema=columns)
 
 

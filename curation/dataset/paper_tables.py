@@ -27,7 +27,7 @@ from curation.schema.measures import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: Columns of Table 9, oldest draft first.
 DRAFTS = ("draft-04", "draft-06", "draft-07", "2019-09", "2020-12", "unknown")
@@ -37,7 +37,7 @@ MEASURES = ("size_kb", "field_count", "max_fan_out", "schema_depth")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaMeasures:
-    """What the tables want to know of one schema."""
+    """What the tables count of one schema."""
 
     config: str
     #: By the names of `MEASURES`.
@@ -68,9 +68,9 @@ class Figure2:
     formats: tuple[tuple[str, int], ...]
 
 
-def measure_schema(config: str, schema: UntypedJson) -> SchemaMeasures:
-    """Return what the tables want to know of a parsed schema."""
-    asked = used(schema, ANY_DIALECT)
+def measure_schema(config: str, schema: Json) -> SchemaMeasures:
+    """Return what the tables count of a parsed schema."""
+    usage = used(schema, ANY_DIALECT)
     return SchemaMeasures(
         config=config,
         measures={
@@ -80,13 +80,16 @@ def measure_schema(config: str, schema: UntypedJson) -> SchemaMeasures:
             "schema_depth": schema_depth(schema),
         },
         draft=draft_of(schema),
-        features=asked.features,
-        formats=asked.formats,
+        features=usage.features,
+        formats=usage.formats,
     )
 
 
 def measure_schemas(rows: Iterable[tuple[str, str]]) -> list[SchemaMeasures]:
-    """Return the sight of each row of config and JSON text; others are left out."""
+    """Return the measures of each row of config and JSON text.
+
+    A text that is not JSON is left out.
+    """
     policy = Policy(last_key_counts=True)
     found = []
     for config, text in rows:
@@ -96,34 +99,35 @@ def measure_schemas(rows: Iterable[tuple[str, str]]) -> list[SchemaMeasures]:
     return found
 
 
-def draft_of(schema: UntypedJson) -> str:
+def draft_of(schema: Json) -> str:
     """Return the draft whose name stands in the root's `$schema`, else unknown."""
     uri = schema.get("$schema") if isinstance(schema, dict) else None
     if not isinstance(uri, str):
         return DRAFTS[-1]
-    return next((each for each in DRAFTS[:-1] if each in uri), DRAFTS[-1])
+    return next((draft for draft in DRAFTS[:-1] if draft in uri), DRAFTS[-1])
 
 
-def table_1(seen: Sequence[SchemaMeasures]) -> dict[str, int]:
+def table_1(schemas: Sequence[SchemaMeasures]) -> dict[str, int]:
     """Return how many schemas each config has, in the order they come."""
-    return dict(Counter(each.config for each in seen))
+    return dict(Counter(schema.config for schema in schemas))
 
 
-def table_8(seen: Sequence[SchemaMeasures]) -> dict[str, dict[str, Spread]]:
+def table_8(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, Spread]]:
     """Return how each measure is distributed in each config."""
     return {
         config: {
-            name: _spread([one.measures[name] for one in own]) for name in MEASURES
+            name: _spread([schema.measures[name] for schema in own])
+            for name in MEASURES
         }
-        for config, own in _by_config(seen).items()
+        for config, own in _by_config(schemas).items()
     }
 
 
-def table_9(seen: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
+def table_9(schemas: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
     """Return how many schemas of each config declare each draft."""
     counted = {
-        config: Counter(each.draft for each in own)
-        for config, own in _by_config(seen).items()
+        config: Counter(schema.draft for schema in own)
+        for config, own in _by_config(schemas).items()
     }
     return {
         config: {draft: drafts[draft] for draft in DRAFTS}
@@ -131,18 +135,18 @@ def table_9(seen: Sequence[SchemaMeasures]) -> dict[str, dict[str, int]]:
     }
 
 
-def figure_2(seen: Sequence[SchemaMeasures]) -> Figure2:
+def figure_2(schemas: Sequence[SchemaMeasures]) -> Figure2:
     """Return in how many schemas each feature and each format occurs."""
     return Figure2(
-        features=_ranked(name for each in seen for name in each.features),
-        formats=_ranked(name for each in seen for name in each.formats),
+        features=_ranked(name for schema in schemas for name in schema.features),
+        formats=_ranked(name for schema in schemas for name in schema.formats),
     )
 
 
-def _by_config(seen: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasures]]:
+def _by_config(schemas: Sequence[SchemaMeasures]) -> dict[str, list[SchemaMeasures]]:
     found: dict[str, list[SchemaMeasures]] = {}
-    for each in seen:
-        found.setdefault(each.config, []).append(each)
+    for schema in schemas:
+        found.setdefault(schema.config, []).append(schema)
     return found
 
 
@@ -160,4 +164,4 @@ def _spread(values: list[float]) -> Spread:
 
 def _ranked(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
     counted = Counter(names).items()
-    return tuple(sorted(counted, key=lambda each: (-each[1], each[0])))
+    return tuple(sorted(counted, key=lambda item: (-item[1], item[0])))

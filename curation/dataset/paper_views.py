@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import ReadOnlyJson
     from curation.dataset.editions import Edition
     from curation.dataset.paper_tables import SchemaMeasures, Spread
 
@@ -56,20 +56,25 @@ class EditionStatistics:
     @property
     def declared(self) -> Sequence[SchemaMeasures]:
         """What Table 9 is about: the records, and raw files of one config."""
-        raw = [each for each in self.raw if each.config == RAW_IN_TABLE_9]
+        raw = [schema for schema in self.raw if schema.config == RAW_IN_TABLE_9]
         if not raw:
             return self.records
         by_config: dict[str, list[SchemaMeasures]] = {}
-        for each in self.records:
-            by_config.setdefault(each.config, []).append(each)
+        for schema in self.records:
+            by_config.setdefault(schema.config, []).append(schema)
         by_config[RAW_IN_TABLE_9] = raw
-        return [each for own in by_config.values() for each in own]
+        return [schema for own in by_config.values() for schema in own]
 
 
 def statistics_of(
     edition: Edition, records: Sequence[SchemaMeasures] | None = None
 ) -> EditionStatistics:
-    """Return what there is to count; `records` are the measures of `texts_of`."""
+    """Return what there is to count in an edition.
+
+    Args:
+        edition: The edition.
+        records: The measures of `texts_of`, where they are known already.
+    """
     _, aside = _parted(edition)
     counts = aside.group_by("config").len().sort("config")
     return EditionStatistics(
@@ -96,7 +101,7 @@ def _parted(edition: Edition) -> tuple[pl.DataFrame, pl.DataFrame]:
     return rows.filter(~is_sample), rows.filter(is_sample)
 
 
-def as_json(statistics: EditionStatistics) -> UntypedJson:
+def as_json(statistics: EditionStatistics) -> dict[str, ReadOnlyJson]:
     """Return all tables and figures as one JSON object."""
     spreads = table_8(statistics.measured)
     figure = figure_2(statistics.records)

@@ -158,12 +158,13 @@ def spreads(
 
 
 def _panel(axes: Axes, title: str, configs: Mapping[str, Spread]) -> None:
-    for row, each in enumerate(configs.values()):
-        axes.plot([each.least, each.most], [row, row], color=_GREY, lw=0.9, zorder=1)
-        box = [each.lower_quartile, each.upper_quartile]
+    for row, spread in enumerate(configs.values()):
+        ends = [spread.least, spread.most]
+        axes.plot(ends, [row, row], color=_GREY, lw=0.9, zorder=1)
+        box = [spread.lower_quartile, spread.upper_quartile]
         axes.plot(box, [row, row], color=SKY, lw=6, solid_capstyle="butt", zorder=2)
-        axes.plot([each.median], [row], "o", color=BLUE, ms=3.4, zorder=3)
-    most = max((each.most for each in configs.values()), default=1.0)
+        axes.plot([spread.median], [row], "o", color=BLUE, ms=3.4, zorder=3)
+    most = max((spread.most for spread in configs.values()), default=1.0)
     axes.set_xscale("log" if most > _LINEAR_UP_TO else "linear")
     axes.xaxis.set_major_formatter(FuncFormatter(_count))
     axes.minorticks_off()
@@ -189,7 +190,7 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
         names = _occurring(counts)
         left = [0.0] * len(counts)
         for name, colour in zip(names, _draft_colours(names), strict=False):
-            shares = [_share(each, name) for each in counts.values()]
+            shares = [_share(drafts, name) for drafts in counts.values()]
             axes.barh(
                 range(len(counts)),
                 shares,
@@ -201,7 +202,7 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
                 linewidth=0.4,
             )
             left = [start + share for start, share in zip(left, shares, strict=True)]
-        totals = [sum(each.values()) for each in counts.values()]
+        totals = [sum(drafts.values()) for drafts in counts.values()]
         for row, total in enumerate(totals):
             axes.text(101, row, f"{total:,}", va="center", fontsize=6.5)
         axes.set_yticks(range(len(counts)), list(map(_label, counts)), fontsize=7)
@@ -220,8 +221,10 @@ def drafts(counts: Mapping[str, Mapping[str, int]], stem: Path) -> tuple[Path, P
 
 
 def _occurring(counts: Mapping[str, Mapping[str, int]]) -> list[str]:
-    names = dict.fromkeys(name for each in counts.values() for name in each)
-    return [name for name in names if any(each.get(name) for each in counts.values())]
+    names = dict.fromkeys(name for drafts in counts.values() for name in drafts)
+    return [
+        name for name in names if any(drafts.get(name) for drafts in counts.values())
+    ]
 
 
 def _draft_colours(names: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from curation.dataset.paper_tables import draft_of
 from curation.schema.measures import nesting, size_bytes
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.records import Record
 
 
@@ -30,10 +30,12 @@ class RawFigures:
     raw_draft: str
 
 
-def raw_figures(schema: UntypedJson, record: Record | None = None) -> RawFigures:
+def raw_figures(schema: Json, record: Record | None = None) -> RawFigures:
     """Return the figures of a parsed raw file.
 
-    `record` is that of the same schema, where no rule has changed it.
+    Args:
+        schema: The parsed file.
+        record: The record of the same schema, where no rule has changed it.
     """
     nested = nesting(schema)
     return RawFigures(

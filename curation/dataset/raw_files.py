@@ -1,4 +1,4 @@
-"""The raw files of a build as the paper's tables want to see them.
+"""What the paper's tables count of the raw files of a build.
 
 Only a ledger written under the paper's rules has the figures.
 """
@@ -28,7 +28,7 @@ _COLUMNS = (
 
 
 def raw_file_measures(folder: Path) -> list[SchemaMeasures]:
-    """Return the sight of each raw file that could be read; none where unknown.
+    """Return the measures of each raw file that could be read; none where unknown.
 
     Rows of the embedded sample are left out.
     """

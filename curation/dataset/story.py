@@ -1,4 +1,4 @@
-"""One document's story: what a build's ledger and its rows say of an id."""
+"""What a build's ledger and its rows say of one raw document."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 
 from curation.core.documents import Reason
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.dataset.ledger import LedgerRow
 
 _MANIFEST = "manifest.json"
@@ -26,12 +27,12 @@ _SUGGESTIONS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class DocumentStory:
     """One raw document: what happened to it, and its row if it was kept."""
 
     entry: LedgerRow
     #: The record's columns by name; None where the document was rejected.
-    record: Mapping[str, UntypedJson] | None
+    record: Mapping[str, Json] | None
 
     @property
     def kept(self) -> bool:
@@ -44,7 +45,7 @@ class Story:
         return "" if self.kept else Reason(self.entry.outcome).explanation
 
 
-def stories(folder: Path, wanted: str) -> list[Story]:
+def stories(folder: Path, wanted: str) -> list[DocumentStory]:
     """Return the story of every document of an id, in the order of reading.
 
     `wanted` is an id, or `config/id`.
@@ -70,14 +71,14 @@ def stories(folder: Path, wanted: str) -> list[Story]:
         )
 
 
-def _story(folder: Path, entry: LedgerRow) -> Story:
+def _story(folder: Path, entry: LedgerRow) -> DocumentStory:
     if entry.outcome != KEPT:
-        return Story(entry=entry, record=None)
+        return DocumentStory(entry=entry, record=None)
     files = sorted((folder / entry.config).glob(f"{entry.split}-*.parquet"))
     # The folder's own name may look like a pattern.
     tables = pl.scan_parquet(files, glob=False)
     rows = tables.filter(unique_id=entry.unique_id).collect().to_dicts()
-    return Story(entry=entry, record=rows[0] if rows else None)
+    return DocumentStory(entry=entry, record=rows[0] if rows else None)
 
 
 def _unknown(wanted: str, known: Sequence[str], folder: Path) -> NoInput:
@@ -87,7 +88,7 @@ def _unknown(wanted: str, known: Sequence[str], folder: Path) -> NoInput:
 
 
 def nearest(wanted: str, known: Sequence[str]) -> list[str]:
-    """Return known names that the wanted one may be meant for, best first.
+    """Return known names that are like the wanted one, best first.
 
     Case, a path in front and `.json` behind make no difference.
     """
@@ -101,7 +102,7 @@ def nearest(wanted: str, known: Sequence[str]) -> list[str]:
     return [by_lower[name] for name in found]
 
 
-def manifest_of(folder: Path) -> Mapping[str, UntypedJson]:
+def manifest_of(folder: Path) -> Mapping[str, Json]:
     """Return a build's manifest.
 
     Raises:
@@ -110,7 +111,7 @@ def manifest_of(folder: Path) -> Mapping[str, UntypedJson]:
     """
     path = folder / _MANIFEST
     try:
-        found = json.loads(path.read_bytes())
+        found: Json = json.loads(path.read_bytes())
     except FileNotFoundError as error:
         raise NoInput("no such file", str(path), "csbdata build writes one") from error
     except (ValueError, RecursionError, OSError) as error:
@@ -120,11 +121,24 @@ def manifest_of(folder: Path) -> Mapping[str, UntypedJson]:
     return found
 
 
+class _RuleSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """One rule, as the manifest lists it."""
+
+    name: str
+    summary: str
+
+
 def rule_summaries(folder: Path) -> dict[str, str]:
     """Return what each rule of the build does, by name.
 
     Raises:
-        NoInput, BadData: as `manifest_of`.
+        NoInput: the folder holds no manifest.
+        BadData: its manifest is not what `csbdata build` writes.
     """
     listed = manifest_of(folder).get("rule_list", [])
-    return {each["name"]: each["summary"] for each in listed}
+    try:
+        rules = msgspec.convert(listed, list[_RuleSummary])
+    except msgspec.ValidationError as error:
+        what = f"lists its rules otherwise ({error})"
+        raise BadData(what, str(folder / _MANIFEST)) from error
+    return {rule.name: rule.summary for rule in rules}

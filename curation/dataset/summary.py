@@ -1,4 +1,4 @@
-"""What a build came to: the figures that the card, the manifest and stdout share.
+"""The figures of a build, which the card, the manifest and the command share.
 
 Everything is counted from the ledger's entries, so that no two of them differ.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: The dataset's name, and its name while a part of it is missing.
 NAME = "JSONSchemaBench"
 PARTIAL_NAME = "JSONSchemaBench-partial"
-#: The version of data that nobody has released yet.
+#: The version of data that is not released yet.
 UNRELEASED = f"{MAJOR}.0.0-dev"
 
 
@@ -100,9 +100,9 @@ class Summary:
 
     def of(self, config: str) -> ConfigSummary:
         """Return one config's figures; KeyError where the build has none."""
-        for each in self.configs:
-            if each.config == config:
-                return each
+        for summary in self.configs:
+            if summary.config == config:
+                return summary
         raise KeyError(config)
 
 
@@ -120,22 +120,22 @@ def summarise(entries: Iterable[LedgerRow]) -> tuple[ConfigSummary, ...]:
 def total_of(configs: Iterable[ConfigSummary], name: str) -> ConfigSummary:
     """Return the sum of several configs' figures, under a name of its own."""
     listed = list(configs)
-    origins = {each.origin for each in listed}
+    origins = {summary.origin for summary in listed}
     return ConfigSummary(
         config=name,
-        origin="+".join(each for each in Origin if each in origins),
-        raw=sum(each.raw for each in listed),
-        kept=sum(each.kept for each in listed),
-        rejected=_added(each.rejected for each in listed),
-        changed=_added(each.changed for each in listed),
-        splits=_added(each.splits for each in listed),
+        origin="+".join(origin for origin in Origin if origin in origins),
+        raw=sum(summary.raw for summary in listed),
+        kept=sum(summary.kept for summary in listed),
+        rejected=_added(summary.rejected for summary in listed),
+        changed=_added(summary.changed for summary in listed),
+        splits=_added(summary.splits for summary in listed),
     )
 
 
 def _added(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
     total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
+    for count in counts:
+        total.update(count)
     return total
 
 
@@ -159,13 +159,13 @@ class _Tally:
     def done(self, config: str) -> ConfigSummary:
         return ConfigSummary(
             config=config,
-            origin="+".join(each for each in Origin if each in self._origins),
+            origin="+".join(origin for origin in Origin if origin in self._origins),
             raw=self._raw,
             kept=self._splits.total(),
             rejected={
-                each.value: self._rejected[each]
-                for each in Reason
-                if self._rejected[each]
+                reason.value: self._rejected[reason]
+                for reason in Reason
+                if self._rejected[reason]
             },
             changed=dict(sorted(self._changed.items())),
             splits={split: self._splits[split] for split in SPLITS},

@@ -24,7 +24,7 @@ from curation.system.escaping import safe_lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import ReadOnlyJson
 
 #: Columns where the output is a file or a pipe: tables are not folded there.
 PIPE_WIDTH = 400
@@ -78,7 +78,7 @@ def show(text: str, style: str = "") -> None:
     stdout().print(plain(text, style), soft_wrap=True)
 
 
-def print_json(value: UntypedJson) -> None:
+def print_json(value: ReadOnlyJson) -> None:
     """Print one JSON value on stdout, in ASCII, which every locale can print."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
 
@@ -90,26 +90,30 @@ def table(
     title: str = "",
     numbers: Iterable[int] = (),
 ) -> Table:
-    """Return a table of safe cells; the columns in `numbers` align right.
+    """Return a table of safe cells.
 
-    A `Text` cell keeps its style; None prints as an empty cell.
+    Args:
+        headers: The titles of the columns.
+        rows: The cells; a `Text` keeps its style, None prints as an empty cell.
+        title: Printed above the table.
+        numbers: Positions of the columns that align right.
     """
     right = set(numbers)
-    made = Table(
+    drawn = Table(
         title=plain(title) if title else None,
         title_justify="left",
         box=SIMPLE,
         pad_edge=False,
     )
     for index, header in enumerate(headers):
-        made.add_column(
+        drawn.add_column(
             plain(header),
             justify="right" if index in right else "left",
             overflow="fold",
         )
     for row in rows:
-        made.add_row(*(_cell(each) for each in row))
-    return made
+        drawn.add_row(*(_cell(value) for value in row))
+    return drawn
 
 
 def _cell(value: object) -> Text:

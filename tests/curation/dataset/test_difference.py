@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -19,6 +20,9 @@ from curation.dataset.difference import (
     keyword_counts,
 )
 from curation.dataset.editions import COLUMNS, Edition
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
 
 EditionRow = tuple[str, str | None, str, str]
 ROWS = st.lists(
@@ -148,7 +152,7 @@ def test_key_order_is_textual() -> None:
     ],
 )
 def test_the_innermost_keyword_is_named(
-    before: object, after: object, words: set[str]
+    before: Json, after: Json, words: set[str]
 ) -> None:
     """Property names are no keywords, and data is not looked into."""
     assert set(changed_keywords(before, after)) == words
@@ -156,7 +160,7 @@ def test_the_innermost_keyword_is_named(
 
 @given(SCHEMAS, SCHEMAS)
 def test_keywords_are_named_exactly_where_schemas_differ(
-    before: object, after: object
+    before: Json, after: Json
 ) -> None:
     """No keyword is named if and only if the two are equal."""
     same = json.dumps(before, sort_keys=True) == json.dumps(after, sort_keys=True)

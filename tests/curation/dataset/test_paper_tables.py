@@ -23,7 +23,7 @@ from curation.dataset.paper_tables import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
 
 ROWS = [
     ("B", json.dumps({"$schema": "http://json-schema.org/draft-04/schema#"})),
@@ -95,7 +95,7 @@ def test_table_9_counts_drafts_by_config() -> None:
         (7, "unknown"),
     ],
 )
-def test_a_draft_is_a_part_of_the_roots_declaration(uri: object, draft: str) -> None:
+def test_a_draft_is_a_part_of_the_roots_declaration(uri: Json, draft: str) -> None:
     """Whatever else stands in it."""
     assert draft_of({"$schema": uri}) == draft
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import pytest
 
@@ -13,7 +15,13 @@ from curation.pipeline.process_document import apply_rules
 from curation.references.library import NoLibrary
 from curation.rules.sets import rule_set
 
-SCHEMA = {"$schema": "http://json-schema.org/draft-06/schema#", "not": {"a": [{}]}}
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+SCHEMA: Json = {
+    "$schema": "http://json-schema.org/draft-06/schema#",
+    "not": {"a": [{}]},
+}
 RAW = RawDocument(
     config="Github",
     unique_id="o1",
