@@ -1,213 +1,36 @@
-"""`csbdata eval`: put schemas and instances to engines, one row a unit."""
+"""`csbdata eval`: put schemas and instances to engines, one row a case."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path  # noqa: TC003 - typer reads it off the signature
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import Unavailable
+from curation.system.option_groups import with_option_groups
+from curation.system.progress import Quiet, Shown
+from curation.system.terminal import say
+from evaluation.commands.eval_options import (
+    SubjectOptions,
+    TaskOptions,
+    WorkOptions,
+    WriterOptions,
+    run_request,
+)
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
-
-#: Heading of the options that only matter where a model writes.
-_MODELS = "Models"
+    from evaluation.measurement.request import RunResult
 
 
-def evaluate(  # noqa: PLR0913 (one parameter an option)
+@with_option_groups
+def evaluate(  # noqa: PLR0913 (groups of options)
     *,
-    engine: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SPEC",
-            help="NAME, NAME==VERSION or the path of an engine's file; repeatable "
-            "[default: llguidance].",
-        ),
-    ] = None,
-    task: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TASK", help="Repeatable [default: masks and declared]."),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="A build, a folder of JSON Schemas, one file, a MaskBench folder, or "
-            "owner/name[@revision] on the Hub [default: the local build, else "
-            "epfl-dlab/JSONSchemaBench, else the sample].",
-        ),
-    ] = None,
-    config: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CONFIG", help="Only these configs; repeatable."),
-    ] = None,
-    split: Annotated[
-        list[str] | None,
-        typer.Option(metavar="SPLIT", help="Only these splits; repeatable."),
-    ] = None,
-    tokenizer: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="smollm2, qwen, mistral, llama3.1, a Hub id or a path.",
-        ),
-    ] = "smollm2",
-    preset: Annotated[
-        str,
-        typer.Option(
-            help="faithful is closest to the specification, vendor the engine's "
-            "defaults, paper those of 2501.10868."
-        ),
-    ] = "faithful",
-    option: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="An engine's option over the preset; ENGINE.NAME=VALUE for one "
-            "engine; repeatable.",
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Only so many schemas, each config by its share."),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--id", metavar="CONFIG/ID", help="Only these schemas; repeatable."
-        ),
-    ] = None,
-    orders: Annotated[
-        int,
-        typer.Option(
-            min=0, help="Property orders beside the given one, of each valid instance."
-        ),
-    ] = 0,
-    draft: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DRAFT", help="Of task test-suite; repeatable."),
-    ] = None,
-    value: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A setting of a task; repeatable."
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 0,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Workers [default: 1 where times are taken, else all cores]."
-        ),
-    ] = None,
-    shard: Annotated[
-        str,
-        typer.Option(metavar="I/N", help="One of N parts; `csbdata results merge`."),
-    ] = "1/1",
-    compile_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Deadline of one compile.")
-    ] = 40.0,
-    run_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Deadline of one schema's walks.")
-    ] = 40.0,
-    memory: Annotated[
-        int,
-        typer.Option(
-            min=64, metavar="MIB", help="What a worker may take once it is ready."
-        ),
-    ] = 4096,
-    model: Annotated[
-        str,
-        typer.Option(
-            metavar="MODEL",
-            help="Who writes in coverage and efficiency: smollm2, a folder, "
-            "owner/name[@revision] on the Hub, or the URL of a server.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "smollm2",
-    device: Annotated[
-        str,
-        typer.Option(
-            help="auto is a GPU where there is one; cpu, cuda, cuda:1.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "auto",
-    dtype: Annotated[
-        str, typer.Option(help="bf16, fp16 or fp32.", rich_help_panel=_MODELS)
-    ] = "bf16",
-    threads: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Threads of the model on a CPU.", rich_help_panel=_MODELS
-        ),
-    ] = 1,
-    prompt: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="sections as the paper's Figure 3, chat for turns, or a file.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "sections",
-    shots: Annotated[
-        int,
-        typer.Option(min=0, help="Worked examples.", rich_help_panel=_MODELS),
-    ] = 2,
-    samples: Annotated[
-        int,
-        typer.Option(min=1, help="Texts for each schema.", rich_help_panel=_MODELS),
-    ] = 1,
-    temperature: Annotated[
-        float,
-        typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=_MODELS),
-    ] = 0.0,
-    batch: Annotated[
-        int,
-        typer.Option(min=1, help="Texts written together.", rich_help_panel=_MODELS),
-    ] = 1,
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Tokens of a text [default: by the schema's own witnesses].",
-            rich_help_panel=_MODELS,
-        ),
-    ] = None,
-    forced: Annotated[
-        bool,
-        typer.Option(
-            "--forced/--no-forced",
-            help="Take tokens that are the only way on without asking the model.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = False,
-    overlap: Annotated[
-        str,
-        typer.Option(
-            help="What happens beside the model's passes: both, compile, mask, none.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "both",
-    price: Annotated[
-        str,
-        typer.Option(
-            metavar="IN/OUT",
-            help="What a server's tokens cost, for a million each.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "",
-    compat: Annotated[
-        str,
-        typer.Option(
-            metavar="[paper]",
-            help="As 2501.10868 did: its model, prompt, limits, test split, 2020-12.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "",
+    subject: SubjectOptions,
+    tasks: TaskOptions,
+    work: WorkOptions,
+    writer: WriterOptions,
     run_dir: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
@@ -235,97 +58,33 @@ def evaluate(  # noqa: PLR0913 (one parameter an option)
 
     Exits with 69 if no engine could be run.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.commands.evaluating import default_tasks, execute
-    from evaluation.core.task_settings import TaskSettings
-    from evaluation.execution.engine_worker import Bounds
-    from evaluation.generation.model_options import ModelOptions as AskedOfModels
-    from evaluation.generation.model_options import (
-        loop_options,
-        parse_prices,
-        split_revision,
-    )
-    from evaluation.measurement.request import RunRequest
+    from evaluation.measurement.run import run
 
-    name, revision = split_revision(model)
-    request = RunRequest(
-        engines=engine or ["llguidance"],
-        tasks=task or default_tasks(over_http="://" in model),
-        data=data,
-        tokenizer=tokenizer,
-        preset=preset,
-        options=option or [],
-        settings=TaskSettings(seed=seed, orders=orders, values=_values(draft, value)),
-        bounds=Bounds(
-            compile_seconds=compile_seconds,
-            run_seconds=run_seconds,
-            memory_mb=memory,
-        ),
-        configs=config or [],
-        splits=split or [],
-        limit=limit,
-        only=only or [],
-        jobs=jobs,
-        shard=_shard(shard),
-        run_dir=run_dir,
-        models=AskedOfModels(
-            model=name,
-            revision=revision,
-            device=device,
-            dtype=dtype,
-            threads=threads,
-            prompt=prompt,
-            shots=shots,
-            samples=samples,
-            temperature=temperature,
-            batch=batch,
-            budget=budget,
-            seed=seed,
-            options=loop_options(
-                overlap,
-                forced=forced,
-                compile_seconds=compile_seconds,
-                run_seconds=run_seconds,
-            ),
-            memory_mb=memory,
-            prices=parse_prices(price),
-        ),
-    )
-    execute(request.as_paper() if _is_paper(compat) else request, format_)
+    request = run_request(subject, tasks, work, writer, run_dir)
+    result = run(request, Quiet() if format_ is ReportFormat.JSON else Shown())
+    _print(result, format_)
+    if result.none_usable:
+        raise Unavailable("no engine of this run can be used here")
 
 
-def _is_paper(compat: str) -> bool:
-    if compat not in ("", "paper"):
-        raise BadConfiguration(f"--compat {compat!r}: there is only paper")
-    return bool(compat)
+def _print(result: RunResult, format_: ReportFormat) -> None:
+    """Print the tables on stdout, and on stderr what was done and what comes next."""
+    from evaluation.analysis.run_report import reports
+    from evaluation.reporting.printing import print_tables
 
-
-def _values(
-    drafts: list[str] | None, assignments: list[str] | None
-) -> dict[str, UntypedJson]:
-    """Return the settings of single tasks; a value is read as JSON where it is some.
-
-    Raises:
-        BadConfiguration: an assignment without `=`.
-    """
-    values: dict[str, UntypedJson] = {"drafts": drafts} if drafts else {}
-    for each in assignments or ():
-        name, equals, text = each.partition("=")
-        if not equals:
-            raise BadConfiguration(f"--set takes NAME=VALUE, not {each!r}")
-        try:
-            values[name] = json.loads(text)
-        except ValueError:
-            values[name] = text
-    return values
-
-
-def _shard(text: str) -> tuple[int, int]:
-    """Return which part of how many.
-
-    Raises:
-        BadConfiguration: it is not I/N with I from 1 to N.
-    """
-    first, _, of = text.partition("/")
-    if first.isdecimal() and of.isdecimal() and 1 <= int(first) <= int(of):
-        return int(first), int(of)
-    raise BadConfiguration(f"--shard takes I/N, such as 1/4, not {text!r}")
+    folder, totals = result.folder, result.totals
+    run = result.open()
+    tables = [table for report in reports(run).values() for table in report.tables]
+    print_tables(tables, format_, {"run": str(folder), "header": run.raw_header})
+    for label, why in totals.unavailable.items():
+        line = run.header.participant(label).install
+        say(f"{label} was not run: {why}{f'; {line}' if line else ''}", style="yellow")
+    done = f"{totals.ran + totals.found:,} units: {totals.ran:,} run now"
+    if totals.found:
+        done += f", {totals.found:,} found in the folder"
+    if totals.disturbed:
+        done += f"; the machine was not quiet during {totals.disturbed:,}"
+    say(f"{done}. {folder}")
+    if totals.reproducers:
+        say(f"{len(totals.reproducers):,} can be seen again: {folder}/reproducers")
+    say(f"Next: csbdata results show {folder} --failures")

@@ -1,0 +1,366 @@
+"""The options of `csbdata eval`, and the request that they make."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.system.errors import BadConfiguration
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.json_types import Json
+    from evaluation.generation.model_options import ModelOptions
+    from evaluation.measurement.request import RunRequest
+
+#: Heading of the options that only matter where a model writes.
+_MODELS = "Models"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectOptions:
+    """What is measured, and on which schemas."""
+
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPEC",
+            help="NAME, NAME==VERSION or the path of an engine's file; repeatable "
+            "[default: llguidance].",
+        ),
+    ] = None
+    task: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TASK", help="Repeatable [default: masks and declared]."),
+    ] = None
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="A build, a folder of JSON Schemas, one file, a MaskBench folder, or "
+            "owner/name[@revision] on the Hub [default: the local build, else "
+            "epfl-dlab/JSONSchemaBench, else the sample].",
+        ),
+    ] = None
+    config: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONFIG", help="Only these configs; repeatable."),
+    ] = None
+    split: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SPLIT", help="Only these splits; repeatable."),
+    ] = None
+    tokenizer: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="smollm2, qwen, mistral, llama3.1, a Hub id or a path.",
+        ),
+    ] = "smollm2"
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="faithful is closest to the specification, vendor the engine's "
+            "defaults, paper those of 2501.10868."
+        ),
+    ] = "faithful"
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="An engine's option over the preset; ENGINE.NAME=VALUE for one "
+            "engine; repeatable.",
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Only so many schemas, each config by its share."),
+    ] = None
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--id", metavar="CONFIG/ID", help="Only these schemas; repeatable."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskOptions:
+    """What single tasks are told."""
+
+    orders: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Property orders beside the given one, of each valid instance."
+        ),
+    ] = 0
+    draft: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DRAFT", help="Of task test-suite; repeatable."),
+    ] = None
+    value: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A setting of a task; repeatable."
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkOptions:
+    """How the work is spread, and what one schema may cost."""
+
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Workers [default: 1 where times are taken, else all cores]."
+        ),
+    ] = None
+    shard: Annotated[
+        str,
+        typer.Option(metavar="I/N", help="One of N parts; `csbdata results merge`."),
+    ] = "1/1"
+    compile_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Deadline of one compile.")
+    ] = 40.0
+    run_seconds: Annotated[
+        float, typer.Option(min=0.1, help="Deadline of one schema's walks.")
+    ] = 40.0
+    memory: Annotated[
+        int,
+        typer.Option(
+            min=64, metavar="MIB", help="What a worker may take once it is ready."
+        ),
+    ] = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriterOptions:
+    """Which model writes, and how."""
+
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="MODEL",
+            help="Who writes in coverage and efficiency: smollm2, a folder, "
+            "owner/name[@revision] on the Hub, or the URL of a server.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "smollm2"
+    device: Annotated[
+        str,
+        typer.Option(
+            help="auto is a GPU where there is one; cpu, cuda, cuda:1.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "auto"
+    dtype: Annotated[
+        str, typer.Option(help="bf16, fp16 or fp32.", rich_help_panel=_MODELS)
+    ] = "bf16"
+    threads: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Threads of the model on a CPU.", rich_help_panel=_MODELS
+        ),
+    ] = 1
+    prompt: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="sections as the paper's Figure 3, chat for turns, or a file.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "sections"
+    shots: Annotated[
+        int,
+        typer.Option(min=0, help="Worked examples.", rich_help_panel=_MODELS),
+    ] = 2
+    samples: Annotated[
+        int,
+        typer.Option(min=1, help="Texts for each schema.", rich_help_panel=_MODELS),
+    ] = 1
+    temperature: Annotated[
+        float,
+        typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=_MODELS),
+    ] = 0.0
+    batch: Annotated[
+        int,
+        typer.Option(min=1, help="Texts written together.", rich_help_panel=_MODELS),
+    ] = 1
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Tokens of a text [default: by the schema's own witnesses].",
+            rich_help_panel=_MODELS,
+        ),
+    ] = None
+    forced: Annotated[
+        bool,
+        typer.Option(
+            "--forced/--no-forced",
+            help="Take tokens that are the only way on without asking the model.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = False
+    overlap: Annotated[
+        str,
+        typer.Option(
+            help="What happens beside the model's passes: both, compile, mask, none.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "both"
+    price: Annotated[
+        str,
+        typer.Option(
+            metavar="IN/OUT",
+            help="What a server's tokens cost, for a million each.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = ""
+    compat: Annotated[
+        str,
+        typer.Option(
+            metavar="[paper]",
+            help="As 2501.10868 did: its model, prompt, limits, test split, 2020-12.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = ""
+
+
+def run_request(
+    subject: SubjectOptions,
+    tasks: TaskOptions,
+    work: WorkOptions,
+    writer: WriterOptions,
+    run_dir: Path | None,
+) -> RunRequest:
+    """Return what `evaluation.run` is asked for.
+
+    Raises:
+        BadConfiguration: An option makes no sense.
+    """
+    from evaluation.core.task_settings import TaskSettings
+    from evaluation.execution.engine_worker import Bounds
+    from evaluation.measurement.request import RunRequest
+
+    request = RunRequest(
+        engines=subject.engine or ["llguidance"],
+        tasks=subject.task or _default_tasks(over_http="://" in writer.model),
+        data=subject.data,
+        tokenizer=subject.tokenizer,
+        preset=subject.preset,
+        options=subject.option or [],
+        settings=TaskSettings(
+            seed=tasks.seed,
+            orders=tasks.orders,
+            values=_task_values(tasks.draft, tasks.value),
+        ),
+        bounds=Bounds(
+            compile_seconds=work.compile_seconds,
+            run_seconds=work.run_seconds,
+            memory_mb=work.memory,
+        ),
+        configs=subject.config or [],
+        splits=subject.split or [],
+        limit=subject.limit,
+        only=subject.only or [],
+        jobs=work.jobs,
+        shard=_shard(work.shard),
+        run_dir=run_dir,
+        models=_model_options(writer, tasks.seed, work),
+    )
+    return request.as_paper() if _is_paper(writer.compat) else request
+
+
+def _model_options(writer: WriterOptions, seed: int, work: WorkOptions) -> ModelOptions:
+    from evaluation.generation.model_options import (
+        ModelOptions,
+        loop_options,
+        parse_prices,
+        split_revision,
+    )
+
+    name, revision = split_revision(writer.model)
+    return ModelOptions(
+        model=name,
+        revision=revision,
+        device=writer.device,
+        dtype=writer.dtype,
+        threads=writer.threads,
+        prompt=writer.prompt,
+        shots=writer.shots,
+        samples=writer.samples,
+        temperature=writer.temperature,
+        batch=writer.batch,
+        budget=writer.budget,
+        seed=seed,
+        options=loop_options(
+            writer.overlap,
+            forced=writer.forced,
+            compile_seconds=work.compile_seconds,
+            run_seconds=work.run_seconds,
+        ),
+        memory_mb=work.memory,
+        prices=parse_prices(writer.price),
+    )
+
+
+def _default_tasks(*, over_http: bool) -> list[str]:
+    """Return the tasks of a command line without any, by what is installed."""
+    from curation.system.terminal import say
+    from evaluation.models.store import INSTALL, missing_libraries
+    from evaluation.tasks.registry import tasks
+
+    measuring = [task for task in tasks().values() if task.needs_data]
+    without = [task.name for task in measuring if not task.needs_model]
+    writing = [task.name for task in measuring if task.needs_model]
+    if over_http:
+        return writing
+    if not missing_libraries():
+        return [*without, *writing]
+    say(f"{' and '.join(writing)} have a model write; for them: {INSTALL}")
+    return without
+
+
+def _is_paper(compat: str) -> bool:
+    if compat not in ("", "paper"):
+        raise BadConfiguration(f"--compat {compat!r}: there is only paper")
+    return bool(compat)
+
+
+def _task_values(
+    drafts: list[str] | None, assignments: list[str] | None
+) -> dict[str, Json]:
+    """Return the settings of single tasks; a value is read as JSON where it is some.
+
+    Raises:
+        BadConfiguration: An assignment without `=`.
+    """
+    values: dict[str, Json] = {"drafts": list(drafts)} if drafts else {}
+    for assignment in assignments or ():
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise BadConfiguration(f"--set takes NAME=VALUE, not {assignment!r}")
+        try:
+            values[name] = json.loads(text)
+        except ValueError:
+            values[name] = text
+    return values
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """Return which part of how many.
+
+    Raises:
+        BadConfiguration: It is not I/N with I from 1 to N.
+    """
+    first, _, of = text.partition("/")
+    if first.isdecimal() and of.isdecimal() and 1 <= int(first) <= int(of):
+        return int(first), int(of)
+    raise BadConfiguration(f"--shard takes I/N, such as 1/4, not {text!r}")
