@@ -6,12 +6,13 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.keyword_values import item_keywords
+from curation.instances.constraints.keyword_values import array_of, item_keywords
 from curation.instances.proofs.universal_verdicts import schema_verdict
 from curation.instances.regex.parser import parse
 from curation.json.values import identity, is_number
 
 if TYPE_CHECKING:
+    from curation.instances.constraints.reachable_keywords import Assertion
     from curation.instances.proofs.question import ImplicationQuestion
     from curation.schema.locations import SchemaLocation
 
@@ -31,23 +32,21 @@ _FORMAT_LENGTHS: Final[dict[str, tuple[int, float]]] = {
     "uuid": (36, 36),
     "relative-json-pointer": (1, math.inf),
 }
+_ANY: Final = (0, math.inf)
 
 
 def lengths(question: ImplicationQuestion) -> bool:
     """No text that matches the pattern or format has another length."""
     if question.keyword not in ("minLength", "maxLength"):
         return False
-    spans = [_of_pattern(each) for each in question.values("pattern")]
-    spans += [_FORMAT_LENGTHS.get(each, _ANY) for each in question.values("format")]
+    spans = [_pattern_lengths(pattern) for pattern in question.texts("pattern")]
+    spans += [_FORMAT_LENGTHS.get(name, _ANY) for name in question.texts("format")]
     if question.keyword == "minLength":
-        return any(low >= question.operand for low, _ in spans)
-    return any(high <= question.operand for _, high in spans)
+        return any(low >= question.bound for low, _ in spans)
+    return any(high <= question.bound for _, high in spans)
 
 
-_ANY: Final = (0, math.inf)
-
-
-def _of_pattern(pattern: str) -> tuple[float, float]:
+def _pattern_lengths(pattern: str) -> tuple[float, float]:
     """Return the least and the greatest length of a text that matches."""
     found = parse(pattern)
     if found is None:
@@ -61,76 +60,86 @@ def tighter_bound(question: ImplicationQuestion) -> bool:
     """Another bound leaves less."""
     kind, keyword = question.kind, question.keyword
     if keyword in ("minimum", "exclusiveMinimum"):
-        mine = _low(question.location, keyword, kind)
+        low = _low(question.assertion, kind)
         return any(
-            _low(part, word, kind) >= mine
-            for part, word in question.others
-            if word in ("minimum", "exclusiveMinimum")
+            _low(other, kind) >= low
+            for other in question.others
+            if other.keyword in ("minimum", "exclusiveMinimum")
         )
     if keyword in ("maximum", "exclusiveMaximum"):
-        mine = _high(question.location, keyword, kind)
+        high = _high(question.assertion, kind)
         return any(
-            _high(part, word, kind) <= mine
-            for part, word in question.others
-            if word in ("maximum", "exclusiveMaximum")
+            _high(other, kind) <= high
+            for other in question.others
+            if other.keyword in ("maximum", "exclusiveMaximum")
         )
     return False
 
 
-def _low(location: SchemaLocation, keyword: str, kind: str) -> tuple[float, bool]:
+def _low(assertion: Assertion, kind: str) -> tuple[float, bool]:
     """Return the least number allowed, and whether it is itself refused."""
-    bound, exclusive = location.schema[keyword], keyword == "exclusiveMinimum"
-    if bound is True:
-        bound = location.schema["minimum"]
+    bound = _bound(assertion, "minimum")
+    exclusive = assertion.keyword == "exclusiveMinimum"
     if kind == "integer":
         return (math.floor(bound) + 1 if exclusive else math.ceil(bound)), False
     return bound, exclusive
 
 
-def _high(location: SchemaLocation, keyword: str, kind: str) -> tuple[float, bool]:
+def _high(assertion: Assertion, kind: str) -> tuple[float, bool]:
     """Return the greatest number allowed, and whether it is itself allowed."""
-    bound, exclusive = location.schema[keyword], keyword == "exclusiveMaximum"
-    if bound is True:
-        bound = location.schema["maximum"]
+    bound = _bound(assertion, "maximum")
+    exclusive = assertion.keyword == "exclusiveMaximum"
     if kind == "integer":
         return (math.ceil(bound) - 1 if exclusive else math.floor(bound)), True
     return bound, not exclusive
+
+
+def _bound(assertion: Assertion, flagged: str) -> float:
+    """Return the number of a bound; draft-04's flag speaks of the keyword beside it."""
+    schema = assertion.location.schema
+    value = schema[assertion.keyword]
+    bound = schema[flagged] if value is True else value
+    if not is_number(bound):
+        raise TypeError(assertion.keyword)
+    return bound
 
 
 def item_count(question: ImplicationQuestion) -> bool:
     """Other keywords leave no array with such a number of elements."""
     keyword = question.keyword
     if keyword == "minItems":
-        return float(question.operand) <= _least_contained(question)
+        return question.bound <= _least_contained(question)
     if keyword == "maxItems":
-        return min(_most_items(question), _distinct(question)) <= float(
-            question.operand
-        )
+        return min(_most_items(question), _distinct(question)) <= question.bound
     if keyword == "uniqueItems":
-        counts = [*question.values("maxItems"), _most_items(question)]
-        return float(min(counts)) <= 1
+        return min([*question.numbers("maxItems"), _most_items(question)]) <= 1
     if keyword in ("additionalItems", "items"):
-        most = float(min([*question.values("maxItems"), math.inf]))
-        prefix, _ = item_keywords(question.schema, question.compiled.dialect)
-        return most <= (len(question.schema[prefix]) if prefix else 0)
+        most = min([*question.numbers("maxItems"), math.inf])
+        return most <= _prefix_length(question, question.location)
     if keyword in ("contains", "minContains"):
         return _nothing_is_contained(question)
     return False
 
 
+def _prefix_length(question: ImplicationQuestion, location: SchemaLocation) -> int:
+    """Return how many elements have a schema of their own."""
+    prefix, _ = item_keywords(location.schema, question.compiled.dialect)
+    return len(array_of(location.schema, prefix)) if prefix else 0
+
+
 def _least_contained(question: ImplicationQuestion) -> float:
-    least: list[float] = [1 for _ in question.values("contains")]
-    least += [each for each in question.values("minContains") if is_number(each)]
-    return max([*least, 0])
+    least = [1 for _ in question.values("contains")]
+    return max([*least, *question.numbers("minContains"), 0])
 
 
 def _most_items(question: ImplicationQuestion) -> float:
-    """Return how many elements a closed list of places leaves."""
+    """Return how many elements there are schemas for where no other may follow."""
     most = math.inf
-    for part, word in question.others:
-        if word in ("additionalItems", "items") and part.schema[word] is False:
-            prefix, _ = item_keywords(part.schema, question.compiled.dialect)
-            most = min(most, len(part.schema[prefix]) if prefix else 0)
+    for other in question.others:
+        if other.keyword in ("additionalItems", "items"):
+            location = other.location
+            if location.schema[other.keyword] is False:
+                most = min(most, _prefix_length(question, location))
     return most
 
 
@@ -138,21 +147,22 @@ def _distinct(question: ImplicationQuestion) -> float:
     """Return how many elements can differ where they must."""
     if True not in question.values("uniqueItems"):
         return math.inf
-    shape = question.shape
-    goals = shape.item_goals(shape.prefix_length())
+    prefix_length = question.conjunction.prefix_length()
+    goals = question.conjunction.item_goals(prefix_length)
     values = conjoin(question.compiled, goals).values if goals else None
-    if shape.prefix_length() or values is None:
+    if prefix_length or values is None:
         return math.inf
-    return len({identity(each) for each in values})
+    return len({identity(value) for value in values})
 
 
 def _nothing_is_contained(question: ImplicationQuestion) -> bool:
-    """Tell whether only the empty array can fail, and that is too short."""
+    """Return whether only the empty array can fail, and that is too short."""
     compiled = question.compiled
-    place = compiled.child(question.location, ("contains",))
+    location = compiled.child(question.location, ("contains",))
     every = all(
-        schema_verdict(compiled, place, kind) is True for kind in question.shape.types
+        schema_verdict(compiled, location, kind) is True
+        for kind in question.conjunction.types
     )
     least = question.schema.get("minContains", 1)
-    longest = max([*question.values("minItems"), 0])
-    return every and bool(longest >= least)
+    longest = max([*question.numbers("minItems"), 0])
+    return every and is_number(least) and longest >= least

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import ALL_TYPES
+from curation.instances.constraints.reachable_keywords import (
+    Assertion,
+)
 from curation.instances.constraints.violations import FALSE
 from curation.instances.proofs import bounds, objects, values
 from curation.instances.proofs.question import ImplicationQuestion
@@ -23,12 +26,11 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.model import Conjunction
     from curation.instances.constraints.reachable_keywords import (
-        Assertion,
         InstanceLocation,
     )
 
-#: Contexts looked at for one pair; with more, nothing is claimed.
-_CONTEXTS: Final = 64
+#: Values of instances looked at for one assertion; with more, nothing is claimed.
+_MOST_LOCATIONS: Final = 64
 NEVER_FAILS: Final = "never_fails"
 OTHER_TYPE: Final = "other_type"
 _PROOFS: Final[Mapping[str, Callable[[ImplicationQuestion], bool]]] = {
@@ -46,63 +48,75 @@ _PROOFS: Final[Mapping[str, Callable[[ImplicationQuestion], bool]]] = {
 PROOFS: Final[Mapping[str, str]] = {
     NEVER_FAILS: "the keyword accepts every value of the types that are left",
     OTHER_TYPE: "another keyword refuses every value of the types it speaks of",
-    **{name: (each.__doc__ or "").splitlines()[0] for name, each in _PROOFS.items()},
+    **{name: (proof.__doc__ or "").splitlines()[0] for name, proof in _PROOFS.items()},
 }
 
 
 def implied(
-    compiled: CompiledSchema, pair: Assertion, contexts: Sequence[InstanceLocation]
+    compiled: CompiledSchema,
+    assertion: Assertion,
+    locations: Sequence[InstanceLocation],
 ) -> str:
     """Return the name of the proof that a keyword cannot fail alone, or "".
 
-    It must hold wherever the place applies; the first context names the proof.
+    It must hold for every value that the keyword is about; the first names the proof.
+
+    Args:
+        compiled: The schema.
+        assertion: The keyword, and where its schema stands.
+        locations: The values of instances that it is about, as
+            `find_reachable_keywords` lists them.
     """
-    if not contexts or len(contexts) > _CONTEXTS or pair.keyword == FALSE:
+    too_many = len(locations) > _MOST_LOCATIONS
+    if not locations or too_many or assertion.keyword == FALSE:
         return ""
     names = []
-    for each in contexts:
-        name = _implied(compiled, conjoin(compiled, each.goals), pair)
+    for location in locations:
+        conjunction = conjoin(compiled, location.goals)
+        name = _proof_at(compiled, conjunction, assertion)
         if not name:
             return ""
         names.append(name)
     return names[0]
 
 
-def _implied(compiled: CompiledSchema, shape: Conjunction, pair: Assertion) -> str:
+def _proof_at(
+    compiled: CompiledSchema, conjunction: Conjunction, assertion: Assertion
+) -> str:
+    """Return the most telling proof that holds for values of every type, or ""."""
+    others = tuple(
+        Assertion(part, keyword)
+        for part in conjunction.locations()
+        for keyword in asserting_keywords(part.schema, compiled.dialect)
+        if keyword != assertion.keyword
+    )
     names: dict[str, None] = {}
     for kind in ALL_TYPES:
-        name = _of_kind(compiled, shape, pair, kind)
+        question = ImplicationQuestion(
+            compiled=compiled,
+            conjunction=conjunction,
+            assertion=assertion,
+            kind=kind,
+            others=others,
+        )
+        name = _proof_for_type(question)
         if not name:
             return ""
         names[name] = None
-    special = [each for each in names if each not in (NEVER_FAILS, OTHER_TYPE)]
+    special = [name for name in names if name not in (NEVER_FAILS, OTHER_TYPE)]
     if special:
         return special[0]
     return OTHER_TYPE if OTHER_TYPE in names else NEVER_FAILS
 
 
-def _of_kind(
-    compiled: CompiledSchema, shape: Conjunction, pair: Assertion, kind: str
-) -> str:
+def _proof_for_type(question: ImplicationQuestion) -> str:
     """Return why no value of a type fails the keyword alone, or ""."""
-    if keyword_verdict(compiled, pair.location, pair.keyword, kind) is True:
+    compiled, kind = question.compiled, question.kind
+    if keyword_verdict(compiled, question.location, question.keyword, kind) is True:
         return NEVER_FAILS
-    others = tuple(
-        (part, word)
-        for part in shape.locations()
-        for word in asserting_keywords(part.schema, compiled.dialect)
-        if word != pair.keyword
-    )
     if any(
-        keyword_verdict(compiled, part, word, kind) is False for part, word in others
+        keyword_verdict(compiled, other.location, other.keyword, kind) is False
+        for other in question.others
     ):
         return OTHER_TYPE
-    question = ImplicationQuestion(
-        compiled=compiled,
-        shape=shape,
-        location=pair.location,
-        keyword=pair.keyword,
-        kind=kind,
-        others=others,
-    )
     return next((name for name, proof in _PROOFS.items() if proof(question)), "")

@@ -7,89 +7,93 @@ from typing import TYPE_CHECKING
 
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import Atom
+from curation.instances.constraints.keyword_values import names_of, object_of
 from curation.instances.scalars.strings import StringShape, matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
     from curation.instances.proofs.question import ImplicationQuestion
     from curation.schema.locations import SchemaLocation
 
 
 def property_count(question: ImplicationQuestion) -> bool:
     """Other keywords leave no object with such a number of properties."""
-    required = {name for each in question.values("required") for name in each}
+    required = _required(question)
     if question.keyword == "minProperties":
-        return bool(question.operand <= len(required))
-    closed = list(_closed(question))
+        return question.bound <= len(required)
+    closed = list(_closed_names(question))
     if question.keyword == "maxProperties":
-        return any(len(left) <= question.operand for left in closed)
+        return any(len(names) <= question.bound for names in closed)
     if question.keyword == "required":
-        least = max([*question.values("minProperties"), 0])
-        return any(
-            left >= {*question.operand} and len(left) <= least for left in closed
-        )
+        asked = set(names_of(question.operand))
+        least = max([*question.numbers("minProperties"), 0])
+        return any(names >= asked and len(names) <= least for names in closed)
     if question.keyword == "additionalProperties":
-        most = float(min([*question.values("maxProperties"), math.inf]))
+        most = min([*question.numbers("maxProperties"), math.inf])
         return most < max(len(required), 1)
     return False
 
 
-def _closed(question: ImplicationQuestion) -> Iterator[set[str]]:
-    """Yield the names that each closed object leaves."""
-    for part, word in question.others:
-        if word == "additionalProperties" and not part.schema.get("patternProperties"):
-            yield set(_members(part.schema, "properties"))
+def _required(question: ImplicationQuestion) -> set[str]:
+    return {name for value in question.values("required") for name in names_of(value)}
 
 
-def _members(schema: dict[str, UntypedJson], keyword: str) -> dict[str, UntypedJson]:
-    value = schema.get(keyword)
-    return value if isinstance(value, dict) else {}
+def _closed_names(question: ImplicationQuestion) -> Iterator[set[str]]:
+    """Yield the names that each schema leaves which forbids all others."""
+    for other in question.others:
+        schema = other.location.schema
+        closes = other.keyword == "additionalProperties"
+        if closes and not schema.get("patternProperties"):
+            yield set(object_of(schema, "properties"))
 
 
 def names(question: ImplicationQuestion) -> bool:
     """Another keyword refuses every name that this one refuses."""
     if question.keyword == "propertyNames":
-        place = question.compiled.child(question.location, ("propertyNames",))
-        accepts = question.compiled.accepts
+        compiled = question.compiled
+        location = compiled.child(question.location, ("propertyNames",))
         return any(
-            all(accepts(place, name) for name in left) for left in _closed(question)
+            all(compiled.accepts(location, name) for name in left)
+            for left in _closed_names(question)
         )
     if question.keyword != "additionalProperties":
         return False
     return any(
-        part.schema["propertyNames"] is False or _declares_all(question, part)
-        for part, word in question.others
-        if word == "propertyNames"
+        other.location.schema["propertyNames"] is False
+        or _declares_all(question, other.location)
+        for other in question.others
+        if other.keyword == "propertyNames"
     )
 
 
 def _declares_all(question: ImplicationQuestion, part: SchemaLocation) -> bool:
-    """Tell whether every name that `propertyNames` allows is declared."""
+    """Return whether every name that `propertyNames` allows is declared."""
     compiled = question.compiled
-    place = compiled.child(part, ("propertyNames",))
-    shape = conjoin(compiled, (place, Atom(types=("string",))))
-    declared = _members(question.schema, "properties")
-    patterns = _members(question.schema, "patternProperties")
-    if shape.values is not None:
+    location = compiled.child(part, ("propertyNames",))
+    allowed = conjoin(compiled, (location, Atom(types=("string",))))
+    declared = object_of(question.schema, "properties")
+    patterns = object_of(question.schema, "patternProperties")
+    if allowed.values is not None:
         return all(
-            each in declared
-            or any(matches(StringShape(patterns=(one,)), each) for one in patterns)
-            for each in shape.values
-            if isinstance(each, str)
+            name in declared
+            or any(
+                matches(StringShape(patterns=(pattern,)), name) for pattern in patterns
+            )
+            for name in allowed.values
+            if isinstance(name, str)
         )
-    return any(each in patterns for each in shape.patterns)
+    return any(pattern in patterns for pattern in allowed.patterns)
 
 
 def dependents(question: ImplicationQuestion) -> bool:
     """What comes with a property is required anyway, or the property cannot be."""
     if question.keyword not in ("dependencies", "dependentRequired"):
         return False
-    required = {name for each in question.values("required") for name in each}
-    closed = list(_closed(question))
+    required = _required(question)
+    closed = list(_closed_names(question))
     return all(
-        (isinstance(needs, list) and {*needs} <= {*required, name})
+        (isinstance(needs, list) and {*names_of(needs)} <= {*required, name})
         or any(name not in left for left in closed)
-        for name, needs in question.operand.items()
+        for name, needs in object_of(question.schema, question.keyword).items()
     )

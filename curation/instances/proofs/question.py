@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from curation.json.values import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.model import Conjunction
+    from curation.instances.constraints.reachable_keywords import Assertion
     from curation.schema.locations import SchemaLocation
 
 
@@ -19,28 +22,58 @@ class ImplicationQuestion:
     """Does every value of a type that fails a keyword fail another one too?"""
 
     compiled: CompiledSchema
-    #: Everything that applies there.
-    shape: Conjunction
-    location: SchemaLocation
-    keyword: str
-    #: One of `merging.ALL_TYPES`.
+    #: Everything that applies to the value.
+    conjunction: Conjunction
+    #: The keyword, and the schema that holds it.
+    assertion: Assertion
+    #: One of `ALL_TYPES`.
     kind: str
-    #: The other keywords that assert something there, and the places they are of.
-    others: tuple[tuple[SchemaLocation, str], ...]
+    #: The other keywords that can refuse the value.
+    others: tuple[Assertion, ...]
 
     @property
-    def schema(self) -> dict[str, UntypedJson]:
+    def location(self) -> SchemaLocation:
+        """Where the schema stands that holds the keyword."""
+        return self.assertion.location
+
+    @property
+    def keyword(self) -> str:
+        """The name of the keyword."""
+        return self.assertion.keyword
+
+    @property
+    def schema(self) -> dict[str, Json]:
         """The schema that holds the keyword."""
-        schema: dict[str, UntypedJson] = self.location.schema
+        schema: dict[str, Json] = self.location.schema
         return schema
 
     @property
-    def operand(self) -> Any:  # noqa: ANN401 - whatever the keyword holds
+    def operand(self) -> Json:
         """The keyword's value."""
         return self.schema[self.keyword]
 
-    def values(self, *keywords: str) -> Iterator[UntypedJson]:
-        """Yield the values of other keywords of these names."""
-        for part, word in self.others:
-            if word in keywords:
-                yield part.schema[word]
+    @property
+    def bound(self) -> float:
+        """The keyword's value where it is a number.
+
+        Raises:
+            TypeError: it is none.
+        """
+        value = self.operand
+        if not is_number(value):
+            raise TypeError(self.keyword)
+        return value
+
+    def values(self, keyword: str) -> Iterator[Json]:
+        """Yield the values of the other keywords of a name."""
+        for other in self.others:
+            if other.keyword == keyword:
+                yield other.location.schema[keyword]
+
+    def numbers(self, keyword: str) -> list[float]:
+        """Return the numbers among the values of the other keywords of a name."""
+        return [value for value in self.values(keyword) if is_number(value)]
+
+    def texts(self, keyword: str) -> list[str]:
+        """Return the strings among the values of the other keywords of a name."""
+        return [value for value in self.values(keyword) if isinstance(value, str)]

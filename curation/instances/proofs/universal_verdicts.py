@@ -1,25 +1,34 @@
 """What a schema or keyword says of all values of one type at once.
 
-True: it accepts every one. False: it refuses every one. None: it depends, or nobody
-knows. True and False are certain; that is what proofs are made of.
+True: it accepts every one. False: it refuses every one. None: it depends, or that is
+not known. True and False are certain; that is what proofs are made of.
 """
 
 from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from curation.instances.constraints.assertions import KNOWN_FORMATS
+from curation.instances.constraints.keyword_values import (
+    array_of,
+    names_of,
+    object_of,
+)
 from curation.json.values import is_number, type_of
 from curation.schema.keywords import REFERENCE_KEYWORDS, TYPE_OF_KEYWORD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.schema.locations import SchemaLocation
+
+    _Decision: TypeAlias = Callable[
+        [CompiledSchema, SchemaLocation, str, int], bool | None
+    ]
 
 #: Schemas entered one from another.
 _DEEPEST: Final = 8
@@ -41,51 +50,73 @@ _SINGLETONS: Final[dict[str, int]] = {"null": 1, "boolean": 2}
 def schema_verdict(
     compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int = _DEEPEST
 ) -> bool | None:
-    """Return what the schema of a place says of all values of a type."""
+    """Return what the schema at a location says of all values of a type.
+
+    Args:
+        compiled: The schema that it is in.
+        location: Where it stands.
+        kind: One of `ALL_TYPES`.
+        depth: How many schemas are entered one from another.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
+        >>> [schema_verdict(compiled, compiled.root, t) for t in ("string", "null")]
+        [True, False]
+    """
     schema = location.schema
     if isinstance(schema, bool):
         return schema
     if not isinstance(schema, dict) or depth <= 0:
         return None
-    words: Sequence[str] = tuple(schema)
+    keywords: Sequence[str] = tuple(schema)
     if "$ref" in schema and compiled.dialect.ref_hides_siblings:
-        words = ("$ref",)
-    said = [keyword_verdict(compiled, location, word, kind, depth) for word in words]
-    if False in said:
-        return False
-    return None if None in said else True
+        keywords = ("$ref",)
+    return _all_of(
+        [
+            keyword_verdict(compiled, location, keyword, kind, depth)
+            for keyword in keywords
+        ]
+    )
 
 
 def keyword_verdict(
     compiled: CompiledSchema,
     location: SchemaLocation,
-    word: str,
+    keyword: str,
     kind: str,
     depth: int = _DEEPEST,
 ) -> bool | None:
-    """Return what one keyword of a place says of all values of a type."""
-    if word == "format" and location.schema["format"] not in KNOWN_FORMATS:
+    """Return what one keyword of a schema says of all values of a type.
+
+    Args:
+        compiled: The schema that it is in.
+        location: Where the schema stands that holds the keyword.
+        keyword: Its name.
+        kind: One of `ALL_TYPES`.
+        depth: How many schemas are entered one from another.
+    """
+    if keyword == "format" and location.schema["format"] not in KNOWN_FORMATS:
         return True
-    if word in _SPOKEN_OF:
-        return _of_bound(location.schema, word, kind)
-    if word in REFERENCE_KEYWORDS:
-        target = compiled.target(location, word)
-        return (
-            None
-            if target is None
-            else schema_verdict(compiled, target, kind, depth - 1)
-        )
-    decide = _DECISIONS.get(word)
-    if decide is None or word not in (*compiled.dialect.effective, *REFERENCE_KEYWORDS):
+    if keyword in _SPOKEN_OF:
+        return _bound_verdict(location.schema, keyword, kind)
+    if keyword in REFERENCE_KEYWORDS:
+        target = compiled.target(location, keyword)
+        if target is None:
+            return None
+        return schema_verdict(compiled, target, kind, depth - 1)
+    decide = _DECISIONS.get(keyword)
+    if decide is None or keyword not in compiled.dialect.effective:
         return True
     return decide(compiled, location, kind, depth)
 
 
-def _of_bound(schema: dict[str, UntypedJson], word: str, kind: str) -> bool | None:
-    if kind not in _SPOKEN_OF[word] or _is_empty(schema, word):
+def _bound_verdict(schema: Mapping[str, Json], keyword: str, kind: str) -> bool | None:
+    if kind not in _SPOKEN_OF[keyword] or _asks_nothing(schema, keyword):
         return True
-    if word == "multipleOf" and is_number(schema[word]) and schema[word] > 0:
-        step = Fraction(str(schema[word]))
+    value = schema[keyword]
+    if keyword == "multipleOf" and is_number(value) and value > 0:
+        step = Fraction(str(value))
         if kind == "integer" and (1 / step).denominator == 1:
             return True
         if kind == "number" and step.denominator == 1:
@@ -93,35 +124,77 @@ def _of_bound(schema: dict[str, UntypedJson], word: str, kind: str) -> bool | No
     return None
 
 
-def _is_empty(schema: dict[str, UntypedJson], word: str) -> bool:
-    """Tell whether a pattern matches every text, or takes every name."""
-    if word == "pattern":
-        return bool(_MATCHES_ALL.fullmatch(schema["pattern"]))
-    if word == "additionalProperties":
-        members = schema.get("patternProperties")
-        names = members if isinstance(members, dict) else ()
-        return any(_MATCHES_ALL.fullmatch(each) for each in names)
+def _asks_nothing(schema: Mapping[str, Json], keyword: str) -> bool:
+    """Return whether a pattern matches every text, or takes every name."""
+    if keyword == "pattern":
+        pattern = schema["pattern"]
+        return isinstance(pattern, str) and bool(_MATCHES_ALL.fullmatch(pattern))
+    if keyword == "additionalProperties":
+        patterns = object_of(schema, "patternProperties")
+        return any(_MATCHES_ALL.fullmatch(pattern) for pattern in patterns)
     return False
 
 
-def _of_type(
+def _all_of(verdicts: list[bool | None]) -> bool | None:
+    """Return what schemas say together that must all accept."""
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True
+
+
+def _any_of(verdicts: list[bool | None]) -> bool | None:
+    """Return what schemas say together of which one must accept."""
+    if True in verdicts:
+        return True
+    return None if None in verdicts else False
+
+
+def _one_of(verdicts: list[bool | None]) -> bool | None:
+    """Return what schemas say together of which exactly one must accept."""
+    if verdicts.count(True) > 1:
+        return False
+    if None in verdicts:
+        return None
+    return verdicts.count(True) == 1
+
+
+def _branches_verdict(
+    keyword: str, combine: Callable[[list[bool | None]], bool | None]
+) -> _Decision:
+    """Return the decision about a keyword that holds an array of schemas."""
+
+    def decide(
+        compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
+    ) -> bool | None:
+        branches = (
+            compiled.child(location, (keyword, str(index)))
+            for index in range(len(array_of(location.schema, keyword)))
+        )
+        return combine(
+            [schema_verdict(compiled, branch, kind, depth - 1) for branch in branches]
+        )
+
+    return decide
+
+
+def _type_verdict(
     _: CompiledSchema, location: SchemaLocation, kind: str, __: int
 ) -> bool | None:
-    named = location.schema["type"]
-    names = [named] if isinstance(named, str) else named
+    names = names_of(location.schema["type"])
     return kind in names or (kind == "integer" and "number" in names)
 
 
-def _of_values(
-    word: str,
-) -> Callable[[CompiledSchema, SchemaLocation, str, int], bool | None]:
+def _values_verdict(keyword: str) -> _Decision:
+    """Return the decision about `enum` or `const`."""
+
     def decide(
         _: CompiledSchema, location: SchemaLocation, kind: str, __: int
     ) -> bool | None:
-        listed = location.schema[word] if word == "enum" else [location.schema[word]]
+        value = location.schema[keyword]
+        listed = value if keyword == "enum" else [value]
         if not isinstance(listed, list):
             return None
-        count = len({repr(each) for each in listed if type_of(each) == kind})
+        count = len({repr(value) for value in listed if type_of(value) == kind})
         if not count:
             return False
         return True if count == _SINGLETONS.get(kind) else None
@@ -129,80 +202,36 @@ def _of_values(
     return decide
 
 
-def _branches(
-    compiled: CompiledSchema, location: SchemaLocation, word: str, kind: str, depth: int
-) -> list[bool | None]:
-    value = location.schema[word]
-    count = len(value) if isinstance(value, list) else 0
-    return [
-        schema_verdict(
-            compiled, compiled.child(location, (word, str(index))), kind, depth - 1
-        )
-        for index in range(count)
-    ]
-
-
-def _all_of(
+def _not_verdict(
     compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
 ) -> bool | None:
-    said = _branches(compiled, location, "allOf", kind, depth)
-    if False in said:
-        return False
-    return None if None in said else True
+    denied = compiled.child(location, ("not",))
+    verdict = schema_verdict(compiled, denied, kind, depth - 1)
+    return None if verdict is None else not verdict
 
 
-def _any_of(
+def _if_verdict(
     compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
 ) -> bool | None:
-    said = _branches(compiled, location, "anyOf", kind, depth)
-    if True in said:
-        return True
-    return None if None in said else False
-
-
-def _one_of(
-    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
-) -> bool | None:
-    said = _branches(compiled, location, "oneOf", kind, depth)
-    if said.count(True) > 1:
-        return False
-    if None in said:
-        return None
-    return said.count(True) == 1
-
-
-def _not(
-    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
-) -> bool | None:
-    said = schema_verdict(compiled, compiled.child(location, ("not",)), kind, depth - 1)
-    return None if said is None else not said
-
-
-def _if(
-    compiled: CompiledSchema, location: SchemaLocation, kind: str, depth: int
-) -> bool | None:
-    def part(word: str) -> bool | None:
-        if word not in location.schema:
+    def part(keyword: str) -> bool | None:
+        if keyword not in location.schema:
             return True
-        return schema_verdict(
-            compiled, compiled.child(location, (word,)), kind, depth - 1
-        )
+        inner = compiled.child(location, (keyword,))
+        return schema_verdict(compiled, inner, kind, depth - 1)
 
-    test, then, other = part("if"), part("then"), part("else")
-    if test is None:
+    condition, then, other = part("if"), part("then"), part("else")
+    if condition is None:
         return then if then is other else None
-    return then if test else other
+    return then if condition else other
 
 
-_DECISIONS: Final[
-    dict[str, Callable[[CompiledSchema, SchemaLocation, str, int], bool | None]]
-] = {
-    "type": _of_type,
-    "enum": _of_values("enum"),
-    "const": _of_values("const"),
-    "allOf": _all_of,
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-    "not": _not,
-    "if": _if,
+_DECISIONS: Final[dict[str, _Decision]] = {
+    "type": _type_verdict,
+    "enum": _values_verdict("enum"),
+    "const": _values_verdict("const"),
+    "allOf": _branches_verdict("allOf", _all_of),
+    "anyOf": _branches_verdict("anyOf", _any_of),
+    "oneOf": _branches_verdict("oneOf", _one_of),
+    "not": _not_verdict,
+    "if": _if_verdict,
 }
