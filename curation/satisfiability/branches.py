@@ -5,50 +5,54 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.satisfiability.schema_view import key
+from curation.satisfiability.schema_view import equality_key
 from curation.schema.keywords import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
-    from curation.core.json_types import UntypedJson
-    from curation.satisfiability.schema_view import Ground, Node
+    from curation.core.json_types import Json
+    from curation.satisfiability.schema_view import SchemaView
+    from curation.satisfiability.state import Goal
+    from curation.schema.locations import SchemaLocation
 
 #: References followed for the form of one branch.
 _MOST_HOPS = 20
-_Goal = tuple["Node", ...]
 
 
-class Choice(NamedTuple):
-    """One of these goals must be met by what the schema accepts."""
+class Alternatives(NamedTuple):
+    """The branches of a keyword: what its schema accepts meets one of them."""
 
-    node: Node
-    word: str
-    branches: list[_Goal]
+    location: SchemaLocation
+    keyword: str
+    branches: list[Goal]
 
 
-def choices(node: Node, ground: Ground) -> Iterator[Choice]:
+def alternatives_of(
+    location: SchemaLocation, view: SchemaView
+) -> Iterator[Alternatives]:
     """Yield the alternatives of one schema, those in `allOf` and `$ref` left out."""
-    schema = node.schema
-    for word in ("anyOf", "oneOf"):
-        inner = schema.get(word)
+    schema = location.schema
+    for keyword in ("anyOf", "oneOf"):
+        inner = schema.get(keyword)
         if isinstance(inner, list) and inner:
-            each = range(len(inner))
-            nodes = [ground.child(node, word, str(index)) for index in each]
-            yield Choice(node, word, [(branch,) for branch in nodes])
-    if "if" in schema and "if" in ground.effective:
-        conditions = list(_conditions(node, ground))
+            locations = [
+                view.child(location, keyword, str(index)) for index in range(len(inner))
+            ]
+            yield Alternatives(location, keyword, [(branch,) for branch in locations])
+    if "if" in schema and "if" in view.effective:
+        conditions = list(_conditions(location, view))
         if conditions:
-            yield Choice(node, "if", conditions)
+            yield Alternatives(location, "if", conditions)
 
 
-def _conditions(node: Node, ground: Ground) -> Iterator[_Goal]:
+def _conditions(location: SchemaLocation, view: SchemaView) -> Iterator[Goal]:
     """Yield `if` with `then`, and `else`; nothing where one is left open."""
-    condition = ground.child(node, "if")
-    then: _Goal = (ground.child(node, "then"),) if "then" in node.schema else ()
-    other: _Goal = (ground.child(node, "else"),) if "else" in node.schema else ()
-    always: list[_Goal]
-    if ground.accepts_all(condition):
+    condition = view.child(location, "if")
+    then: Goal = (view.child(location, "then"),) if "then" in location.schema else ()
+    other: Goal = (view.child(location, "else"),) if "else" in location.schema else ()
+    always: list[Goal]
+    if view.accepts_all(condition):
         always = [then]
     elif condition.schema is False:
         always = [other]
@@ -58,67 +62,69 @@ def _conditions(node: Node, ground: Ground) -> Iterator[_Goal]:
         yield from always
 
 
-def lone(choice: Choice, ground: Ground) -> list[_Goal]:
+def exclusive_branches(alternatives: Alternatives, view: SchemaView) -> list[Goal]:
     """Return the branches of a `oneOf` that can be the only one to hold.
 
     What accepts the same as another branch never is; beside a branch that accepts
     everything no other one is.
     """
-    nodes = [goal[0] for goal in choice.branches]
-    shapes = [_shape(each, ground) for each in nodes]
+    locations = [goal[0] for goal in alternatives.branches]
+    shapes = [_shape(branch, view) for branch in locations]
     often = Counter(shapes)
     forms: list[Hashable] = [
-        _form(node, ground) if often[shape] > 1 else (None, index)
-        for index, (node, shape) in enumerate(zip(nodes, shapes, strict=True))
+        _form(location, view) if often[shape] > 1 else (None, index)
+        for index, (location, shape) in enumerate(zip(locations, shapes, strict=True))
     ]
     count = Counter(forms)
-    alone: list[_Goal] = [
-        (node,) for node, form in zip(nodes, forms, strict=True) if count[form] == 1
+    alone: list[Goal] = [
+        (location,)
+        for location, form in zip(locations, forms, strict=True)
+        if count[form] == 1
     ]
-    always = [goal for goal in alone if ground.accepts_all(goal[0])]
+    always = [goal for goal in alone if view.accepts_all(goal[0])]
     return always or alone
 
 
-def _followed(node: Node, ground: Ground) -> Node:
+def _followed(location: SchemaLocation, view: SchemaView) -> SchemaLocation:
     """Return what a schema that is a reference only refers to."""
     for _ in range(_MOST_HOPS):
-        schema = node.schema
+        schema = location.schema
         if not isinstance(schema, dict) or "$ref" not in schema:
-            return node
-        target = ground.target(node)
-        if ground.words(schema) != {"$ref"} or target is None:
-            return node
-        node = target
-    return node
+            return location
+        target = view.target(location)
+        if view.keywords(schema) != {"$ref"} or target is None:
+            return location
+        location = target
+    return location
 
 
-def _shape(node: Node, ground: Ground) -> Hashable:
-    """Return what is equal for branches that accept the same, cheaply."""
-    schema = _followed(node, ground).schema
+def _shape(location: SchemaLocation, view: SchemaView) -> Hashable:
+    """Return a key, quickly made, that is equal for branches that accept the same."""
+    schema = _followed(location, view).schema
     if not isinstance(schema, dict):
         return frozenset() if schema is True else False
-    return frozenset(ground.words(schema))
+    return frozenset(view.keywords(schema))
 
 
-def _form(node: Node, ground: Ground) -> Hashable:
-    found = _followed(node, ground)
-    return found.base, key(_plain(found.schema, ground))
+def _form(location: SchemaLocation, view: SchemaView) -> Hashable:
+    found = _followed(location, view)
+    return view.base_in(found), equality_key(_plain(found.schema, view))
 
 
-def _plain(schema: UntypedJson, ground: Ground) -> UntypedJson:
-    """Return a schema without the words that make no difference."""
+def _plain(schema: Json, view: SchemaView) -> Json:
+    """Return a schema without the keywords that make no difference."""
     if not isinstance(schema, dict):
         return {} if schema is True else schema
-    result: dict[str, UntypedJson] = {}
-    for word in sorted(ground.words(schema)):
-        value, shape = schema[word], ground.dialect.applicators.get(word)
+    result: dict[str, Json] = {}
+    for keyword in sorted(view.keywords(schema)):
+        value, shape = schema[keyword], view.dialect.applicators.get(keyword)
         if isinstance(value, list) and shape in (Shape.SCHEMAS, Shape.EITHER):
-            value = [_plain(each, ground) for each in value]
+            value = [_plain(branch, view) for branch in value]
         elif isinstance(value, dict) and shape in (Shape.SCHEMA, Shape.EITHER):
-            value = _plain(value, ground)
+            value = _plain(value, view)
         elif isinstance(value, dict) and shape is not None:
-            value = {name: _plain(each, ground) for name, each in value.items()}
-        elif word == "required" and isinstance(value, list):
-            value = sorted(map(str, value))
-        result[word] = value
+            value = {name: _plain(member, view) for name, member in value.items()}
+        elif keyword == "required" and isinstance(value, list):
+            value = [*sorted(map(str, value))]
+        result[keyword] = value
     return result

@@ -8,22 +8,16 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from curation.json.pointer import pointer
-from curation.satisfiability.schema_view import Ground, Node
-from curation.satisfiability.search import FUEL, RISKY, Search
-from curation.satisfiability.state import Proof
+from curation.satisfiability.schema_view import SchemaView
+from curation.satisfiability.search import RISKY, Search
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
+    from curation.satisfiability.state import Proof
     from curation.schema.dialects import Dialect
 
-__all__ = ["Answer", "Proof", "answer", "refute", "refuted_places"]
 
-#: Goals looked at for all the places of one schema.
-_FUEL_OF_PLACES = 3 * FUEL
-
-
-class Answer(StrEnum):
+class Satisfiability(StrEnum):
     """Whether a schema can be met at all."""
 
     SATISFIABLE = "satisfiable"
@@ -34,58 +28,31 @@ class Answer(StrEnum):
     """Neither was found; the reason says what stood in the way."""
 
 
-def refute(schema: UntypedJson, dialect: Dialect) -> Proof | None:
-    """Return a proof that the schema accepts no instance at all, or None."""
+def refute(schema: Json, dialect: Dialect) -> Proof | None:
+    """Return a proof that a schema accepts no instance at all, or None.
+
+    The search ends after a fixed number of steps, whatever the machine.
+
+    Example:
+        >>> str(refute({"type": "string", "enum": [1]}, BY_NAME["2020-12"]))
+        '/enum: no listed value meets all that is asked beside it (...)'
+    """
     if isinstance(schema, dict) and RISKY.isdisjoint(schema):
         return None
-    search = Search(Ground(schema, dialect))
-    return search.settle([search.ground.root])[0]
+    search = Search(SchemaView(schema, dialect))
+    return search.proof_for_root()
 
 
-def refuted_places(schema: UntypedJson, dialect: Dialect) -> tuple[Proof, ...]:
-    """Return a proof for each place inside that accepts nothing, as they stand.
-
-    `Proof.place` is the place. A literal `false` is meant so and left out. Within
-    a bounded number of steps; beyond it nothing is proven.
-    """
-    ground = Ground(schema, dialect)
-    nodes = [
-        each
-        for each in _places(ground)
-        if isinstance(each.schema, dict) and not RISKY.isdisjoint(each.schema)
-    ]
-    proofs = Search(ground, fuel=_FUEL_OF_PLACES).settle(nodes)
-    return tuple(
-        Proof(
-            name=proof.name,
-            pointer=proof.pointer,
-            why=proof.why,
-            place=pointer(node.tokens),
-        )
-        for node, proof in zip(nodes, proofs, strict=True)
-        if proof is not None
-    )
-
-
-def answer(
-    schema: UntypedJson, dialect: Dialect, *, has_witness: bool
-) -> tuple[Answer, Proof | None]:
+def satisfiability_of(
+    schema: Json, dialect: Dialect, *, has_witness: bool
+) -> tuple[Satisfiability, Proof | None]:
     """Return what is known, and the proof if that is why it is known.
 
-    A witness settles it, then a proof; without either it is `unknown`.
+    A witness decides it, then a proof; without either it is `unknown`.
     """
     if has_witness:
-        return Answer.SATISFIABLE, None
+        return Satisfiability.SATISFIABLE, None
     proof = refute(schema, dialect)
-    return Answer.UNKNOWN if proof is None else Answer.UNSATISFIABLE, proof
-
-
-def _places(ground: Ground) -> list[Node]:
-    """Return every place under the root, outermost first, as they stand."""
-    found: list[Node] = []
-    stack = [ground.root]
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        stack.extend(reversed(list(ground.children(node))))
-    return found[1:]
+    if proof is None:
+        return Satisfiability.UNKNOWN, None
+    return Satisfiability.UNSATISFIABLE, proof

@@ -1,25 +1,26 @@
-"""Where the schemas stand that a refutation looks at, and what their words mean."""
+"""The subschemas that a proof looks at, and what their keywords mean."""
 
 from __future__ import annotations
 
 import re
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import re2
 
-from curation.references.resolution import SchemaDocument, base_of, follow_reference
+from curation.references.resolution import SchemaDocument, follow_reference
 from curation.schema.dialects import DRAFT_2019_09
-from curation.schema.subschemas import children, subschemas
+from curation.schema.locations import SchemaLocation
+from curation.schema.subschemas import subschemas
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Hashable, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
-#: Words outside a dialect's own that a validator may heed all the same.
+#: Keywords outside a dialect's own that a validator may heed all the same.
 _HEEDED = frozenset(
     {
         "format",
@@ -32,7 +33,7 @@ _HEEDED = frozenset(
         "$recursiveRef",
     }
 )
-#: Words of a dialect's own that ask nothing of an instance.
+#: Keywords of a dialect's own that ask nothing of an instance.
 _SILENT = frozenset(
     {
         "definitions",
@@ -52,61 +53,48 @@ _AMBIGUOUS = re.compile(r"\[\^?\]|\[[^\]]*\[|\{,|\?\{|[*+?}][*+]")
 _PRINTABLE = re.compile(r"[ -~]*")
 
 
-class Node(NamedTuple):
-    """A schema, where it stands, and the base URI in force inside it."""
+class SchemaView:
+    """One schema in its dialect: its subschemas, and where its references lead."""
 
-    tokens: Tokens
-    schema: UntypedJson
-    base: str
-
-
-class Ground:
-    """One record, its dialect, and where its references lead."""
-
-    def __init__(self, schema: UntypedJson, dialect: Dialect) -> None:
-        """Look at nothing yet."""
+    def __init__(self, schema: Json, dialect: Dialect) -> None:
+        """Look at a whole schema in a dialect; nothing is computed yet."""
         self.dialect = dialect
         self.effective = dialect.effective
         self._document = SchemaDocument(schema=schema, dialect=dialect, uri="")
-        self._targets: dict[tuple[str, str], Node | None] = {}
-        #: Words that may make a difference to what is accepted.
+        self._targets: dict[tuple[str, str], SchemaLocation | None] = {}
+        #: Keywords that may make a difference to what is accepted.
         self.heeded = _heeded(self.effective)
         self.exclusive_flags = dialect.order <= 4  # noqa: PLR2004 - draft-04
 
     @cached_property
-    def root(self) -> Node:
-        """The root of the record."""
-        return Node((), self._document.schema, self._document.base)
+    def root(self) -> SchemaLocation:
+        """The schema as a whole."""
+        return self._document.root
 
-    def child(self, node: Node, *tokens: str) -> Node:
+    def child(self, location: SchemaLocation, *tokens: str) -> SchemaLocation:
         """Return the schema that some tokens lead to from another.
 
         Raises:
             LookupError: nothing stands there.
         """
-        value = node.schema
-        for token in tokens:
-            value = value[int(token)] if isinstance(value, list) else value[token]
-        base = base_of(value, self.dialect, node.base)
-        return Node(node.tokens + tokens, value, base)
+        value = _value_at(location.schema, tokens)
+        return SchemaLocation(location.tokens + tokens, value, self.base_in(location))
 
-    def children(self, node: Node) -> Iterator[Node]:
-        """Yield the schemas directly inside a schema, in the order they stand."""
-        for tokens, schema in children(node.schema, self.dialect):
-            base = base_of(schema, self.dialect, node.base)
-            yield Node(node.tokens + tokens, schema, base)
+    def base_in(self, location: SchemaLocation) -> str:
+        """Return the base URI inside a schema, its own identifier considered."""
+        return self._document.inside(location)
 
-    def target(self, node: Node) -> Node | None:
+    def target(self, location: SchemaLocation) -> SchemaLocation | None:
         """Return where the `$ref` of a schema leads; None where that is not sure."""
-        reference = node.schema["$ref"]
+        reference = location.schema["$ref"]
         if not isinstance(reference, str):
             return None
-        key = (node.base, reference)
+        key = (self.base_in(location), reference)
         if key not in self._targets:
             self._targets[key] = self._target(*key)
         return self._targets[key]
 
-    def _target(self, base: str, reference: str) -> Node | None:
+    def _target(self, base: str, reference: str) -> SchemaLocation | None:
         document = self._document
         if self._other_dialects:
             return None
@@ -119,31 +107,26 @@ class Ground:
         location = found[1]
         if not location.is_subschema and self._resources_inside:
             return None
-        return Node(location.tokens, location.schema, document.inside(location))
+        return location
 
     @cached_property
     def _other_dialects(self) -> bool:
         """Whether a resource inside may be of another dialect."""
         if not self._resources_inside:
             return False
-        inner = (tokens for tokens in self._document.scanned.marked if tokens)
-        return any("$schema" in self._at(tokens) for tokens in inner)
+        document = self._document
+        inner = (marked for marked in document.scanned.marked if marked)
+        return any("$schema" in _value_at(document.schema, tokens) for tokens in inner)
 
     @cached_property
     def _resources_inside(self) -> bool:
-        """Whether a place below the root may have a base URI of its own."""
-        root, word = self._document.schema, self.dialect.id_keyword
+        """Whether a subschema below the root may have a base URI of its own."""
+        root, keyword = self._document.schema, self.dialect.id_keyword
         every = subschemas(root, self.dialect)
         # The whole scan costs more than this, and most records need none.
-        if not any(word in each and each is not root for each in every):
+        if not any(keyword in schema and schema is not root for schema in every):
             return False
         return bool(self._document.scanned.inner_resources)
-
-    def _at(self, tokens: Tokens) -> UntypedJson:
-        value = self._document.schema
-        for token in tokens:
-            value = value[int(token)] if isinstance(value, list) else value[token]
-        return value
 
     @cached_property
     def tuples(self) -> str:
@@ -155,18 +138,18 @@ class Ground:
         """Whether a `$ref` hides what stands beside it."""
         return self.dialect.order < DRAFT_2019_09.order
 
-    def words(self, schema: dict[str, UntypedJson]) -> frozenset[str]:
-        """Return the words of a schema that may make a difference."""
+    def keywords(self, schema: Mapping[str, Json]) -> frozenset[str]:
+        """Return the keywords of a schema that may make a difference."""
         if self.hides_siblings and "$ref" in schema:
             return frozenset({"$ref"})
         return self.heeded & schema.keys()
 
-    def accepts_all(self, node: Node) -> bool:
-        """Tell whether a schema surely accepts every value."""
-        schema = node.schema
+    def accepts_all(self, location: SchemaLocation) -> bool:
+        """Return whether a schema surely accepts every value."""
+        schema = location.schema
         if not isinstance(schema, dict):
             return schema is True
-        return not (self.words(schema) - {self.dialect.id_keyword})
+        return not (self.keywords(schema) - {self.dialect.id_keyword})
 
 
 @lru_cache(maxsize=16)
@@ -174,20 +157,28 @@ def _heeded(effective: frozenset[str]) -> frozenset[str]:
     return (effective | _HEEDED) - _SILENT
 
 
-def key(value: UntypedJson) -> Hashable:
+def _value_at(value: UntypedJson, tokens: Tokens) -> UntypedJson:
+    for token in tokens:
+        value = value[int(token)] if isinstance(value, list) else value[token]
+    return value
+
+
+def equality_key(value: Json) -> Hashable:
     """Return what is equal for values that JSON Schema takes for equal, only."""
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, list):
-        return ("array", *map(key, value))
+        return ("array", *map(equality_key, value))
     if isinstance(value, dict):
-        return ("object", frozenset((name, key(each)) for name, each in value.items()))
-    rest: Hashable = value
-    return rest
+        return (
+            "object",
+            frozenset((name, equality_key(member)) for name, member in value.items()),
+        )
+    return value
 
 
 def matches(pattern: str, text: str) -> bool | None:
-    """Tell whether a pattern is found in a text; None where engines may differ."""
+    """Return whether a pattern is found in a text; None where engines may differ."""
     compiled = _compiled(pattern)
     if compiled is None or not _PRINTABLE.fullmatch(text):
         return None

@@ -1,20 +1,22 @@
-"""What is left of one goal of a refutation, and why the rest is gone."""
+"""What is left of one goal of a proof, and why the rest is gone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.json.pointer import pointer
 
 if TYPE_CHECKING:
     from curation.json.pointer import Tokens
-    from curation.satisfiability.schema_view import Node
+    from curation.schema.locations import SchemaLocation
 
-#: The types; a number is whole or not.
+#: The types of values; a number is `whole` or a `fraction`.
 ALL = frozenset({"null", "boolean", "string", "array", "object", "whole", "fraction"})
 NUMBERS = frozenset({"whole", "fraction"})
 NOTHING: frozenset[str] = frozenset()
+#: Schemas that one value must meet, all at once.
+Goal = tuple["SchemaLocation", ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,32 +25,47 @@ class Proof:
 
     #: The kind of reason.
     name: str
+    #: JSON pointer of what excludes the values.
     pointer: str
+    #: The reason as a clause: `no length is left`.
     why: str
-    #: The schema of which it is proven.
-    place: str = ""
 
     def __str__(self) -> str:
         """Return the proof as one line."""
         return f"{self.pointer or '(root)'}: {self.why} ({self.name})"
 
 
-@dataclass(slots=True)
-class State:
-    """What is left of one goal, and the last reason for which something went."""
+class Conjuncts(NamedTuple):
+    """What a goal comes to once `$ref` and `allOf` are followed."""
 
-    nodes: list[Node]
+    locations: list[SchemaLocation]
+    #: A schema among them that is `false`.
+    false: SchemaLocation | None
+
+
+@dataclass(slots=True)
+class GoalState:
+    """The types that are left of one goal, and why the last of the others went."""
+
+    locations: list[SchemaLocation]
     left: frozenset[str] = ALL
     proof: Proof | None = None
 
-    def keep(self, kinds: frozenset[str], name: str, tokens: Tokens, why: str) -> None:
-        """Keep these types only."""
-        if not self.left <= kinds:
-            self.left &= kinds
+    def keep(self, types: frozenset[str], name: str, tokens: Tokens, why: str) -> None:
+        """Keep these types only.
+
+        Args:
+            types: The types that stay, if they are left.
+            name: The kind of reason for which the others go.
+            tokens: Where the reason stands.
+            why: The reason as a clause.
+        """
+        if not self.left <= types:
+            self.left &= types
             self.proof = Proof(name=name, pointer=pointer(tokens), why=why)
 
-    def drop(self, kinds: frozenset[str], proof: Proof) -> None:
+    def drop(self, types: frozenset[str], proof: Proof) -> None:
         """Drop these types."""
-        if not self.left.isdisjoint(kinds):
-            self.left -= kinds
+        if not self.left.isdisjoint(types):
+            self.left -= types
             self.proof = proof

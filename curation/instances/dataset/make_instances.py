@@ -20,7 +20,7 @@ from curation.instances.model import InstanceKind, InstanceRow
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
-from curation.satisfiability.prove import Answer, answer
+from curation.satisfiability.prove import Satisfiability, satisfiability_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ PROOF = "proof"
 class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     """The instances of one schema, or why there are none."""
 
-    answer: Answer
+    answer: Satisfiability
     #: The dialect it was read in; empty where it was not read.
     dialect: str = ""
     #: An `Obstacle`, `proof`, or how the process ended; empty where satisfiable.
@@ -108,7 +108,7 @@ def make_instances(
     if isinstance(compiled, Rejected):
         reason = str(compiled.reason)
         return SchemaInstances(
-            answer=Answer.UNKNOWN, reason=reason, detail=compiled.detail
+            answer=Satisfiability.UNKNOWN, reason=reason, detail=compiled.detail
         )
     found = find_witnesses(compiled, seed, Budget(count=count))
     if not found.found:
@@ -120,7 +120,7 @@ def make_instances(
         rows += _of_near_misses(compiled, missed)
         covered = measure_coverage(compiled, missed)
     return SchemaInstances(
-        answer=Answer.SATISFIABLE,
+        answer=Satisfiability.SATISFIABLE,
         dialect=compiled.dialect.name,
         instances=tuple(replace(row, number=number) for number, row in enumerate(rows)),
         coverage=covered,
@@ -129,7 +129,9 @@ def make_instances(
 
 def _without(compiled: CompiledSchema, found: Witnesses) -> SchemaInstances:
     """Return the result for a schema of which no witness was found."""
-    answered, proof = answer(compiled.schema, compiled.dialect, has_witness=False)
+    answered, proof = satisfiability_of(
+        compiled.schema, compiled.dialect, has_witness=False
+    )
     return SchemaInstances(
         answer=answered,
         dialect=compiled.dialect.name,

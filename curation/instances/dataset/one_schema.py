@@ -29,7 +29,7 @@ def witnesses(
     validators. Nothing is fetched. Equal arguments give equal instances.
 
         found = witnesses({"type": "integer", "minimum": 3})
-        found.answer                                  # Answer.SATISFIABLE
+        found.answer                                  # Satisfiability.SATISFIABLE
         [row.value for row in found.witnesses]        # [3, 58, ...]
         [(row.value, row.keyword) for row in found.near_misses]
                                                       # [(2, "minimum"), ...]

@@ -21,7 +21,7 @@ from curation.instances.dataset.parquet import (
     MISSING,
     InstanceLedgerRow,
 )
-from curation.satisfiability.prove import Answer
+from curation.satisfiability.prove import Satisfiability
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
@@ -117,14 +117,14 @@ def report_of(build: Path) -> InstanceReport:
 
 def _figures(rows: Sequence[InstanceLedgerRow]) -> Figures:
     with_pairs = [row for row in rows if row.pairs is not None]
-    unknown = [row for row in rows if row.answer == Answer.UNKNOWN]
+    unknown = [row for row in rows if row.answer == Satisfiability.UNKNOWN]
 
     def total(name: str) -> int:
         return sum(getattr(row, name) or 0 for row in rows)
 
     return Figures(
         records=len(rows),
-        satisfiable=sum(row.answer == Answer.SATISFIABLE for row in rows),
+        satisfiable=sum(row.answer == Satisfiability.SATISFIABLE for row in rows),
         witnessed=sum(row.agreed > 0 for row in rows),
         refuted=sum(row.reason == PROOF for row in rows),
         reasons=dict(sorted(Counter(row.reason for row in unknown).items())),
@@ -159,7 +159,7 @@ def _proofs(rows: Sequence[InstanceLedgerRow]) -> Mapping[str, int]:
 def _without(row: InstanceLedgerRow) -> tuple[str, str, str]:
     """Return the name of a record without an agreed witness, and why it has none."""
     name = f"{row.config}/{row.unique_id}"
-    if row.answer == Answer.SATISFIABLE:
+    if row.answer == Satisfiability.SATISFIABLE:
         return name, "disputed", "jsonschema does not accept any witness"
     return name, row.reason, row.detail
 

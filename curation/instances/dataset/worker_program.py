@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.instances.dataset.make_instances import SchemaInstances
-from curation.satisfiability.prove import Answer
+from curation.satisfiability.prove import Satisfiability
 from curation.workers.limits import Limits
 from curation.workers.outcomes import Ending
 from curation.workers.process import Program
@@ -43,7 +43,9 @@ def instances_of(outcome: ProcessResult) -> SchemaInstances:
     if outcome.ending is Ending.OK:
         return msgspec.convert(outcome.answer, SchemaInstances)
     reason = _reason_of(outcome)
-    return SchemaInstances(answer=Answer.UNKNOWN, reason=reason, detail=outcome.detail)
+    return SchemaInstances(
+        answer=Satisfiability.UNKNOWN, reason=reason, detail=outcome.detail
+    )
 
 
 def merged_instances(first: ProcessResult, again: ProcessResult) -> SchemaInstances:

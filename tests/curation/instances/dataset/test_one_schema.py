@@ -8,7 +8,7 @@ import pytest
 
 from curation.instances.dataset.one_schema import witnesses
 from curation.instances.model import InstanceKind
-from curation.satisfiability.prove import Answer
+from curation.satisfiability.prove import Satisfiability
 
 _SCHEMA: dict[str, object] = {"type": "integer", "minimum": 3}
 
@@ -16,7 +16,7 @@ _SCHEMA: dict[str, object] = {"type": "integer", "minimum": 3}
 def test_witnesses_and_near_misses_are_values() -> None:
     """A witness is accepted, and a near miss says which keyword refuses it."""
     found = witnesses(_SCHEMA)
-    assert found.answer is Answer.SATISFIABLE
+    assert found.answer is Satisfiability.SATISFIABLE
     assert found.dialect == "2020-12"
     assert found.witnesses[0].kind == InstanceKind.MINIMAL
     assert all(isinstance(row.value, int) and row.value >= 3 for row in found.witnesses)
@@ -41,21 +41,21 @@ def test_the_count_is_the_most_that_is_looked_for() -> None:
 def test_a_dialect_decides_what_keywords_mean() -> None:
     """`exclusiveMinimum: true` is a schema of draft-04 alone."""
     strict: dict[str, object] = {**_SCHEMA, "exclusiveMinimum": True}
-    assert witnesses(strict, dialect="draft-04").answer is Answer.SATISFIABLE
+    assert witnesses(strict, dialect="draft-04").answer is Satisfiability.SATISFIABLE
     assert witnesses(strict, dialect="2020-12").reason == "unusable"
 
 
 @pytest.mark.parametrize(
     ("schema", "answer", "reason"),
     [
-        (False, Answer.UNSATISFIABLE, "proof"),
-        ("{", Answer.UNKNOWN, "not_json"),
-        ({"$ref": "elsewhere.json"}, Answer.UNKNOWN, "unusable"),
+        (False, Satisfiability.UNSATISFIABLE, "proof"),
+        ("{", Satisfiability.UNKNOWN, "not_json"),
+        ({"$ref": "elsewhere.json"}, Satisfiability.UNKNOWN, "unusable"),
     ],
 )
 def test_without_a_witness_there_is_a_reason(
     schema: dict[str, object] | bool | str,  # noqa: FBT001 (a boolean is a schema)
-    answer: Answer,
+    answer: Satisfiability,
     reason: str,
 ) -> None:
     """What cannot be read or met is no error; the result says why."""
