@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,9 +20,53 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
+    from evaluation.setup.engine_files import EngineFile
     from evaluation.setup.environment_install import InstallPlan
     from evaluation.setup.environments import Environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _EngineStatus:
+    """Whether an engine can be run here, and in which versions."""
+
+    file: EngineFile
+    #: Why it cannot be run; None where it can.
+    reason: str | None
+    #: The version in this Python; None where there is none.
+    installed: str | None
+    environments: list[Environment]
+    #: The line that installs it.
+    install: str
+
+    def versions(self) -> str:
+        """Return the versions that can be run, for a table."""
+        if not self.file.distribution:
+            return "any"
+        here = [f"{self.installed} (here)"] if self.installed else []
+        apart = [environment.version for environment in self.environments]
+        return ", ".join([*here, *apart]) or "none"
+
+    def as_json(self) -> dict[str, Json]:
+        """Return what `--format json` prints."""
+        return {
+            "name": self.file.name,
+            "summary": self.file.about.summary,
+            "licence": self.file.about.licence,
+            "distribution": self.file.distribution,
+            "usable": self.reason is None,
+            "reason": self.reason,
+            "installed": self.installed,
+            "environments": [
+                _environment(environment) for environment in self.environments
+            ],
+            "install": self.install,
+            "options": dict(self.file.options),
+            "presets": {
+                name: dict(options) for name, options in self.file.presets.items()
+            },
+        }
+
 
 app = typer.Typer(
     help="List engines; add and remove isolated environments of their versions.",
@@ -45,19 +90,19 @@ def engines(context: typer.Context, format_: FormatOption = Format.AUTO) -> None
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     if context.invoked_subcommand is not None:
         return
-    described = _described()
+    statuses = _statuses()
     if format_ is Format.JSON:
-        print_json({"engines": described})
+        print_json({"engines": [status.as_json() for status in statuses]})
         return
     rows = [
         (
-            each["name"],
-            _versions(each),
-            each["licence"],
-            each["summary"],
-            each["install"] if not each["usable"] else "",
+            status.file.name,
+            status.versions(),
+            status.file.about.licence,
+            status.file.about.summary,
+            "" if status.reason is None else status.install,
         )
-        for each in described
+        for status in statuses
     ]
     headers = ("engine", "usable versions", "licence", "what it is", "to install it")
     stdout().print(table(headers, rows))
@@ -116,17 +161,17 @@ def remove(spec: _SpecArgument, format_: FormatOption = Format.AUTO) -> None:
 
     gone = remove_environments(spec)
     if format_ is Format.JSON:
-        print_json({"removed": [_environment(each) for each in gone]})
+        print_json({"removed": [_environment(environment) for environment in gone]})
         return
-    for each in gone:
-        show(f"removed {each.engine}=={each.version}")
+    for environment in gone:
+        show(f"removed {environment.engine}=={environment.version}")
 
 
 def _agreed(plan: InstallPlan, *, yes: bool) -> bool:
-    """Say what would be done, and ask for leave.
+    """Print what would be done, and return whether the user agrees.
 
     Raises:
-        BadConfiguration: there is nobody to ask.
+        BadConfiguration: Standard input is no terminal, so no one can be asked.
     """
     packages = ", ".join(f"{name} {version}" for name, version in plan.packages.items())
     say(f"{len(plan.packages)} packages, {_download(plan)}: {packages}")
@@ -148,8 +193,8 @@ def _download(plan: InstallPlan) -> str:
     return f"a download of {about}{plan.download_bytes / 10**6:,.1f} MB"
 
 
-def _described() -> list[dict[str, UntypedJson]]:
-    """Return what is to be said of every engine."""
+def _statuses() -> list[_EngineStatus]:
+    """Return every engine with whether it can be run here."""
     from evaluation.setup.engine_files import engine_paths, find_engine
     from evaluation.setup.environments import (
         NotInstalled,
@@ -160,32 +205,28 @@ def _described() -> list[dict[str, UntypedJson]]:
         is_complete_here,
     )
 
-    described = []
+    statuses = []
     for name in engine_paths():
         file = find_engine(name)
-        used = find_interpreter(file)
+        interpreter = find_interpreter(file)
         here = installed_version(file.distribution)
-        described.append(
-            {
-                "name": name,
-                "summary": file.about.summary,
-                "licence": file.about.licence,
-                "distribution": file.distribution,
-                "usable": not isinstance(used, NotInstalled),
-                "reason": used.reason if isinstance(used, NotInstalled) else None,
-                "installed": here if here and is_complete_here(file) else None,
-                "environments": [
-                    _environment(each) for each in existing_environments(name)
-                ],
-                "install": install_line(file),
-                "options": dict(file.options),
-                "presets": {each: dict(it) for each, it in file.presets.items()},
-            }
+        statuses.append(
+            _EngineStatus(
+                file=file,
+                reason=(
+                    interpreter.reason
+                    if isinstance(interpreter, NotInstalled)
+                    else None
+                ),
+                installed=here if here and is_complete_here(file) else None,
+                environments=existing_environments(name),
+                install=install_line(file),
+            )
         )
-    return described
+    return statuses
 
 
-def _environment(environment: Environment) -> dict[str, UntypedJson]:
+def _environment(environment: Environment) -> dict[str, Json]:
     return {
         "engine": environment.engine,
         "version": environment.version,
@@ -195,15 +236,7 @@ def _environment(environment: Environment) -> dict[str, UntypedJson]:
     }
 
 
-def _versions(described: dict[str, UntypedJson]) -> str:
-    if not described["distribution"]:
-        return "any"
-    here = [f"{described['installed']} (here)"] if described["installed"] else []
-    apart = [each["version"] for each in described["environments"]]
-    return ", ".join([*here, *apart]) or "none"
-
-
 def _tried() -> list[tuple[str, str]]:
     from evaluation.setup.environments import known_versions as rows
 
-    return [(each.engine, each.version) for each in rows()]
+    return [(known.engine, known.version) for known in rows()]

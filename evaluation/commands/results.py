@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.system.option_groups import with_option_groups
 from curation.system.terminal import print_json, say
 from curation.system.terminal import show as print_line
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
@@ -22,7 +24,7 @@ app = typer.Typer(
 )
 
 
-class Form(StrEnum):
+class ExportFormat(StrEnum):
     """What a run is handed on as."""
 
     HTML = "html"
@@ -49,11 +51,11 @@ _TaskOption = Annotated[
 
 
 def opened(folder: Path) -> RecordedRun:
-    """Open a run and tell what in it could not be read.
+    """Open a run, and print which of its rows could not be read.
 
     Raises:
-        NoInput: there is no run.
-        BadData: its header cannot be read.
+        NoInput: There is no run.
+        BadData: Its header cannot be read.
     """
     from evaluation.results.reader import open_run
 
@@ -102,16 +104,14 @@ def show(
     print_tables(tables, format_, {**head, "problems": list(opened_run.problems)})
 
 
-@app.command()
-def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
-    ],
-    task: _TaskOption = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOptions:
+    """What runs are compared with, and when the comparison fails."""
+
     baseline: Annotated[
         Path | None,
         typer.Option(metavar="RUN", help="Hold the runs against this one."),
-    ] = None,
+    ] = None
     fail_under: Annotated[
         float | None,
         typer.Option(
@@ -120,7 +120,7 @@ def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             metavar="PERCENT",
             help="Exit 1 unless so many per cent of the baseline's units are no worse.",
         ),
-    ] = None,
+    ] = None
     fail_slower: Annotated[
         float | None,
         typer.Option(
@@ -129,12 +129,35 @@ def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             help="Exit 1 if compiling or masks surely take more than so many times as "
             "long as in the baseline.",
         ),
-    ] = None,
+    ] = None
     common: Annotated[
         bool,
         typer.Option(help="Leave out what the baseline has and the runs have not."),
-    ] = False,
-    limit: Annotated[int, typer.Option(min=0, help="Units that moved to list.")] = 20,
+    ] = False
+    limit: Annotated[int, typer.Option(min=0, help="Units that moved to list.")] = 20
+
+    @property
+    def gated(self) -> bool:
+        """Whether the comparison can fail."""
+        return self.fail_under is not None or self.fail_slower is not None
+
+    @property
+    def percent(self) -> float:
+        """How many per cent must be no worse: none where only times are asked."""
+        if self.fail_under is not None:
+            return self.fail_under
+        return 100.0 if self.fail_slower is None else 0.0
+
+
+@app.command()
+@with_option_groups
+def compare(
+    *,
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
+    ],
+    task: _TaskOption = None,
+    gate: GateOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Compare engines and runs on the schemas that both were asked.
@@ -151,35 +174,27 @@ def compare(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """
     from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
 
-    gated = fail_under is not None or fail_slower is not None
-    if gated and baseline is None:
+    if gate.gated and gate.baseline is None:
         raise typer.BadParameter(
             "wants --baseline RUN", param_hint="--fail-under, --fail-slower"
         )
-    question = ComparisonRequest(
-        runs=[opened(each) for each in runs],
-        baseline=None if baseline is None else opened(baseline),
+    request = ComparisonRequest(
+        runs=[opened(folder) for folder in runs],
+        baseline=None if gate.baseline is None else opened(gate.baseline),
         tasks=task or [],
-        percent=_percent(fail_under, fail_slower),
-        slower=fail_slower,
-        common_only=common,
-        limit=limit,
+        percent=gate.percent,
+        slower=gate.fail_slower,
+        common_only=gate.common,
+        limit=gate.limit,
     )
-    answer = compare_runs(question)
+    answer = compare_runs(request)
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "gate": answer.holds}
     print_tables(answer.tables, format_, head)
-    if gated and not answer.holds:
+    if gate.gated and not answer.holds:
         say(f"the gate fails: {answer.reason}", style="red")
         raise typer.Exit(1)
-
-
-def _percent(fail_under: float | None, fail_slower: float | None) -> float:
-    """Return how many per cent may not be worse: none where only times are asked."""
-    if fail_under is not None:
-        return fail_under
-    return 100.0 if fail_slower is None else 0.0
 
 
 @app.command()
@@ -202,7 +217,7 @@ def merge(
     from evaluation.results.merging import missing_shards
 
     joined = join(runs, out)
-    left = missing_shards([opened(each) for each in runs])
+    left = missing_shards([opened(folder) for folder in runs])
     if left:
         say(f"not given: shard {', '.join(left)}", style="yellow")
     say(f"{len(joined):,} units in {out}")
@@ -213,7 +228,7 @@ def merge(
 def export(
     run: _RunArgument,
     form: Annotated[
-        Form,
+        ExportFormat,
         typer.Option(
             "--as",
             help="html: a page without scripts; plots: SVG and PNG; csv, parquet: a "
@@ -235,28 +250,32 @@ def export(
         print_line(str(path))
 
 
-def _exported(run: RecordedRun, form: Form, out: Path, tasks: list[str]) -> list[Path]:
-    if form is Form.HTML:
+def _exported(
+    run: RecordedRun, form: ExportFormat, out: Path, tasks: list[str]
+) -> list[Path]:
+    if form is ExportFormat.HTML:
         from evaluation.exports.page import write_page
 
         return [write_page(run, out, tasks)]
-    if form is Form.PLOTS:
+    if form is ExportFormat.PLOTS:
         from evaluation.analysis.run_report import reports
         from evaluation.exports.drawing import draw_all
 
         found = reports(run, tasks)
-        return draw_all((plot for each in found.values() for plot in each.plots), out)
-    if form is Form.MASKBENCH:
+        return draw_all(
+            (plot for report in found.values() for plot in report.plots), out
+        )
+    if form is ExportFormat.MASKBENCH:
         from evaluation.tasks.masks.maskbench_files import write_maskbench
 
         return write_maskbench(run, out)
-    if form is Form.BOWTIE:
+    if form is ExportFormat.BOWTIE:
         from evaluation.tasks.official_suite.bowtie_report import write_bowtie
 
         return write_bowtie(run, out)
     from evaluation.exports.frames import write_csv, write_parquet
 
-    return write_csv(run, out) if form is Form.CSV else write_parquet(run, out)
+    return write_csv(run, out) if form is ExportFormat.CSV else write_parquet(run, out)
 
 
 @app.command()
