@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _T = TypeVar("_T")
 #: Members of a root that a lifted subschema may refer to, or that say what it is.
 _ROOT = ("$schema", "$defs", "definitions")
 
 
-def shrink(
-    value: UntypedJson, still: Callable[[UntypedJson], bool], most: int = 300
-) -> UntypedJson:
+def shrink(value: Json, still: Callable[[Json], bool], most: int = 300) -> Json:
     """Return a smaller value for which `still` holds, after `most` questions at most.
 
     `value` itself is taken to hold; it is returned where nothing smaller does.
@@ -46,11 +44,11 @@ def shrink(
     return value
 
 
-def _text(value: UntypedJson) -> str:
+def _text(value: Json) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _smaller(root: UntypedJson) -> Iterator[UntypedJson]:
+def _smaller(root: Json) -> Iterator[Json]:
     """Yield what is left of a value without some part, the largest parts first."""
     places = sorted(_places(root), key=lambda part: -len(_text(part[1])))
     if isinstance(root, dict):
@@ -65,8 +63,8 @@ def _smaller(root: UntypedJson) -> Iterator[UntypedJson]:
 
 
 def _places(
-    value: UntypedJson, path: tuple[str | int, ...] = ()
-) -> Iterator[tuple[tuple[str | int, ...], UntypedJson]]:
+    value: Json, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], Json]]:
     """Yield every value inside, with its path; no deeper than a stack holds."""
     waiting = [(path, value)]
     while waiting:
@@ -78,15 +76,15 @@ def _places(
             waiting += [((*where, index), inner) for index, inner in enumerate(part)]
 
 
-def _less(value: UntypedJson) -> Iterator[UntypedJson]:
+def _less(value: Json) -> Iterator[Json]:
     """Yield what is left of one value: without halves, then without single parts."""
     if isinstance(value, dict):
         names = list(value)
         for gone in _parts(names):
             yield {name: member for name, member in value.items() if name not in gone}
     elif isinstance(value, list):
-        for gone in _parts(range(len(value))):
-            yield [item for index, item in enumerate(value) if index not in gone]
+        for left_out in _parts(range(len(value))):
+            yield [item for index, item in enumerate(value) if index not in left_out]
     elif isinstance(value, int) and not isinstance(value, bool):
         yield 1
         yield value // 10 if value > 0 else -(-value // 10)
@@ -102,13 +100,15 @@ def _parts(items: Sequence[_T]) -> Iterator[set[_T]]:
         yield set(items)
 
 
-def _with(
-    root: UntypedJson, path: tuple[str | int, ...], value: UntypedJson
-) -> UntypedJson:
+def _with(root: Json, path: tuple[str | int, ...], value: Json) -> Json:
     """Return the root with another value at a path; the root itself stays as it is."""
     if not path:
         return value
     step, *rest = path
-    copy: UntypedJson = list(root) if isinstance(root, list) else dict(root)
-    copy[step] = _with(root[step], tuple(rest), value)
-    return copy
+    if isinstance(root, list) and isinstance(step, int):
+        items = list(root)
+        items[step] = _with(root[step], tuple(rest), value)
+        return items
+    if isinstance(root, dict) and isinstance(step, str):
+        return {**root, step: _with(root[step], tuple(rest), value)}
+    raise TypeError(path)

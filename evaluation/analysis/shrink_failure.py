@@ -22,7 +22,7 @@ from evaluation.setup.environments import install_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Case, InstanceWalk, Row
     from evaluation.results.reader import RecordedRun
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -42,7 +42,7 @@ class Shrunk:
     after: int
     row: Row
 
-    def as_json(self, description: str) -> UntypedJson:
+    def as_json(self, description: str) -> Json:
         """Return it as a file in MaskBench's form."""
         tests = [
             {"valid": walk.valid, "text": walk.text, "data": json.loads(walk.text)}
@@ -100,7 +100,7 @@ def shrunk(case: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
     small = replace(case, walks=() if culprit is None else (culprit,))
     wanted = ask(small)
 
-    def still(schema: UntypedJson) -> bool:
+    def still(schema: Json) -> bool:
         text = json.dumps(schema)
         if not _is_schema(schema, small.walks):
             return False
@@ -126,8 +126,10 @@ def _culprit(case: Case, row: Row) -> InstanceWalk | None:
     return min(found, key=lambda walk: len(walk.text), default=None)
 
 
-def _is_schema(schema: UntypedJson, walks: Sequence[InstanceWalk]) -> bool:
-    """Tell whether it is a schema that says of each text what is said of it."""
+def _is_schema(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
+    """Return whether it is a schema that says of each text what is said of it."""
+    if not isinstance(schema, dict | bool):
+        return False
     try:
         validator = jsonschema_rs.validator_for(schema, validate_formats=True)
         return all(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from evaluation.core.cases import Label
+from curation.core.json_types import UntypedJson
 from evaluation.core.task_settings import TaskSettings
 
 _NS_PER_SECOND = 1_000_000_000
@@ -26,7 +26,7 @@ class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
     version: str | None = None
     preset: str | None = None
     #: All its options, those of the preset included.
-    options: Label | None = None
+    options: dict[str, UntypedJson] | None = None
     #: Options that were said beyond the preset, as they were said.
     assigned: dict[str, str] | None = None
     #: Why it could not be run; None if it could.

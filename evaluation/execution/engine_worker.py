@@ -23,7 +23,7 @@ from evaluation.execution.row_builder import build_row
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import Json
     from curation.workers.process import Child
     from evaluation.core.cases import Case, Row
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -81,7 +81,7 @@ class PendingCase:
     fingerprint: str
     #: Workers that died of it.
     deaths: int = 0
-    answers: list[UntypedJson] = field(default_factory=list)
+    answers: list[Json] = field(default_factory=list)
 
 
 class EngineWorker:
@@ -208,7 +208,7 @@ class EngineWorker:
 
     def _ask(self) -> None:
         """Put all questions of all units to the worker, from the first on."""
-        questions: list[UntypedJson] = []
+        questions: list[Json] = []
         seconds: list[float] = []
         for pending in self._pending:
             pending.answers.clear()
@@ -217,13 +217,16 @@ class EngineWorker:
                 seconds.append(patience)
         self._worker.begin(questions, seconds)
 
-    def _questions(self, pending: PendingCase) -> list[tuple[UntypedJson, float]]:
+    def _questions(self, pending: PendingCase) -> list[tuple[Json, float]]:
         bounds = self._bounds
-        found: list[tuple[UntypedJson, float]] = [
+        found: list[tuple[Json, float]] = [
             ({"compile": pending.case.schema}, bounds.compile_seconds)
         ]
         if pending.tokens:
-            walk = {"walks": pending.tokens, "seconds": bounds.run_seconds}
+            walk: Json = {
+                "walks": [None if ids is None else [*ids] for ids in pending.tokens],
+                "seconds": bounds.run_seconds,
+            }
             found.append((walk, bounds.run_seconds + _GRACE))
         return found
 
@@ -247,7 +250,7 @@ class EngineWorker:
         )
 
 
-def for_worker(tokenizer: TokenizerFiles) -> dict[str, UntypedJson]:
+def for_worker(tokenizer: TokenizerFiles) -> dict[str, Json]:
     """Return what a worker is told of its tokenizer."""
     return {
         "tokens": str(tokenizer.tokens),

@@ -15,7 +15,7 @@ from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.participant import Participant
     from evaluation.execution.plan import RunPlan
 
@@ -23,18 +23,22 @@ if TYPE_CHECKING:
 def header(
     participants: Sequence[Participant],
     plan: RunPlan,
-    data: Mapping[str, UntypedJson],
+    data: Mapping[str, Json],
     limit: int | None,
-    models: Mapping[str, UntypedJson] | None = None,
-) -> dict[str, UntypedJson]:
+    models: Mapping[str, Json] | None = None,
+) -> dict[str, Json]:
     """Return what `run.json` holds; `models` is what is said of whoever writes.
 
     `plan` is the fingerprint of what is asked: two runs with the same one have the
     same units, whichever shard or number of jobs.
     """
     tokenizer = plan.tokenizer
-    sources = {task.name: dict(task.sources()) for task in plan.tasks if task.sources}
-    asked: dict[str, UntypedJson] = {
+    found = {task.name: dict(task.sources()) for task in plan.tasks if task.sources}
+    digests: dict[str, Json] = {
+        name: source["sha256"] for name, source in found.items()
+    }
+    sources: dict[str, Json] = {**found}
+    asked: dict[str, Json] = {
         "code": measuring_digest(),
         "engines": [participant.identity for participant in participants],
         "labels": [participant.label for participant in participants],
@@ -44,9 +48,9 @@ def header(
         "limits": asdict(plan.bounds),
         "settings": asdict(plan.settings),
         "limit": limit,
-        "only": sorted(plan.only),
+        "only": [*sorted(plan.only)],
         "models": dict(models or {}),
-        "sources": {name: source["sha256"] for name, source in sources.items()},
+        "sources": digests,
     }
     return {
         "csbdata": version("csbdata"),

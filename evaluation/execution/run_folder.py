@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Row
 
 HEADER = "run.json"
@@ -59,14 +59,15 @@ class ResultsFolder:
             CannotCreate: there is no room, or no right (exit 73).
         """
         path = self.folder / HEADER
-        header = orjson.loads(path.read_bytes())
-        engines = header.get("engines", [])
-        told = [
-            {**engine, "unavailable": reasons.get(engine["engine"])}
-            for engine in engines
+        header: dict[str, Json] = orjson.loads(path.read_bytes())
+        engines = header.get("engines") or []
+        found: list[Json] = [
+            {**engine, "unavailable": reasons.get(str(engine.get("engine")))}
+            for engine in (engines if isinstance(engines, list) else ())
+            if isinstance(engine, dict)
         ]
-        if told != engines:
-            _write_header(path, {**header, "engines": told})
+        if found != engines:
+            _write_header(path, {**header, "engines": found})
 
     def reproducer(self, name: str) -> Path:
         """Return the path for what shows a failure again."""
@@ -90,7 +91,7 @@ class ResultsFolder:
 
 @contextmanager
 def open_results_folder(
-    folder: Path, header: Mapping[str, UntypedJson]
+    folder: Path, header: Mapping[str, Json]
 ) -> Iterator[ResultsFolder]:
     """Lock the folder and open it, new or with what an earlier try has left.
 
@@ -117,7 +118,7 @@ def open_results_folder(
             raise cannot_write(folder, error) from error
 
 
-def _settle_header(folder: Path, header: Mapping[str, UntypedJson]) -> None:
+def _settle_header(folder: Path, header: Mapping[str, Json]) -> None:
     """Write the header, or see that the one there is of the same run."""
     path = folder / HEADER
     if not path.exists():
@@ -147,7 +148,7 @@ def _settle_header(folder: Path, header: Mapping[str, UntypedJson]) -> None:
         )
 
 
-def _write_header(path: Path, header: Mapping[str, UntypedJson]) -> None:
+def _write_header(path: Path, header: Mapping[str, Json]) -> None:
     with atomic_file(path) as temporary:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
 

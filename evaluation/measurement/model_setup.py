@@ -17,7 +17,7 @@ from evaluation.tokenizers import get_tokenizer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
     from evaluation.execution.run_folder import ResultsFolder
@@ -62,10 +62,10 @@ class Models:
             budget=asked.budget,
         )
 
-    def header(self) -> dict[str, UntypedJson]:
+    def header(self) -> dict[str, Json]:
         """Return what a run's header says of models."""
         asked = self._asked
-        about: dict[str, UntypedJson] = {
+        about: dict[str, Json] = {
             **self.questions.header(),
             "compat": asked.compat,
             "dialect": asked.dialect,

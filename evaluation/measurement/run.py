@@ -21,7 +21,7 @@ from evaluation.tokenizers import get_tokenizer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.core.cases import Sample
     from evaluation.execution.run_folder import ResultsFolder
@@ -71,14 +71,14 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
 
 def plan_run(
     request: RunRequest, progress: Progress
-) -> tuple[RunPlan, dict[str, UntypedJson], int | None]:
+) -> tuple[RunPlan, dict[str, Json], int | None]:
     """Return the plan, what the header says of the data, and the number of samples.
 
     The number is None where only some ids are asked for: a task's own cases may
     have them too.
     """
     tasks = [task_named(name) for name in dict.fromkeys(request.tasks)]
-    about: dict[str, UntypedJson] = {}
+    about: dict[str, Json] = {}
     samples: Callable[[], Iterable[Sample]] = tuple
     count: int | None = None if request.only else 0
     if any(task.needs_data for task in tasks):
@@ -158,7 +158,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     return totals
 
 
-def _name(head: Mapping[str, UntypedJson]) -> str:
+def _name(head: Mapping[str, Json]) -> str:
     name = str(head["plan"])[:12]
     shard = str(head["shard"])
     return name if shard == "1/1" else f"{name}-{shard.replace('/', '-of-')}"

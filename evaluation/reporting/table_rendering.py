@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table as Framed
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.reporting.tables import Cell, Table
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -52,7 +52,7 @@ def as_markdown(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_json(table: Table) -> UntypedJson:
+def as_json(table: Table) -> Json:
     """Return the table for programs: each row an object by column."""
     return {
         "name": table.slug,
@@ -120,7 +120,7 @@ def _spread(table: Table, index: int) -> tuple[str, ...]:
     return ("",)
 
 
-def _fields(cell: Cell, parts: tuple[str, ...]) -> list[UntypedJson]:
+def _fields(cell: Cell, parts: tuple[str, ...]) -> list[Json]:
     value = json_of(cell)
     if isinstance(cell, Missing):
         return [None] * len(parts)

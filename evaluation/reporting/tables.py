@@ -17,7 +17,7 @@ from evaluation.reporting.statistics import wilson
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.reporting.statistics import Interval
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
@@ -67,7 +67,7 @@ class Rate:
             f"({self.count:,} of {self.of:,})"
         )
 
-    def parts(self) -> dict[str, UntypedJson]:
+    def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
         between = self.interval
         return {
@@ -91,7 +91,7 @@ class Duration:
         text = _scaled(self.ns, _UNITS)
         return f"≥ {text}" if self.at_least else text
 
-    def parts(self) -> dict[str, UntypedJson]:
+    def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
         return {"ns": _number(self.ns), "at_least": self.at_least}
 
@@ -106,7 +106,7 @@ class Size:
         """Say it with three figures: `1.25 GiB`."""
         return _scaled(self.bytes, _SIZES)
 
-    def parts(self) -> dict[str, UntypedJson]:
+    def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
         return {"bytes": self.bytes}
 
@@ -127,7 +127,7 @@ class Ratio:
             return text
         return f"{text} [{self.interval.low:.3g}, {self.interval.high:.3g}]"
 
-    def parts(self) -> dict[str, UntypedJson]:
+    def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
         between = self.interval
         return {
@@ -152,7 +152,7 @@ class Shift:
         low, high = 100 * self.interval.low, 100 * self.interval.high
         return f"{text} [{low:+.1f}, {high:+.1f}]"
 
-    def parts(self) -> dict[str, UntypedJson]:
+    def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
         between = self.interval
         return {
@@ -172,7 +172,7 @@ class Missing:
         """Say why."""
         return self.why
 
-    def parts(self) -> dict[str, UntypedJson]:
+    def parts(self) -> dict[str, Json]:
         """Return the reason by name."""
         return {"missing": self.why}
 
@@ -228,7 +228,7 @@ def text_of(cell: Cell) -> str:
     return str(cell)
 
 
-def json_of(cell: Cell) -> UntypedJson:
+def json_of(cell: Cell) -> Json:
     """Return a cell as programs read it; what is missing is null or says why."""
     if isinstance(cell, float):
         return _number(cell)

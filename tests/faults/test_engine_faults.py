@@ -260,7 +260,8 @@ def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
     tmp_path: Path, bare: str
 ) -> None:
     """The same interpreter is enough where a model writes."""
-    known = for_worker(tokenizer(tmp_path))
+    files = tokenizer(tmp_path)
+    known = for_worker(files)
     engine = miniature("accept_all")
     program = Program(
         file=MINIATURES / "accept_all.py",
@@ -268,7 +269,7 @@ def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
         interpreter=bare,
     )
     with EngineSession(
-        program, vocab_size=known["vocab_size"], limits=Limits()
+        program, vocab_size=files.vocab_size, limits=Limits()
     ) as session:
         session.compile("{}", 20.0)
         assert session.compiled().forced == ()

@@ -7,19 +7,19 @@ by engine. What no pattern matches stays unmapped, and is counted as that.
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from curation.core.json_types import UntypedJson
 
 _TABLE: Final = Path(__file__).with_name("refusals.toml")
 #: Characters of a message that are read: a schema may be quoted in it whole.
@@ -114,17 +114,31 @@ def _names(text: str) -> Iterator[str]:
 @cache
 def _messages() -> Mapping[str, Sequence[_Known]]:
     """Return the patterns by engine, in the order of the file."""
-    tables = tomllib.loads(_TABLE.read_text("utf-8"))["message"]
+    tables = msgspec.toml.decode(_TABLE.read_bytes(), type=_MessageFile).message
     found: dict[str, list[_Known]] = {}
     for table in tables:
-        own = found.setdefault(table["engine"], [])
-        own += found[table["like"]] if "like" in table else [_known(table)]
+        own = found.setdefault(table.engine, [])
+        own += found[table.like] if table.like else [table.known()]
     return MappingProxyType(found)
 
 
-def _known(table: Mapping[str, UntypedJson]) -> _Known:
-    return _Known(
-        pattern=re.compile(table["pattern"]),
-        kind=table.get("kind", "keyword"),
-        keywords=tuple(table.get("keywords", ())),
-    )
+class _MessageTable(msgspec.Struct, frozen=True, kw_only=True):
+    """One `[[message]]` of the file."""
+
+    engine: str
+    #: Another engine, whose messages are meant.
+    like: str = ""
+    pattern: str = ""
+    kind: str = "keyword"
+    keywords: tuple[str, ...] = ()
+
+    def known(self) -> _Known:
+        return _Known(
+            pattern=re.compile(self.pattern), kind=self.kind, keywords=self.keywords
+        )
+
+
+class _MessageFile(msgspec.Struct, frozen=True):
+    """The whole file."""
+
+    message: tuple[_MessageTable, ...]

@@ -18,7 +18,7 @@ from evaluation.tasks.declared.report import report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Sample
     from evaluation.core.task_settings import TaskSettings
 
@@ -42,7 +42,7 @@ def cases(samples: Iterable[Sample], _settings: TaskSettings) -> Iterator[Case]:
         )
 
 
-def _formats(sample: Sample) -> list[UntypedJson]:
+def _formats(sample: Sample) -> list[Json]:
     """Return the values of `format`; the schema is read only if it has any."""
     dialect = BY_NAME.get(sample.dialect)
     if "format" not in sample.features or dialect is None:

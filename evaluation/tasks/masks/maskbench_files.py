@@ -14,7 +14,7 @@ import json
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from curation.instances.dataset.maskbench import MaskFile
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
@@ -25,10 +25,10 @@ from evaluation.results.measurements import measure
 from evaluation.results.outcomes import Outcome, engine_is_right, is_judged_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Row
     from evaluation.results.measurements import CaseMeasurement
     from evaluation.results.reader import RecordedRun
@@ -39,6 +39,27 @@ _SECOND_US = 1_000_000
 #: What its runner logs when a process ends so.
 _EXITS = {Result.CRASH: -11, Result.OUT_OF_MEMORY: -6, Result.TIMEOUT: -14}
 _STEP = 1.3
+
+
+class MaskBenchResult(TypedDict, total=False):
+    """The content of one schema's file; times are in microseconds."""
+
+    #: Its runner writes this before it begins; it stays where the process died.
+    pending_file: int
+    id: str
+    ttfm_us: int
+    max_ttfm_us: int
+    masks_us: int
+    max_mask_us: int
+    num_tokens: int
+    num_tests: int
+    all_mask_us: list[int]
+    num_valid_tests: int
+    num_invalid_tests: int
+    #: Why the schema was refused.
+    compile_error: str
+    #: Which instance went wrong last, and how.
+    validation_error: str
 
 
 @dataclass(slots=True)
@@ -83,7 +104,7 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     return [folder / _slug(engine) for engine in totals]
 
 
-def result_of(row: Row) -> dict[str, UntypedJson]:
+def result_of(row: Row) -> MaskBenchResult:
     """Return the content of one schema's file."""
     if row.result in _EXITS or row.result is Result.PROTOCOL_ERROR:
         return {"pending_file": 1}
@@ -91,7 +112,7 @@ def result_of(row: Row) -> dict[str, UntypedJson]:
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     times = [time // _US for time in measured.between_ns]
     ttfm = None if measured.compile_ns is None else measured.compile_ns // _US
-    found: dict[str, UntypedJson] = {
+    found: MaskBenchResult = {
         "id": _file_name(row),
         "ttfm_us": ttfm or 0,
         "max_ttfm_us": ttfm or 0,
@@ -125,7 +146,7 @@ def _validation_error(row: Row) -> str:
 
 
 def _count(
-    totals: _Totals, row: Row, case: CaseMeasurement, content: Mapping[str, UntypedJson]
+    totals: _Totals, row: Row, case: CaseMeasurement, content: MaskBenchResult
 ) -> None:
     totals.schemas += 1
     if row.result in _EXITS:
@@ -166,7 +187,7 @@ def _write_sums(folder: Path, engine: str, totals: _Totals, run: RecordedRun) ->
             temporary.write_text(text, encoding="utf-8")
 
 
-def _meta(engine: str, run: RecordedRun) -> dict[str, UntypedJson]:
+def _meta(engine: str, run: RecordedRun) -> dict[str, Json]:
     participant = run.header.participant(engine)
     return {
         "id": _slug(engine),
@@ -183,7 +204,7 @@ def _meta(engine: str, run: RecordedRun) -> dict[str, UntypedJson]:
     }
 
 
-def _stats(totals: _Totals) -> dict[str, UntypedJson]:
+def _stats(totals: _Totals) -> dict[str, Json]:
     return {
         "ttfm_us": sum(totals.ttfm_us),
         "max_ttfm_us": max(totals.ttfm_us, default=None),
@@ -206,8 +227,8 @@ def _stats(totals: _Totals) -> dict[str, UntypedJson]:
     }
 
 
-def _entries(totals: _Totals) -> dict[str, UntypedJson]:
-    found: dict[str, UntypedJson] = {}
+def _entries(totals: _Totals) -> dict[str, Json]:
+    found: dict[str, Json] = {}
     for name, times in (("TBM", totals.masks_us), ("TTFM", totals.ttfm_us)):
         found[f"{name} avg (us)"] = _mean(times)
         for percent in PERCENTILES:

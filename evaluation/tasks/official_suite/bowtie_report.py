@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Case, InstanceResult, Row
     from evaluation.results.reader import RecordedRun
 
@@ -74,7 +74,7 @@ def _lines(
     config: str,
     rows: list[Row],
     cases: Mapping[tuple[str, str], Case],
-) -> Iterator[UntypedJson]:
+) -> Iterator[Json]:
     yield _header(run, config, rows)
     by_case: dict[str, list[Row]] = {}
     for row in rows:
@@ -87,7 +87,7 @@ def _lines(
     yield {"did_fail_fast": False}
 
 
-def _header(run: RecordedRun, config: str, rows: list[Row]) -> UntypedJson:
+def _header(run: RecordedRun, config: str, rows: list[Row]) -> Json:
     draft = config.partition(" ")[0]
     there = {row.engine for row in rows}
     participants = [engine for engine in run.header.engines if engine.engine in there]
@@ -118,31 +118,29 @@ def _uri(draft: str) -> str:
     return draft if known is None else known.uri
 
 
-def _case(row: Row, case: Case | None) -> UntypedJson:
+def _case(row: Row, case: Case | None) -> Json:
     """Return the case; without schema and instances if the suite has it no more."""
-    tests: list[UntypedJson] = [
+    tests: list[dict[str, Json]] = [
         {"description": str(walk.label.get("description", "")), "valid": walk.valid}
         for walk in row.walks
     ]
-    found: dict[str, UntypedJson] = {
-        "description": str(row.label.get("description", row.id))
-    }
+    found: dict[str, Json] = {"description": str(row.label.get("description", row.id))}
     if case is not None:
         found["schema"] = json.loads(case.schema)
         for test, walk in zip(tests, case.walks, strict=False):
             test["instance"] = json.loads(walk.text)
-    return {**found, "tests": tests}
+    return {**found, "tests": [*tests]}
 
 
-def _result(row: Row) -> dict[str, UntypedJson]:
+def _result(row: Row) -> dict[str, Json]:
     if row.result is Result.OK:
         return {"results": [_judged(walk) for walk in row.walks]}
-    context = {"outcome": row.result, "phase": row.phase, "message": row.detail}
+    context: Json = {"outcome": row.result, "phase": row.phase, "message": row.detail}
     caught = row.result in (Result.COMPILE_ERROR, Result.ERROR)
     return {"context": context, "caught": caught}
 
 
-def _judged(walked: InstanceResult) -> UntypedJson:
+def _judged(walked: InstanceResult) -> Json:
     if walked.verdict in (WalkVerdict.NOT_RUN, WalkVerdict.LIED):
         return {"errored": True, "context": {"message": walked.verdict}}
     return {"valid": walked.verdict is WalkVerdict.ACCEPTED}

@@ -11,6 +11,9 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from curation.core.json_types import Json, UntypedJson
 from curation.download.acquire import Acquired, acquire
 from curation.download.packs import open_pack
 from curation.download.pins import load_pins
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
     from curation.download.acquire import FetchSettings
 
 #: Where the suite's own server would be; nothing is ever asked there.
@@ -57,7 +59,7 @@ class Suite:
     route: str
     pack: Path
 
-    def described(self) -> Mapping[str, UntypedJson]:
+    def described(self) -> Mapping[str, Json]:
         """Return what a run's header says of it."""
         return {
             "archive": self.archive,
@@ -88,7 +90,7 @@ class SuiteCase:
     number: int
     description: str
     #: A Boolean or an object.
-    schema: UntypedJson
+    schema: Json
     tests: tuple[SuiteTest, ...]
     #: Whether it needs a document from the suite's own server.
     remote: bool
@@ -177,37 +179,39 @@ def read_suite_cases(
             continue
         category = rest.removesuffix(".json")
         try:
-            listed = json.loads(pack.read(path))
-            made = [
+            listed = msgspec.convert(json.loads(pack.read(path)), list[_CaseContent])
+            cases = [
                 _case(content, dialect, category, number)
                 for number, content in enumerate(listed)
             ]
-        except (ValueError, LookupError, TypeError) as error:
+        except (ValueError, LookupError, msgspec.ValidationError) as error:
             raise BadData("not a file of the test suite", path) from error
-        yield from made
+        yield from cases
+
+
+class _CaseContent(msgspec.Struct, frozen=True, kw_only=True):
+    """One case as its file has it."""
+
+    description: str
+    schema: UntypedJson
+    tests: tuple[SuiteTest, ...]
 
 
 def _case(
-    given: UntypedJson, dialect: Dialect, category: str, number: int
+    content: _CaseContent, dialect: Dialect, category: str, number: int
 ) -> SuiteCase:
-    tests = tuple(
-        SuiteTest(
-            description=test["description"], data=test["data"], valid=test["valid"]
-        )
-        for test in given["tests"]
-    )
     return SuiteCase(
         draft=dialect.name,
         category=category,
         number=number,
-        description=given["description"],
-        schema=given["schema"],
-        tests=tests,
-        remote=needs_remote(given["schema"], dialect),
+        description=content.description,
+        schema=content.schema,
+        tests=content.tests,
+        remote=needs_remote(content.schema, dialect),
     )
 
 
-def needs_remote(schema: UntypedJson, dialect: Dialect) -> bool:
+def needs_remote(schema: Json, dialect: Dialect) -> bool:
     """Tell whether a schema refers to a document of the suite's server.
 
     What it holds itself under such an identifier is no remote document; a

@@ -22,7 +22,7 @@ from evaluation.tasks.official_suite.report import report
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.core.cases import Sample
     from evaluation.core.task_settings import TaskSettings
     from evaluation.tasks.official_suite.suite import Suite, SuiteCase
@@ -54,7 +54,7 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
             yield from draft_cases(suite, name, optional=optional)
 
 
-def _sources() -> Mapping[str, UntypedJson]:
+def _sources() -> Mapping[str, Json]:
     """Say which suite it is, for the run's header."""
     from curation.download.acquire import FetchSettings  # noqa: PLC0415 - as above
     from evaluation.tasks.official_suite.suite import acquire_suite  # noqa: PLC0415 - as above
@@ -97,7 +97,7 @@ def case_of(suite_case: SuiteCase, suite: str) -> Case:
     )
 
 
-def _said(suite_case: SuiteCase) -> UntypedJson:
+def _said(suite_case: SuiteCase) -> Json:
     """Return the schema with its draft said."""
     if not isinstance(suite_case.schema, dict) or "$schema" in suite_case.schema:
         return suite_case.schema

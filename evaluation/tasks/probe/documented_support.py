@@ -6,7 +6,6 @@ A schema is *theoretically covered* if all its features are declared to be suppo
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -14,10 +13,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.json_types import UntypedJson
 
 _TABLE: Final = Path(__file__).with_name("support.toml")
 #: What stands for a version that no document says.
@@ -70,13 +70,13 @@ class Declaration:
 @cache
 def declarations() -> tuple[Declaration, ...]:
     """Return all declarations, in the order of the file."""
-    return tuple(map(_declaration, _read()["support"]))
+    return tuple(table.declaration() for table in _read().support)
 
 
 @cache
 def features() -> tuple[str, ...]:
     """Return the features of the paper's Figure 4, in its order."""
-    return tuple(_read()["features"])
+    return _read().features
 
 
 def coverage(used: Iterable[str], support: Mapping[str, Support]) -> Support:
@@ -98,22 +98,42 @@ def _support(feature: str, support: Mapping[str, Support]) -> Support:
     return support.get(general, Support.UNKNOWN)
 
 
-def _read() -> dict[str, UntypedJson]:
-    return tomllib.loads(_TABLE.read_text("utf-8"))
+class _SupportTable(msgspec.Struct, frozen=True, kw_only=True):
+    """One `[[support]]` of the file."""
+
+    engines: tuple[str, ...]
+    version: str
+    date: str
+    document: str
+    paper: bool = False
+    yes: tuple[str, ...] = ()
+    partly: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
+    notes: str = ""
+
+    def declaration(self) -> Declaration:
+        levels = {
+            **dict.fromkeys(self.yes, Support.YES),
+            **dict.fromkeys(self.partly, Support.PARTLY),
+            **dict.fromkeys(self.no, Support.NO),
+        }
+        return Declaration(
+            engines=self.engines,
+            version=self.version,
+            date=self.date,
+            document=self.document,
+            paper=self.paper,
+            features=MappingProxyType(levels),
+            notes=" ".join(self.notes.split()),
+        )
 
 
-def _declaration(table: Mapping[str, UntypedJson]) -> Declaration:
-    said = {
-        feature: level
-        for level in (Support.YES, Support.PARTLY, Support.NO)
-        for feature in table.get(level.value, ())
-    }
-    return Declaration(
-        engines=tuple(table["engines"]),
-        version=table["version"],
-        date=table["date"],
-        document=table["document"],
-        paper=table.get("paper", False),
-        features=MappingProxyType(said),
-        notes=" ".join(table.get("notes", "").split()),
-    )
+class _SupportFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole file."""
+
+    features: tuple[str, ...]
+    support: tuple[_SupportTable, ...]
+
+
+def _read() -> _SupportFile:
+    return msgspec.toml.decode(_TABLE.read_bytes(), type=_SupportFile)

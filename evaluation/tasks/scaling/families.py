@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: What a text repeats at most: masks are to be compared, not lengths of texts.
 _MOST: Final = 32
@@ -99,9 +99,7 @@ def families() -> Mapping[str, Family]:
     return {family.name: family for family in listed}
 
 
-def _case(
-    schema: UntypedJson, valid: UntypedJson, invalid: UntypedJson | None
-) -> SizedSchema:
+def _case(schema: Json, valid: Json, invalid: Json | None) -> SizedSchema:
     return SizedSchema(
         schema=json.dumps(schema),
         valid=json.dumps(valid),
@@ -122,26 +120,26 @@ def _depth(size: int) -> SizedSchema:
 
 
 def _enum(size: int) -> SizedSchema:
-    values = [_word(number) for number in range(size)]
+    values: list[Json] = [_word(number) for number in range(size)]
     # Each value is a digest, so that none begins like the others.
     return _case({"enum": values}, values[size // 2], _word(size))
 
 
 def _max_items(size: int) -> SizedSchema:
-    schema = {"type": "array", "items": {"type": "integer"}, "maxItems": size}
-    broken = [7] * (size + 1) if size <= _BROKEN_TO else None
+    schema: Json = {"type": "array", "items": {"type": "integer"}, "maxItems": size}
+    broken: Json = [7] * (size + 1) if size <= _BROKEN_TO else None
     return _case(schema, [7] * min(size, _MOST), broken)
 
 
 def _max_length(size: int) -> SizedSchema:
-    schema = {"type": "string", "maxLength": size}
+    schema: Json = {"type": "string", "maxLength": size}
     broken = _letters(size + 1) if size <= _BROKEN_TO else None
     return _case(schema, _letters(min(size, _MOST)), broken)
 
 
 def _optional(size: int) -> SizedSchema:
     names = [f"p{number}" for number in range(size)]
-    schema = {
+    schema: Json = {
         "type": "object",
         "properties": {name: {"type": "integer"} for name in names},
         "additionalProperties": False,
@@ -151,7 +149,7 @@ def _optional(size: int) -> SizedSchema:
 
 
 def _any_of(size: int) -> SizedSchema:
-    branches = [
+    branches: list[Json] = [
         {
             "type": "object",
             "properties": {

@@ -23,7 +23,7 @@ from tests.evaluation.measuring import BRISK, measured, miniature, request_of, t
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
@@ -41,15 +41,15 @@ def _has_x(value: UntypedJson) -> bool:
 
 def test_a_culprit_is_all_that_is_left() -> None:
     """Whatever stands around it goes: properties, siblings, levels."""
-    names = {f"p{n}": {"type": "string"} for n in range(9)}
-    around = {"title": "t", "properties": names}
-    schema = {"allOf": [around, {"items": {"not": {"x": 1000}, "maxLength": 7}}]}
+    names: Json = {f"p{n}": {"type": "string"} for n in range(9)}
+    around: Json = {"title": "t", "properties": names}
+    schema: Json = {"allOf": [around, {"items": {"not": {"x": 1000}, "maxLength": 7}}]}
     assert shrink(schema, _has_x) == {"x": 1}
 
 
 def test_what_a_part_refers_to_stays() -> None:
     """A lifted subschema keeps the definitions that it needs, and no others."""
-    schema = {
+    schema: Json = {
         "$defs": {"a": {"type": "string"}, "b": {"type": "object"}},
         "properties": {"p": {"$ref": "#/$defs/a"}},
     }
@@ -120,7 +120,8 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
         found = shrunk(_case(schema, *texts), ask, most=60)
     assert json.loads(found.schema) == {"required": ["b"]}
     assert outcome_of(found.row) is Outcome.UNDER_CONSTRAINED
-    assert found.as_json("d")["tests"] == [{"valid": False, "text": "{}", "data": {}}]
+    content: UntypedJson = found.as_json("d")
+    assert content["tests"] == [{"valid": False, "text": "{}", "data": {}}]
 
 
 def test_a_failure_of_a_run_is_asked_for_again(

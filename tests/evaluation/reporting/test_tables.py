@@ -30,6 +30,7 @@ from evaluation.reporting.tables import (
 )
 
 if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
     from evaluation.reporting.tables import Cell
 
 
@@ -90,7 +91,9 @@ def test_a_cell_reads_well(cell: Cell, text: str) -> None:
 
 def test_json_has_every_figure_and_null_for_what_is_missing() -> None:
     """Rates carry count, whole, share and bounds; NaN becomes null, never 0."""
-    (row,) = as_json(_table(Rate(1, 4), math.nan, None, NOT_RUN, Duration(7)))["rows"]
+    table = _table(Rate(1, 4), math.nan, None, NOT_RUN, Duration(7))
+    content: UntypedJson = as_json(table)
+    (row,) = content["rows"]
     assert (row["c0"]["count"], row["c0"]["of"]) == (1, 4)
     assert row["c0"]["share"] == 0.25
     assert (row["c1"], row["c2"]) == (None, None)

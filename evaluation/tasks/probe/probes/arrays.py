@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
-_INTEGER: Final = {"type": "integer"}
-_STRING: Final = {"type": "string"}
+_INTEGER: Final[dict[str, Json]] = {"type": "integer"}
+_STRING: Final[dict[str, Json]] = {"type": "string"}
 _ITEMS, _CONTAINED = "@minmaxItems", "@minmaxContains"
 
 
 def _array(  # noqa: PLR0913, PLR0917 (one parameter a column)
     keyword: str,
-    keywords: dict[str, UntypedJson],
-    valid: list[UntypedJson],
-    violating: list[UntypedJson],
+    keywords: dict[str, Json],
+    valid: list[Json],
+    violating: list[Json],
     note: str = "",
     feature: str = "",
     since: str = "draft-04",

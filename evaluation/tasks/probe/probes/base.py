@@ -17,7 +17,7 @@ from curation.schema.dialects import BY_NAME, DIALECTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
 
@@ -47,16 +47,16 @@ class Probe:
     #: Unique; the keyword, and in brackets what is special.
     name: str
     keyword: str
-    schema: UntypedJson
-    valid: UntypedJson
-    violating: UntypedJson | _Nothing
+    schema: dict[str, Json]
+    valid: Json
+    violating: Json | _Nothing
     #: Its name among the features of the paper's Figure 4; the keyword by default.
     feature: str = ""
     #: The oldest and the newest dialect that have it.
     since: str = DIALECTS[0].name
     until: str = DIALECTS[-1].name
     #: Schemas that `#/$defs/NAME` leads to; they stand at the root.
-    definitions: Mapping[str, UntypedJson] = field(default_factory=dict)
+    definitions: Mapping[str, Json] = field(default_factory=dict)
     contexts: tuple[str, ...] = CONTEXTS
 
     @property
@@ -78,9 +78,9 @@ class PlacedProbe:
     probe: Probe
     context: str
     dialect: str
-    schema: UntypedJson
-    valid: UntypedJson
-    violating: UntypedJson | _Nothing
+    schema: dict[str, Json]
+    valid: Json
+    violating: Json | _Nothing
 
 
 def place_probe(probe: Probe, context: str, dialect: Dialect) -> PlacedProbe:
@@ -95,25 +95,28 @@ def place_probe(probe: Probe, context: str, dialect: Dialect) -> PlacedProbe:
     definitions = dict(probe.definitions)
     if context == "$ref":
         definitions["probe"] = probe.schema
-    whole = {"$schema": dialect.uri, **schema}
+    whole: dict[str, Json] = {"$schema": dialect.uri, **schema}
     if definitions:
         whole["$defs"] = definitions
     return PlacedProbe(
         probe=probe,
         context=context,
         dialect=dialect.name,
-        schema=_said_in(whole, dialect),
+        schema=_in_words_of(dialect, whole),
         valid=_value(probe.valid, context),
-        violating=_value(probe.violating, context),
+        violating=NOTHING
+        if isinstance(probe.violating, _Nothing)
+        else _value(probe.violating, context),
     )
 
 
-def _wrapped(probe: Probe, context: str) -> dict[str, UntypedJson]:
+def _wrapped(probe: Probe, context: str) -> dict[str, Json]:
     inner = probe.schema
     if context == ROOT:
         return dict(inner)
     if context in {"property", "$ref"}:
-        inside = {"$ref": "#/$defs/probe"} if context == "$ref" else inner
+        reference: dict[str, Json] = {"$ref": "#/$defs/probe"}
+        inside = reference if context == "$ref" else inner
         return {"type": "object", "properties": {"a": inside}, "required": ["a"]}
     if context == "item":
         return {"type": "array", "items": inner}
@@ -122,13 +125,13 @@ def _wrapped(probe: Probe, context: str) -> dict[str, UntypedJson]:
     return {context: [inner, {"type": _foreign(probe)}]}
 
 
-def _value(value: UntypedJson | _Nothing, context: str) -> UntypedJson | _Nothing:
-    if value is NOTHING or context not in {"property", "$ref", "item"}:
+def _value(value: Json, context: str) -> Json:
+    if context not in {"property", "$ref", "item"}:
         return value
     return [value] if context == "item" else {"a": value}
 
 
-def _beside(probe: Probe) -> UntypedJson:
+def _beside(probe: Probe) -> dict[str, Json]:
     """Return a schema that adds nothing: the same type, else a mere title."""
     stated = probe.schema.get("type")
     if isinstance(stated, str) and stated in _kinds(probe.valid, probe.violating):
@@ -142,13 +145,16 @@ def _foreign(probe: Probe) -> str:
     return next(kind for kind in _TYPES if kind not in kinds)
 
 
-def _kinds(*values: UntypedJson | _Nothing) -> set[str]:
+def _kinds(*values: Json | _Nothing) -> set[str]:
     """Return the types that all values have in common, or any of them has."""
-    found: list[set[str]] = [_kind(value) for value in values if value is not NOTHING]
-    return set().union(*found)
+    found: set[str] = set()
+    for value in values:
+        if not isinstance(value, _Nothing):
+            found |= _kind(value)
+    return found
 
 
-def _kind(value: UntypedJson) -> set[str]:
+def _kind(value: Json) -> set[str]:
     if value is None:
         return {"null"}
     if isinstance(value, bool):
@@ -160,7 +166,7 @@ def _kind(value: UntypedJson) -> set[str]:
     return {"array" if isinstance(value, list) else "object"}
 
 
-def _said_in(schema: dict[str, UntypedJson], dialect: Dialect) -> UntypedJson:
+def _in_words_of(dialect: Dialect, schema: dict[str, Json]) -> dict[str, Json]:
     """Return the schema in the words of the dialect for definitions and ids."""
     text = json.dumps(schema)
     if dialect.definitions_keyword != "$defs":
@@ -168,4 +174,5 @@ def _said_in(schema: dict[str, UntypedJson], dialect: Dialect) -> UntypedJson:
         text = text.replace('"$defs":', '"definitions":')
     if dialect.id_keyword != "$id":
         text = text.replace('"$id":', f'"{dialect.id_keyword}":')
-    return json.loads(text)
+    words: dict[str, Json] = json.loads(text)
+    return words

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.tasks.probe.probes.base import _Nothing
 
-_INTEGER: Final = {"type": "integer"}
-_STRING: Final = {"type": "string"}
-_KIND: Final = {
+_INTEGER: Final[dict[str, Json]] = {"type": "integer"}
+_STRING: Final[dict[str, Json]] = {"type": "string"}
+_KIND: Final[dict[str, Json]] = {
     "type": "object",
     "properties": {"k": {"enum": ["a", "b"]}, "v": _INTEGER},
     "required": ["k"],
@@ -25,9 +25,9 @@ _KIND: Final = {
 
 def _probe(  # noqa: PLR0913, PLR0917 (one parameter a column)
     keyword: str,
-    schema: dict[str, UntypedJson],
-    valid: UntypedJson,
-    violating: UntypedJson | _Nothing,
+    schema: dict[str, Json],
+    valid: Json,
+    violating: Json | _Nothing,
     note: str = "",
     feature: str = "",
     since: str = "draft-04",

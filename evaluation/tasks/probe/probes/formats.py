@@ -7,9 +7,12 @@ validation 2020-12, sections 7.3, 8 and 9, and the earlier drafts.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evaluation.tasks.probe.probes.base import NOTHING, Probe
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
 
 #: Format: valid, violating, the oldest draft that defines it.
 _FORMATS: Final = {
@@ -34,7 +37,7 @@ _FORMATS: Final = {
     "regex": ("^a+$", "(a", "draft-07"),
 }
 #: Annotation: its value, the oldest draft that has it.
-_ANNOTATIONS: Final = {
+_ANNOTATIONS: Final[dict[str, tuple[Json, str]]] = {
     "title": ("a title", "draft-04"),
     "description": ("a text", "draft-04"),
     "default": ("b", "draft-04"),

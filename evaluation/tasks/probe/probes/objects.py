@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.tasks.probe.probes.base import _Nothing
 
-_INTEGER: Final = {"type": "integer"}
-_A: Final = {"properties": {"a": _INTEGER}}
-_AB: Final = {"properties": {"a": _INTEGER, "b": _INTEGER}}
+_INTEGER: Final[dict[str, Json]] = {"type": "integer"}
+_A: Final[dict[str, Json]] = {"properties": {"a": _INTEGER}}
+_AB: Final[dict[str, Json]] = {"properties": {"a": _INTEGER, "b": _INTEGER}}
 _COUNT: Final = "@minmaxProperties"
 
 
 def _object(  # noqa: PLR0913, PLR0917 (one parameter a column)
     keyword: str,
-    keywords: dict[str, UntypedJson],
-    valid: dict[str, UntypedJson],
-    violating: dict[str, UntypedJson] | _Nothing,
+    keywords: dict[str, Json],
+    valid: dict[str, Json],
+    violating: dict[str, Json] | _Nothing,
     note: str = "",
     feature: str = "",
     since: str = "draft-04",

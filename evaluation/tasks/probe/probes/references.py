@@ -7,19 +7,22 @@ follow, and is not probed.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evaluation.tasks.probe.probes.base import ROOT, Probe
 
-_INTEGER: Final = {"type": "integer"}
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+_INTEGER: Final[dict[str, Json]] = {"type": "integer"}
 _HOME: Final = "https://example.com/probe"
-_NODE: Final = {
+_NODE: Final[dict[str, Json]] = {
     "type": "object",
     "properties": {"v": _INTEGER, "next": {"$ref": "#/$defs/node"}},
     "required": ["v"],
 }
-_CHAIN: Final = {"v": 1, "next": {"v": 2, "next": {"v": 3}}}
-_BROKEN_CHAIN: Final = {"v": 1, "next": {"v": 2, "next": {"v": "x"}}}
+_CHAIN: Final[dict[str, Json]] = {"v": 1, "next": {"v": 2, "next": {"v": 3}}}
+_BROKEN_CHAIN: Final[dict[str, Json]] = {"v": 1, "next": {"v": 2, "next": {"v": "x"}}}
 
 PROBES: Final = (
     Probe(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from evaluation.tasks.probe.probes.base import UNTYPED, Probe
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
-_NAMES: Final = {
+_NAMES: Final[dict[str, tuple[Json, Json]]] = {
     "string": ("a", 1),
     "number": (1.5, "a"),
     "integer": (1, 1.5),
@@ -27,9 +27,9 @@ _NAMES: Final = {
 def _typed(  # noqa: PLR0913, PLR0917 (one parameter a column)
     kind: str,
     keyword: str,
-    argument: UntypedJson,
-    valid: UntypedJson,
-    violating: UntypedJson,
+    argument: Json,
+    valid: Json,
+    violating: Json,
     note: str = "",
     feature: str = "",
     since: str = "draft-04",
