@@ -20,6 +20,7 @@ _MEASURING: Final = (
     "execution/walk_session.py",
     "execution/generation_session.py",
     "execution/row_builder.py",
+    "execution/worker_messages.py",
     "core/cases.py",
 )
 _WRITING: Final = ("generation", "models", "prompts", "servers")

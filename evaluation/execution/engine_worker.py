@@ -19,6 +19,7 @@ from curation.workers.outcomes import MEMORY_WORDS, Ending, ProcessResult
 from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.execution.row_builder import build_row
+from evaluation.execution.worker_messages import CompileQuestion, WalkQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -208,7 +209,7 @@ class EngineWorker:
 
     def _ask(self) -> None:
         """Put all questions of all units to the worker, from the first on."""
-        questions: list[Json] = []
+        questions: list[CompileQuestion | WalkQuestion] = []
         seconds: list[float] = []
         for pending in self._pending:
             pending.answers.clear()
@@ -217,16 +218,16 @@ class EngineWorker:
                 seconds.append(patience)
         self._worker.begin(questions, seconds)
 
-    def _questions(self, pending: PendingCase) -> list[tuple[Json, float]]:
+    def _questions(
+        self, pending: PendingCase
+    ) -> list[tuple[CompileQuestion | WalkQuestion, float]]:
+        """Return the questions of a case, each with its deadline in seconds."""
         bounds = self._bounds
-        found: list[tuple[Json, float]] = [
-            ({"compile": pending.case.schema}, bounds.compile_seconds)
+        found: list[tuple[CompileQuestion | WalkQuestion, float]] = [
+            (CompileQuestion(compile=pending.case.schema), bounds.compile_seconds)
         ]
         if pending.tokens:
-            walk: Json = {
-                "walks": [None if ids is None else [*ids] for ids in pending.tokens],
-                "seconds": bounds.run_seconds,
-            }
+            walk = WalkQuestion(walks=pending.tokens, seconds=bounds.run_seconds)
             found.append((walk, bounds.run_seconds + _GRACE))
         return found
 

@@ -1,7 +1,7 @@
 """From a worker's answers to one row, whatever came of the case.
 
-What arrives from a worker is checked against the types here: an engine shares the
-worker's process, so an answer may be anything.
+What arrives from a worker is checked against its type: an engine shares the worker's
+process, so an answer may be anything.
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 
 from curation.workers.outcomes import Ending, ProcessResult
-from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict, Whole
+from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
+from evaluation.execution.worker_messages import (
+    CompileAnswer,
+    WalkAnswer,
+    WalkedText,
+    WorkerAnswer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,47 +39,6 @@ _MOST_WARNINGS: Final = 50
 #: As the logs of native code begin; rows are the same whenever they are made.
 _CLOCK: Final = re.compile(r"^\[\d\d:\d\d:\d\d\] ")
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
-
-
-class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What every answer of `walk_session.py` says beside what was asked."""
-
-    #: Whether nothing else was given the worker's core.
-    quiet: bool | None = None
-    #: What the engine printed meanwhile.
-    printed: str = ""
-    rss_bytes: Whole | None = None
-
-
-class CompileAnswer(WorkerAnswer, frozen=True, kw_only=True):
-    """The answer to `compile`: how long it took, or why the schema is refused."""
-
-    compile_ns: Whole | None = None
-    refusal: str | None = None
-    warnings: tuple[str, ...] = ()
-
-
-class WalkedText(msgspec.Struct, frozen=True, array_like=True):
-    """One walk in the answer to `walks`; a list on the wire."""
-
-    verdict: WalkVerdict
-    at: Whole | None
-    mask_ns: tuple[Whole, ...]
-    commit_ns: tuple[Whole, ...]
-    forced: Whole | None
-    detail: str
-
-
-class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
-    """The answer to `walks`."""
-
-    #: Of the walks that were begun, in order.
-    walks: tuple[WalkedText, ...] = ()
-    first_mask_ns: Whole | None = None
-    #: What the engine raised, if it did.
-    raised: str = ""
-    #: Says so where the deadline ended the walks.
-    late: str = ""
 
 
 A = TypeVar("A", bound=WorkerAnswer)
