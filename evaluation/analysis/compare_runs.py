@@ -37,13 +37,13 @@ class ComparisonRequest:
     baseline: RecordedRun | None = None
     #: Empty for all that the runs have.
     tasks: Sequence[str] = ()
-    #: Share of the baseline's units that have to be no worse.
+    #: Share of the baseline's cases that have to be no worse.
     percent: float = 100.0
     #: How many times as long anything may take; None for as long as it likes.
     slower: float | None = None
-    #: Whether units that only the baseline has are left out.
+    #: Whether cases that only the baseline has are left out.
     common_only: bool = False
-    #: Units that moved to list.
+    #: Cases that moved to list.
     limit: int = 20
 
 
@@ -64,7 +64,7 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
     """Compare all engines of all runs, or each with its baseline.
 
     Raises:
-        NoInput: there is no unit of the tasks, or nothing to compare with.
+        NoInput: there is no case of the tasks, or nothing to compare with.
         BadConfiguration: an engine has no baseline, or could have several.
     """
     every = [*([question.baseline] if question.baseline else []), *question.runs]

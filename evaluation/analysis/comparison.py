@@ -54,7 +54,7 @@ class ComparedEngine:
 
     @property
     def measurements_by_case(self) -> Mapping[tuple[str, str], CaseMeasurement]:
-        """Its units by config and id."""
+        """Its cases by config and id."""
         return {case.case_key: case for case in self.cases}
 
 
@@ -64,7 +64,7 @@ class PairedEngines:
 
     a: ComparedEngine
     b: ComparedEngine
-    #: Units of a and b with the same config and id, in order.
+    #: Cases of a and b with the same config and id, in order.
     cases: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
 
 
@@ -79,7 +79,7 @@ def criterion_of(task: str) -> Criterion | None:
 
 
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
-    """Return every engine of every run that has units of a task.
+    """Return every engine of every run that has cases of a task.
 
     An engine that is in several runs has the run's name in its label.
     """
@@ -102,7 +102,7 @@ def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEng
 
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
-    """Return two sides with the units of what both were asked."""
+    """Return two sides with the cases of what both were asked."""
     first, second = a.measurements_by_case, b.measurements_by_case
     cases = [(first[key], second[key]) for key in first if key in second]
     return PairedEngines(a=a, b=b, cases=cases)
@@ -183,7 +183,7 @@ def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) ->
     return None if found is None else Shift(*found)
 
 
-#: Name of a time in tables to what of a unit it is.
+#: Name of a time in tables to what of a case it is.
 _TIMES: Mapping[str, Callable[[CaseMeasurement], float | None]] = {
     "to first mask": lambda case: case.compile_ns,
     "first mask": lambda case: case.first_mask_ns,

@@ -1,6 +1,6 @@
-"""The regression gate of an engine's continuous integration: no unit worse than before.
+"""The regression gate of an engine's continuous integration: no case worse than before.
 
-A ratchet over outcomes, as llguidance's own runner has one: a unit may become better
+A ratchet over outcomes, as llguidance's own runner has one: a case may become better
 and may not become worse. Outcomes are ordered by what they do to who uses an engine.
 """
 
@@ -45,23 +45,23 @@ class BaselineComparison:
     pair: PairedEngines
     worse: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
     better: Sequence[tuple[CaseMeasurement, CaseMeasurement]]
-    #: Units of the baseline that were not run now.
+    #: Cases of the baseline that were not run now.
     missing: Sequence[CaseMeasurement]
 
     @property
     def no_worse(self) -> Rate:
-        """Units of the baseline that are no worse now; what is missing is not."""
+        """Cases of the baseline that are no worse now; what is missing is not."""
         of = len(self.pair.a.cases)
         return Rate(of - len(self.worse) - len(self.missing), of)
 
     def holds(self, percent: float) -> bool:
-        """Tell whether at least so many per cent are no worse; of nothing none are."""
+        """Return whether at least this share is no worse; not where nothing was run."""
         rate = self.no_worse
         return rate.of > 0 and 100 * rate.count >= percent * rate.of
 
 
 def rank(case: CaseMeasurement) -> int:
-    """Return the place of a unit's outcome in `RANKS`, 0 the best."""
+    """Return the place of a case's outcome in `RANKS`, 0 the best."""
     if case.passed:
         return 0
     return next(place for place, best in enumerate(RANKS) if case.outcome in best)
@@ -72,7 +72,7 @@ def compare_with_baseline(
 ) -> BaselineComparison:
     """Hold one side against its baseline.
 
-    With `common_only` units that were not run now are no part of the baseline.
+    With `common_only` cases that were not run now are no part of the baseline.
     """
     pair = pair_engines(baseline, now)
     there = {a.case_key for a, _ in pair.cases}
@@ -146,7 +146,7 @@ def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:
 
 
 def moved_table(gates: Sequence[BaselineComparison], limit: int) -> Table:
-    """List the units that became worse, then those that became better."""
+    """List the cases that became worse, then those that became better."""
     moved = list(_moved(gates))
     left = len(moved) - limit
     return Table(

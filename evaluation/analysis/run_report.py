@@ -127,7 +127,7 @@ def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedCase:
-    """One unit that is not as it should be."""
+    """One case that is not as it should be."""
 
     engine: str
     task: str

@@ -60,7 +60,7 @@ class Shrunk:
 def asking(
     participant: EngineUnderTest, tokenizer: TokenizerFiles, bounds: Bounds
 ) -> Iterator[Callable[[Case], Row]]:
-    """Give a function that puts one unit to an engine, whatever becomes of it.
+    """Give a function that puts one case to an engine, whatever becomes of it.
 
     Raises:
         Unavailable: the engine cannot be used here.
@@ -83,13 +83,13 @@ def asking(
 
 
 def shrunk(case: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
-    """Return the smallest schema found that fails as the unit's does.
+    """Return the smallest schema found that fails as the case's does.
 
     Of wrong masks the shortest text that shows one is kept, and every smaller schema
     has to say of it what the whole one says (jsonschema-rs, formats on).
 
     Raises:
-        NoInput: the unit does not fail (any more).
+        NoInput: the case does not fail (any more).
     """
     row = ask(case)
     culprit = _culprit(case, row)
@@ -148,7 +148,7 @@ def _alike(wanted: Row, row: Row) -> bool:
 
 
 def case_of(run: RecordedRun, task: str, name: str) -> Case:
-    """Return a unit of a run, made again from its data.
+    """Return a case of a run, made again from its data.
 
     Raises:
         NoInput: the run's data has it no more.
@@ -170,7 +170,7 @@ def case_of(run: RecordedRun, task: str, name: str) -> Case:
 def engine_of_failure(
     run: RecordedRun, label: str | None, name: str, task: str
 ) -> EngineUnderTest:
-    """Return the engine of a run that failed on a unit, as it took part.
+    """Return the engine of a run that failed on a case, as it took part.
 
     Raises:
         BadConfiguration: there are several, and none is named.

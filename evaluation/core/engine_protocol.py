@@ -42,7 +42,7 @@ class Matcher(Protocol):
         """Take a token; False (or an exception) means that it is refused."""
 
     def may_end(self) -> bool:
-        """Tell whether the text so far is complete: the end token is allowed."""
+        """Return whether the text so far is complete: the end token is allowed."""
 
 
 class ForcingMatcher(Matcher, Protocol):

@@ -1,8 +1,8 @@
-"""One worker of a run, and the units that it is on.
+"""One worker of a run, and the cases that it was given.
 
-A unit is two questions to the worker, compile and walk, each with its deadline. If
-the worker dies, the unit that it was on is tried again in a fresh worker, and blamed
-only if that one dies too.
+A case is two questions to the worker, compile and walk, each with its deadline. If
+the worker dies, the case that it was on is tried again in a fresh worker, and is
+blamed only if that one dies too.
 """
 
 from __future__ import annotations
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
     from evaluation.tokenizers import TokenizerFiles
 
 _HERE = Path(__file__).parent
-#: Times that a unit may end a worker before it is blamed.
+#: Times that a case may end a worker before it is blamed.
 _ATTEMPTS = 2
 #: The same where somebody else killed the worker: the kernel for want of memory
-#: everywhere, or a person. It says little of the unit.
+#: everywhere, or a person. It says little of the case.
 _KILLS = 4
 #: Seconds that a worker has beyond the deadline it keeps itself, token by token.
 _GRACE = 1.0
-_LAST_WORDS = 8 * 1024
+#: Bytes of what a process printed that are kept where it died.
+_MOST_PRINTED = 8 * 1024
 _NEVER = 1 << 40
 #: Libraries that would use more than the one core that they are given.
 ONE_THREAD = dict.fromkeys(
@@ -55,7 +56,7 @@ ONE_THREAD = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What one unit may cost; part of every fingerprint."""
+    """What one case may cost; part of every fingerprint."""
 
     compile_seconds: float = 40.0
     run_seconds: float = 40.0
@@ -74,7 +75,7 @@ class Bounds:
 
 @dataclass(slots=True)
 class PendingCase:
-    """A unit with what its worker has to know, and what it has answered so far."""
+    """A case with what its worker has to know, and what it has answered so far."""
 
     case: Case
     #: Token ids of each walk's text; None where no tokens spell it.
@@ -86,7 +87,7 @@ class PendingCase:
 
 
 class EngineWorker:
-    """One worker and the units that it was given, in order."""
+    """One worker and the cases that it was given, in order."""
 
     def __init__(
         self,
@@ -95,7 +96,14 @@ class EngineWorker:
         bounds: Bounds,
         core: int | None,
     ) -> None:
-        """Say which engine, over which tokens, on which core; nothing is started."""
+        """Prepare; nothing is started yet.
+
+        Args:
+            participant: The engine.
+            tokenizer: Whose tokens are walked.
+            bounds: What one case may cost.
+            core: The core that the process is kept on; None for any.
+        """
         self._participant = participant
         self._bounds = bounds
         self._folder = tempfile.TemporaryDirectory(prefix="csbdata-lane-")
@@ -103,7 +111,7 @@ class EngineWorker:
         setup: dict[str, Json] = {
             "engine": str(participant.file.path),
             "options": dict(participant.options),
-            "tokenizer": for_worker(tokenizer),
+            "tokenizer": tokenizer_setup(tokenizer),
             "checks_commit": participant.file.about.checks_commit,
             "core": core,
         }
@@ -120,11 +128,11 @@ class EngineWorker:
         )
         self._worker = Worker(program, bounds.limits())
         self._pending: deque[PendingCase] = deque()
-        #: Units that the present process has finished.
+        #: Cases that the present process has finished.
         self._served = 0
 
     def __enter__(self) -> Self:
-        """Return the lane."""
+        """Return the worker."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -132,7 +140,7 @@ class EngineWorker:
         self.close()
 
     def close(self) -> None:
-        """Kill the worker, whatever it is doing."""
+        """Kill the worker and remove its files."""
         self._worker.kill()
         self._folder.cleanup()
 
@@ -143,24 +151,24 @@ class EngineWorker:
 
     @property
     def idle(self) -> bool:
-        """Whether every unit given has its row."""
+        """Whether every case given has its row."""
         return not self._pending
 
-    def warm(self) -> None:
+    def start(self) -> None:
         """Start the process, and do not wait until it is ready."""
         self._worker.begin([])
 
     def patience(self) -> float:
-        """Return for how many seconds nothing has to be looked at."""
+        """Return for how many seconds no deadline passes."""
         return self._worker.seconds_to_wait()
 
-    def give(self, jobs: Iterable[PendingCase]) -> None:
-        """Hand over units; `collect` returns their rows, in order."""
-        self._pending.extend(jobs)
+    def give(self, cases: Iterable[PendingCase]) -> None:
+        """Hand over cases; `collect` returns their rows, in order."""
+        self._pending.extend(cases)
         self._ask()
 
     def collect(self) -> list[tuple[Case, Row]]:
-        """Return the units that have become complete since the last call.
+        """Return the cases that have become complete since the last call.
 
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
@@ -170,7 +178,7 @@ class EngineWorker:
             pending = self._pending[0]
             pending.answers.append(outcome.answer)
             if outcome.ending is not Ending.OK:
-                rows += self._bury(pending, outcome)
+                rows += self._handle_death(pending, outcome)
                 break
             if len(pending.answers) == len(self._questions(pending)):
                 rows.append(self._finish(pending, None))
@@ -178,10 +186,10 @@ class EngineWorker:
             self._ask()
         return rows
 
-    def _bury(
+    def _handle_death(
         self, pending: PendingCase, outcome: ProcessResult
     ) -> list[tuple[Case, Row]]:
-        """Blame the unit, or leave it to be tried again in a fresh worker."""
+        """Return the row of a case that ended its worker; none if it is tried again."""
         self._worker.kill()
         fresh, self._served = not self._served, 0
         pending.deaths += 1
@@ -189,7 +197,7 @@ class EngineWorker:
         guilty = pending.deaths >= (_KILLS if killed else _ATTEMPTS)
         rows: list[tuple[Case, Row]] = []
         if guilty or (fresh and not killed) or outcome.ending is Ending.ERROR:
-            rows.append(self._finish(pending, self._with_last_words(outcome)))
+            rows.append(self._finish(pending, self._with_printed(outcome)))
         return rows
 
     def _finish(
@@ -208,7 +216,7 @@ class EngineWorker:
         return pending.case, row
 
     def _ask(self) -> None:
-        """Put all questions of all units to the worker, from the first on."""
+        """Put all questions of all cases to the worker, from the first on."""
         questions: list[CompileQuestion | WalkQuestion] = []
         seconds: list[float] = []
         for pending in self._pending:
@@ -231,28 +239,28 @@ class EngineWorker:
             found.append((walk, bounds.run_seconds + _GRACE))
         return found
 
-    def _with_last_words(self, outcome: ProcessResult) -> ProcessResult:
+    def _with_printed(self, outcome: ProcessResult) -> ProcessResult:
         """Add what the process printed before it died; memory may have been why."""
         try:
             content = self._printed.read_bytes()
             self._printed.unlink()
         except OSError:
             return outcome
-        said = content[-_LAST_WORDS:].decode("utf-8", "replace")
+        printed = content[-_MOST_PRINTED:].decode("utf-8", "replace")
         ending = outcome.ending
-        if ending is Ending.CRASH and any(word in said for word in MEMORY_WORDS):
+        if ending is Ending.CRASH and any(word in printed for word in MEMORY_WORDS):
             ending = Ending.OUT_OF_MEMORY
         return ProcessResult(
             ending=ending,
             detail=outcome.detail,
             signal=outcome.signal,
-            stderr=said + outcome.stderr,
+            stderr=printed + outcome.stderr,
             seconds=outcome.seconds,
         )
 
 
-def for_worker(tokenizer: TokenizerFiles) -> dict[str, Json]:
-    """Return what a worker is told of its tokenizer."""
+def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:
+    """Return what a worker is given of a tokenizer: files and numbers."""
     return {
         "tokens": str(tokenizer.tokens),
         "vocab_size": tokenizer.vocab_size,

@@ -30,7 +30,7 @@ def header(
     """Return what `run.json` holds; `models` is what is said of whoever writes.
 
     `plan` is the fingerprint of what is asked: two runs with the same one have the
-    same units, whichever shard or number of jobs.
+    same cases, whichever shard or number of jobs.
     """
     tokenizer = plan.tokenizer
     found = {task.name: dict(task.sources()) for task in plan.tasks if task.sources}

@@ -28,7 +28,7 @@ class RunPlan:
     bounds: Bounds
     jobs: int = 1
     shard: tuple[int, int] = (1, 1)
-    #: Names of the only units to run, `CONFIG/ID` or `ID`; empty for all.
+    #: Names of the only cases to run, `CONFIG/ID` or `ID`; empty for all.
     only: frozenset[str] = frozenset()
 
     @property
@@ -41,11 +41,11 @@ class RunPlan:
 class RunTotals:
     """What a run came to."""
 
-    #: Units whose row was there already.
+    #: Cases whose row was there already.
     found: int = 0
-    #: Units that were run now.
+    #: Cases that were run now.
     ran: int = 0
-    #: Units at which the machine had something else to do on the core, of these.
+    #: Cases at which the machine had something else to do on the core, of these.
     disturbed: int = 0
     #: Label of an engine to why it could not be run.
     unavailable: dict[str, str] = field(default_factory=dict)

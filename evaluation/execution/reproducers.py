@@ -22,7 +22,7 @@ _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
 
 
 def worth_one(row: Row) -> bool:
-    """Tell whether a row is an engine's defect, rather than its answer."""
+    """Return whether a row is an engine's defect, rather than its answer."""
     return row.result in _SEVERE or any(
         walk.verdict is WalkVerdict.LIED for walk in row.walks
     )
@@ -105,7 +105,7 @@ _LIMITS = {
     "run_seconds": "--run-seconds",
     "memory_mb": "--memory",
 }
-#: Options of a run that are said anew, or say nothing of a single unit.
+#: Options of a run that are said anew, or say nothing of a single case.
 _OWN = frozenset(
     {
         *("--engine", "--preset", "--option", "--tokenizer", "--task", "--id"),

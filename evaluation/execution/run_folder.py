@@ -1,7 +1,7 @@
-"""The folder of a run: a header, and one line a unit, only ever appended.
+"""The folder of a run: a header, and one line a case, only ever appended.
 
 Killed at any moment, the same command goes on: a torn last line is cut off, and a
-unit counts as finished only if a whole line has its fingerprint.
+case counts as finished only if a whole line has its fingerprint.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ResultsFolder:
         """Look at a folder whose lock the caller holds."""
         self.folder = folder
         self._lines = lines
-        #: Fingerprints of the units that are finished.
+        #: Fingerprints of the cases that are finished.
         self.finished = _finished(lines)
         self._file = os.open(lines, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
 

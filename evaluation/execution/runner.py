@@ -1,8 +1,8 @@
-"""The run: every engine, every task, every unit, each into exactly one row.
+"""The run: every engine, every task, every case, each into exactly one row.
 
-Engines and tasks are taken one after the other; the units of one spread over the
-lanes in batches, so that a worker never waits for its next question. What the driver
-does meanwhile (reading, tokens, writing) happens on the cores that are left.
+Engines and tasks are taken one after the other; the cases of one spread over the
+workers in batches, so that a worker never waits for its next question. What this
+process does meanwhile (reading, tokens, writing) happens on the cores that are left.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 #: Turns texts into token ids; None where no tokens spell the text.
 Encode: TypeAlias = "Callable[[Sequence[str]], list[list[int] | None]]"
-#: Units that a worker is given at a time.
+#: Cases that a worker is given at a time.
 _BATCH = 8
 
 
@@ -47,14 +47,14 @@ def run(
     out: ResultsFolder,
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> RunTotals:
-    """Put every unit to every engine and write its row, but for those finished.
+    """Put every case to every engine and write its row, but for those finished.
 
-    An engine that cannot be loaded is told in the tally; the others go on.
+    An engine that cannot be loaded is named in the totals; the others go on.
     """
     totals = RunTotals()
     encode = _encoder(plan.tokenizer)
     own = usable_cores()
-    with _elsewhere(own, plan):
+    with _off_timed_cores(own, plan):
         for participant in participants:
             if participant.unavailable:
                 totals.unavailable[participant.label] = participant.unavailable
@@ -84,15 +84,16 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
             for core in _cores_of(own, plan)
         ]
         if not out.finished:
-            _warm(workers)
+            _start(workers)
         for task in plan.tasks:
             samples = plan.samples() if task.needs_data else ()
-            cases = take_shard(_wanted(task, samples, plan), *plan.shard)
-            mark = _mark(participant, plan, task)
-            late = _Late(task)
+            cases = take_shard(_wanted_cases(task, samples, plan), *plan.shard)
+            mark = _participant_fingerprint(participant, plan, task)
+            late = _TimedOutCases(task)
             left = _unfinished(cases, mark, out, totals, advance)
-            jobs = _pending(_unknown(left, late, out, totals, advance), workers, encode)
-            for case, row in _rows(workers, jobs):
+            asked = _not_repeated(left, late, out, totals, advance)
+            pending = _pending(asked, workers, encode)
+            for case, row in _rows(workers, pending):
                 late.note(case, row)
                 out.write(row)
                 totals.ran += 1
@@ -103,14 +104,16 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
                     totals.reproducers.append(path)
 
 
-def _warm(workers: Sequence[EngineWorker]) -> None:
+def _start(workers: Sequence[EngineWorker]) -> None:
     """Let the workers start while we do something else."""
     for worker in workers:
         if worker.child is None and worker.idle:
-            worker.warm()
+            worker.start()
 
 
-def _wanted(task: Task, samples: Iterable[Sample], plan: RunPlan) -> Iterator[Case]:
+def _wanted_cases(
+    task: Task, samples: Iterable[Sample], plan: RunPlan
+) -> Iterator[Case]:
     for case in task.cases(samples, plan.settings):
         names = {case.id, f"{case.config}/{case.id}"}
         if not plan.only or names & plan.only:
@@ -124,9 +127,9 @@ def _unfinished(
     totals: RunTotals,
     advance: Callable[[int], None],
 ) -> Iterator[tuple[Case, str]]:
-    """Yield the units that have no row yet, with their fingerprints."""
+    """Yield the cases that have no row yet, with their fingerprints."""
     for case in cases:
-        fingerprint = fingerprint_of(mark, case)
+        fingerprint = case_fingerprint(mark, case)
         if fingerprint in out.finished:
             totals.found += 1
             advance(1)
@@ -134,8 +137,8 @@ def _unfinished(
             yield case, fingerprint
 
 
-class _Late:
-    """What has ended at a deadline in one task, for the units that repeat it."""
+class _TimedOutCases:
+    """What has ended at a deadline in one task, for the cases that repeat it."""
 
     def __init__(self, task: Task) -> None:
         self._repeats = task.repeats
@@ -147,21 +150,21 @@ class _Late:
             self._rows[self._repeats(case)] = row
 
     def row_of(self, case: Case, fingerprint: str) -> Row | None:
-        """Return the row of a unit that need not be asked; None for any other."""
+        """Return the row of a case that need not be asked; None for any other."""
         if self._repeats is None or self._repeats(case) not in self._rows:
             return None
         known = self._rows[self._repeats(case)]
         return replace(known, id=case.id, label=case.label, fingerprint=fingerprint)
 
 
-def _unknown(
+def _not_repeated(
     cases: Iterable[tuple[Case, str]],
-    late: _Late,
+    late: _TimedOutCases,
     out: ResultsFolder,
     totals: RunTotals,
     advance: Callable[[int], None],
 ) -> Iterator[tuple[Case, str]]:
-    """Yield the units that have to be asked; write the rows of the others."""
+    """Yield the cases that have to be asked; write the rows of the others."""
     for case, fingerprint in cases:
         row = late.row_of(case, fingerprint)
         if row is None:
@@ -177,7 +180,7 @@ def _pending(
 ) -> Iterator[PendingCase]:
     """Yield what is to do; the workers are started before the first."""
     for case, fingerprint in cases:
-        _warm(workers)
+        _start(workers)
         tokens = encode([walk.text for walk in case.walks]) if case.walks else []
         yield PendingCase(case=case, tokens=tokens, fingerprint=fingerprint)
 
@@ -185,7 +188,7 @@ def _pending(
 def _rows(
     workers: Sequence[EngineWorker], jobs: Iterator[PendingCase]
 ) -> Iterator[tuple[Case, Row]]:
-    """Yield all units with their rows, as they become complete."""
+    """Yield all cases with their rows, as they become complete."""
     ready: deque[PendingCase] = deque()
     exhausted = False
     while True:
@@ -210,15 +213,17 @@ def _rows(
             yield from worker.collect()
 
 
-def fingerprint_of(mark: str, case: Case) -> str:
-    """Return the fingerprint of a row: of the unit, and of all that measures it."""
+def case_fingerprint(mark: str, case: Case) -> str:
+    """Return the fingerprint of a row: of the case, and of all that measures it."""
     walks = [[walk.text, walk.valid, walk.label] for walk in case.walks]
     parts = [mark, case.task, case.config, case.id, case.schema, walks, case.label]
     return sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _mark(participant: EngineUnderTest, plan: RunPlan, task: Task) -> str:
-    """Return the fingerprint of what decides a row, but for the unit."""
+def _participant_fingerprint(
+    participant: EngineUnderTest, plan: RunPlan, task: Task
+) -> str:
+    """Return the fingerprint of what decides a row, but for the case."""
     parts = [
         participant.identity,
         plan.tokenizer.digest,
@@ -242,14 +247,14 @@ def _encoder(tokenizer: TokenizerFiles) -> Encode:
 
 
 def _cores_of(own: Sequence[int], plan: RunPlan) -> list[int | None]:
-    """Return the core of every lane: from the last one down where times count."""
+    """Return the core of every worker: from the last one down where times count."""
     if not plan.timed:
         return [None] * plan.jobs
     return [own[-1 - index % len(own)] for index in range(plan.jobs)]
 
 
 @contextmanager
-def _elsewhere(own: Sequence[int], plan: RunPlan) -> Iterator[None]:
+def _off_timed_cores(own: Sequence[int], plan: RunPlan) -> Iterator[None]:
     """Keep this process off the cores on which times are taken."""
     left = set(own) - {core for core in _cores_of(own, plan) if core is not None}
     if not left or not plan.timed or not hasattr(os, "sched_setaffinity"):

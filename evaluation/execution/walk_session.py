@@ -1,7 +1,7 @@
 """What the process of an engine answers to the runner: compile, and walk.
 
 Loaded by `engine_process.py` in the engine's own environment: of csbdata nothing but
-that file can be imported. Two questions make a unit:
+that file can be imported. Two questions make a case:
 
     {"compile": "<schema>"}              -> {"compile_ns": 1, ...} or {"refusal": "why"}
     {"walks": [[tokens], ...], "seconds": 40.0}
@@ -58,7 +58,7 @@ class WalkSession:
     def warm_up(self) -> None:
         """Have what is done once per process done before anything is timed.
 
-        Whatever comes of it is of no interest, and no unit's fault.
+        Whatever comes of it is of no interest, and no case's fault.
         """
         with contextlib.suppress(Exception):
             grammar = self._engine.compile('{"type": "boolean"}')
@@ -196,7 +196,7 @@ class _Walk:
             self.verdict = _UNFINISHED
 
     def _allowed(self, mask: Any, token: int, index: int) -> bool | None:  # noqa: ANN401 (any buffer)
-        """Tell whether the token is in the mask; None if the mask is too small."""
+        """Return whether the token is in the mask; None if the mask is too small."""
         view = memoryview(mask)
         if view.itemsize != 1:
             view = view.cast("B")
@@ -273,7 +273,7 @@ def answering(
     setup: dict[str, UntypedJson],
     printed: PrintedOutput,
 ) -> Callable[[UntypedJson], UntypedJson]:
-    """Return what answers; from here on nothing is collected but between units."""
+    """Return what answers; from here on nothing is collected but between cases."""
     bench = WalkSession(engine, setup, printed)
     bench.warm_up()
     gc.disable()

@@ -8,7 +8,7 @@ from curation.workers.fingerprint import fingerprint
 from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
-from evaluation.execution.engine_worker import ONE_THREAD, for_worker
+from evaluation.execution.engine_worker import ONE_THREAD, tokenizer_setup
 from evaluation.generation.engine_session import EngineSession
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
@@ -149,7 +149,7 @@ class LocalWriter:
             setup={
                 "engine": str(engine.file.path),
                 "options": dict(engine.options),
-                "tokenizer": for_worker(self._tokenizer),
+                "tokenizer": tokenizer_setup(self._tokenizer),
             },
             interpreter=engine.interpreter,
             environment=ONE_THREAD,

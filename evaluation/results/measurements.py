@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseMeasurement:
-    """One unit, as the tables of a report see it."""
+    """One case, as the tables of a report see it."""
 
     engine: str
     task: str
@@ -68,7 +68,7 @@ class CaseMeasurement:
 
     @property
     def case_key(self) -> tuple[str, str]:
-        """What it has in common with other engines' units: config and id."""
+        """What it has in common with other engines' cases: config and id."""
         return self.config, self.id
 
     @property
@@ -82,7 +82,7 @@ class CaseMeasurement:
 def measure_run(
     run: RunRows, task: str, passes: Criterion | None = None
 ) -> dict[str, list[CaseMeasurement]]:
-    """Return every engine's units, of one task or of all, in the order of the rows.
+    """Return every engine's cases, of one task or of all, in the order of the rows.
 
     `limits` are those of the run's header; `compile_seconds` bounds what was cut off.
     """
@@ -140,7 +140,7 @@ def _right(walks: Sequence[InstanceResult], *, valid: bool) -> Rate:
 def on_what_all_compile(
     sides: Mapping[str, Sequence[CaseMeasurement]],
 ) -> tuple[int, dict[str, list[CaseMeasurement]]]:
-    """Return how many samples every side compiles, and each side's units of these.
+    """Return how many samples every side compiles, and each side's cases of these.
 
     On them times can be compared.
     """
@@ -173,12 +173,12 @@ def first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
 
 
 def between_masks(cases: Iterable[CaseMeasurement]) -> Quantiles:
-    """Return the times between masks, those of all units together."""
+    """Return the times between masks, those of all cases together."""
     return _pooled(case.between_ns for case in cases)
 
 
 def masks_alone(cases: Iterable[CaseMeasurement]) -> Quantiles:
-    """Return the times of the masks without the commits, of all units together."""
+    """Return the times of the masks without the commits, of all cases together."""
     return _pooled(case.mask_ns for case in cases)
 
 

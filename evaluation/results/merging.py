@@ -2,7 +2,7 @@
 
 Only what was asked in the same way is joined: the same version of csbdata, the same
 code, data, tokenizer, limits, settings and machine. An engine may come from one run
-or from several shards; the same unit in two runs must be the same.
+or from several shards; the same case in two runs must be the same.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
 
     Raises:
         BadConfiguration: the runs were not made in the same way; says in what.
-        BadData: two of them have different results of the same unit.
+        BadData: two of them have different results of the same case.
         CannotCreate: `out` is there already, or cannot be written.
     """
     runs = [open_run(folder) for folder in folders]

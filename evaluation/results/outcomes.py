@@ -1,4 +1,4 @@
-"""What a row amounts to: one word for each unit, by the most serious thing in it.
+"""What a row amounts to: one word for each case, by the most serious thing in it.
 
 A schema without instances never counts as passing, and what was never walked is
 never counted as walked.
@@ -23,7 +23,7 @@ COMPLIANT = "compliant"
 
 
 class Outcome(Explained):
-    """One word for one unit."""
+    """One word for one case."""
 
     PASSED = (
         "passed",
@@ -50,12 +50,12 @@ class Outcome(Explained):
 
 
 def is_judged_apart(walked: InstanceResult) -> bool:
-    """Tell whether a walk is measured beside the others and judged apart."""
+    """Return whether a walk is measured beside the others and judged apart."""
     return bool(walked.label.get(APART))
 
 
 def took_schema(row: Row) -> bool:
-    """Tell whether the engine took the schema, whatever came of it then."""
+    """Return whether the engine took the schema, whatever came of it then."""
     return row.result is Result.OK or row.phase not in {"", "compile"}
 
 
@@ -69,7 +69,7 @@ def text_class(row: Row) -> str | None:
 
 
 def engine_is_right(walked: InstanceResult) -> bool | None:
-    """Tell whether the engine was right about a text; None if nobody knows.
+    """Return whether the engine was right about a text; None if nobody knows.
 
     It is right when it lets a valid text be written to the end, the end included,
     and when it blocks an invalid one at a token or at the end.
@@ -80,7 +80,7 @@ def engine_is_right(walked: InstanceResult) -> bool | None:
 
 
 def engine_is_wrong(walked: InstanceResult) -> bool:
-    """Tell whether a walk that counts shows the engine to be wrong about its text."""
+    """Return whether a walk that counts shows the engine to be wrong about its text."""
     return not is_judged_apart(walked) and (
         engine_is_right(walked) is False or walked.verdict is WalkVerdict.LIED
     )

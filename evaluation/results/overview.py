@@ -1,4 +1,4 @@
-"""The tables that any run has: what came of every unit, and what it cost.
+"""The tables that any run has: what came of every case, and what it cost.
 
 A task's own report may show them beside its own; `results show` falls back to them
 for a task that is not installed here.
@@ -103,7 +103,7 @@ def coverage(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
 
 
 def _passed(cases: Iterable[CaseMeasurement]) -> Rate:
-    """Return the units that pass, of those that have instances."""
+    """Return the cases that pass, of those that have instances."""
     tested = [case.passed for case in cases if case.has_instances]
     return Rate(sum(tested), len(tested))
 
@@ -140,7 +140,7 @@ def coverage_by_config(
 
 
 def outcomes(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
-    """Return how many units ended how; each unit once."""
+    """Return how many cases ended how; each case once."""
     counted = _counted(sides)
     occurring = [
         outcome

@@ -2,7 +2,7 @@
 
 The folder may be a killed run's, or one that is still growing: a torn last line is
 left out, a line that is no row is left out and told, and of two rows of the same
-unit the later one counts.
+case the later one counts.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 #: Names in a run's folder.
 HEADER = "run.json"
 LINES = "units-*.jsonl"
-# Units of which walks are held in Python's own objects at a time.
+# Cases of which walks are held in Python's own objects at a time.
 _BATCH = 256
 
-#: Columns of `Run.frame`, one line a unit.
+#: Columns of `Run.frame`, one line a case.
 UNIT_COLUMNS: dict[str, Any] = {
     "engine": pl.String,
     "task": pl.String,
@@ -65,7 +65,7 @@ UNIT_COLUMNS: dict[str, Any] = {
     "label": pl.String,
     "fingerprint": pl.String,
 }
-#: Columns of `Run.walks`, one line a walk; `walk` counts from 0 within its unit.
+#: Columns of `Run.walks`, one line a walk; `walk` counts from 0 within its case.
 WALK_COLUMNS: dict[str, Any] = {
     "engine": pl.String,
     "task": pl.String,
@@ -106,18 +106,18 @@ class RecordedRun:
     raw_header: Mapping[str, UntypedJson]
     #: Lines that are no rows: `file:line: why`.
     problems: tuple[str, ...]
-    #: Rows that a later row of the same unit replaces.
+    #: Rows that a later row of the same case replaces.
     replaced: int
     #: Names of the tasks that have rows, in alphabetical order.
     tasks: tuple[str, ...]
     _places: tuple[_Place, ...] = field(repr=False)
 
     def __len__(self) -> int:
-        """Count the units that have a row."""
+        """Count the cases that have a row."""
         return len(self._places)
 
     def rows(self) -> Iterator[Row]:
-        """Yield each unit's row, by engine, task, config and id; one at a time.
+        """Yield each case's row, by engine, task, config and id; one at a time.
 
         Raises:
             NoInput: a file has gone since.
@@ -135,7 +135,7 @@ class RecordedRun:
                 yield row_of(line)
 
     def frame(self) -> pl.DataFrame:
-        """Return one line for each unit (`UNIT_COLUMNS`), without single times."""
+        """Return one line for each case (`UNIT_COLUMNS`), without single times."""
         cases = [_case(row) for row in self.rows()]
         return pl.DataFrame(cases, schema=UNIT_COLUMNS, orient="row")
 
@@ -205,7 +205,7 @@ def _gone(path: Path, error: OSError) -> NoInput:
 
 
 def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _Place] | str]:
-    """Yield each line's unit and place, or what is wrong with it."""
+    """Yield each line's case and place, or what is wrong with it."""
     try:
         with path.open("rb") as file:
             offset = 0

@@ -19,7 +19,7 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.task_settings import TaskSettings
-from evaluation.execution.engine_worker import for_worker
+from evaluation.execution.engine_worker import tokenizer_setup
 from evaluation.execution.header import header
 from evaluation.execution.run_folder import open_results_folder
 from evaluation.execution.runner import run
@@ -261,7 +261,7 @@ def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
 ) -> None:
     """The same interpreter is enough where a model writes."""
     files = tokenizer(tmp_path)
-    known = for_worker(files)
+    known = tokenizer_setup(files)
     engine = miniature("accept_all")
     program = Program(
         file=MINIATURES / "accept_all.py",

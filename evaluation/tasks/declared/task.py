@@ -26,7 +26,7 @@ NAME: Final = "declared"
 
 
 def cases(samples: Iterable[Sample], _settings: TaskSettings) -> Iterator[Case]:
-    """Yield one unit a sample, without texts."""
+    """Yield one case a sample, without texts."""
     for sample in samples:
         yield Case(
             task=NAME,

@@ -25,7 +25,7 @@ NAME: Final = "masks"
 
 
 def cases(samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
-    """Yield one unit a sample, with all its instances."""
+    """Yield one case a sample, with all its instances."""
     for sample in samples:
         walks = [_walk(instance) for instance in sample.instances]
         for instance in sample.instances:

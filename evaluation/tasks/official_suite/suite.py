@@ -212,7 +212,7 @@ def _case(
 
 
 def needs_remote(schema: Json, dialect: Dialect) -> bool:
-    """Tell whether a schema refers to a document of the suite's server.
+    """Return whether a schema refers to a document of the suite's server.
 
     What it holds itself under such an identifier is no remote document; a
     metaschema of its own in `$schema` is one.

@@ -33,7 +33,7 @@ _LEFT_OUT: Final = frozenset({"format"})
 
 
 def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
-    """Yield a unit for every case of `drafts` (2020-12), `optional` ones after.
+    """Yield every case of the suite of `drafts` (2020-12), `optional` ones after.
 
     Raises:
         BadConfiguration: a draft that the suite does not have.
@@ -55,16 +55,16 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
 
 
 def _sources() -> Mapping[str, Json]:
-    """Say which suite it is, for the run's header."""
+    """Return which suite it is, for the run's header."""
     from curation.download.acquire import FetchSettings  # noqa: PLC0415 - as above
     from evaluation.tasks.official_suite.suite import acquire_suite  # noqa: PLC0415 - as above
 
-    # The header is made before any unit: what takes time is told here, once.
+    # The header is made before any case: what takes time is said here, once.
     return acquire_suite(FetchSettings.from_environment(), say).described()
 
 
 def draft_cases(suite: Suite, draft: str, *, optional: bool) -> Iterator[Case]:
-    """Yield the units of one draft's cases, mandatory or optional."""
+    """Yield what is asked of engines for one draft, mandatory or optional."""
     from evaluation.tasks.official_suite.suite import read_suite_cases  # noqa: PLC0415 (not every run needs it)
 
     for suite_case in read_suite_cases(suite, draft, optional=optional):
@@ -73,12 +73,17 @@ def draft_cases(suite: Suite, draft: str, *, optional: bool) -> Iterator[Case]:
 
 
 def case_of(suite_case: SuiteCase, suite: str) -> Case:
-    """Return the unit of one case; `suite` names the archive it is from."""
+    """Return what is asked of engines for one case of the suite.
+
+    Args:
+        suite_case: The case.
+        suite: The archive that it is from, with its commit.
+    """
     return Case(
         task=NAME,
         id=suite_case.id,
         config=f"{suite_case.draft}{' optional' if suite_case.optional else ''}",
-        schema=json.dumps(_said(suite_case)),
+        schema=json.dumps(_schema_with_draft(suite_case)),
         walks=tuple(
             InstanceWalk(
                 text=json.dumps(test.data),
@@ -97,8 +102,8 @@ def case_of(suite_case: SuiteCase, suite: str) -> Case:
     )
 
 
-def _said(suite_case: SuiteCase) -> Json:
-    """Return the schema with its draft said."""
+def _schema_with_draft(suite_case: SuiteCase) -> Json:
+    """Return the schema, with `$schema` where it has none and can have it."""
     if not isinstance(suite_case.schema, dict) or "$schema" in suite_case.schema:
         return suite_case.schema
     return {"$schema": BY_NAME[suite_case.draft].uri, **suite_case.schema}

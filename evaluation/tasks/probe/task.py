@@ -1,6 +1,6 @@
 """Task `probe`: is every keyword enforced, in every place that it can stand?
 
-A unit is one probe in one context (`evaluation.tasks.probe.probes`): its schema, and
+A case is one probe in one context (`evaluation.tasks.probe.probes`): its schema, and
 the two values, of which one must be possible to generate and the other not.
 """
 
@@ -30,7 +30,7 @@ NAME: Final = "probe"
 
 
 def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
-    """Yield a unit for every probe in every context.
+    """Yield a case for every probe in every context.
 
     In the dialects of the setting `drafts`; without it, each probe in the newest
     dialect that has it. Raises `BadConfiguration` for a draft that is none.
@@ -43,7 +43,7 @@ def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
 
 
 def case_of(placed_probe: PlacedProbe) -> Case:
-    """Return the unit of one probe in one context."""
+    """Return the case of one probe in one context."""
     walks = [InstanceWalk(text=_text(placed_probe.valid), valid=True)]
     if placed_probe.violating is not NOTHING:
         label = {"keyword": placed_probe.probe.keyword}

@@ -28,7 +28,7 @@ REPEATS: Final = 3
 
 
 def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
-    """Yield a unit for every family, size and repetition; small sizes first.
+    """Yield a case for every family, size and repetition; small sizes first.
 
     The settings `families` (a list of names), `largest` (no size above it) and
     `repeats` choose.
