@@ -142,17 +142,17 @@ def _print_made(target: str, made: SchemaInstances) -> None:
 def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
     from curation.instances.dataset.build_records import Records
     from curation.instances.dataset.grade_files import (
-        graded,
+        count_grades,
+        grade_all,
         read_schemas_to_grade,
-        tally,
     )
     from curation.system.progress import Quiet, Shown
 
     questions = read_schemas_to_grade(file, Records(build))
     progress = Quiet() if format_ is Format.JSON else Shown()
     with progress.bar("Grading") as advance:
-        answers = graded(questions, jobs=jobs, progress=advance)
-    figures = tally(answers)
+        answers = grade_all(questions, jobs=jobs, progress=advance)
+    figures = count_grades(answers)
     if format_ is Format.JSON:
         print_json(
             {

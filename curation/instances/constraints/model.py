@@ -11,8 +11,8 @@ from curation.instances.constraints.keyword_values import (
     item_keywords,
     object_of,
 )
-from curation.instances.scalars.numbers import NumberShape
-from curation.instances.scalars.strings import StringShape, matches
+from curation.instances.scalars.numbers import NumberConstraints
+from curation.instances.scalars.strings import StringConstraints, matches
 from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
@@ -87,9 +87,9 @@ class Conjunction:
     #: What each property must meet, as far as asked.
     members: dict[str, Goals | None] = field(default_factory=dict)
     #: What strings and numbers must meet, by what was asked for.
-    scalar_shapes: dict[tuple[bool | None, str], NumberShape | StringShape] = field(
-        default_factory=dict
-    )
+    scalar_shapes: dict[
+        tuple[bool | None, str], NumberConstraints | StringConstraints
+    ] = field(default_factory=dict)
     #: What `likely_types` has found.
     likely: tuple[str, ...] | None = None
     #: What `admitted_examples` has found.
@@ -108,7 +108,7 @@ class Conjunction:
             or self.impossible
         )
 
-    def number(self, *, integer: bool, name: str) -> NumberShape:
+    def number(self, *, integer: bool, name: str) -> NumberConstraints:
         """Return what a number must meet.
 
         Args:
@@ -116,8 +116,8 @@ class Conjunction:
             name: The name of the property, a hint for realistic values.
         """
         found = self.scalar_shapes.get((integer, name))
-        if not isinstance(found, NumberShape):
-            found = self.scalar_shapes[integer, name] = NumberShape(
+        if not isinstance(found, NumberConstraints):
+            found = self.scalar_shapes[integer, name] = NumberConstraints(
                 integer=integer,
                 minimum=self.minimum,
                 maximum=self.maximum,
@@ -129,15 +129,15 @@ class Conjunction:
             )
         return found
 
-    def string(self, *, name: str) -> StringShape:
+    def string(self, *, name: str) -> StringConstraints:
         """Return what a string must meet.
 
         Args:
             name: The name of the property, a hint for realistic values.
         """
         found = self.scalar_shapes.get((None, name))
-        if not isinstance(found, StringShape):
-            found = self.scalar_shapes[None, name] = StringShape(
+        if not isinstance(found, StringConstraints):
+            found = self.scalar_shapes[None, name] = StringConstraints(
                 min_length=self.min_length,
                 max_length=self.max_length,
                 patterns=tuple(self.patterns),
@@ -177,7 +177,7 @@ class Conjunction:
         locations += [
             child(part, ("patternProperties", pattern))
             for pattern in object_of(schema, "patternProperties")
-            if matches(StringShape(patterns=(pattern,)), name)
+            if matches(StringConstraints(patterns=(pattern,)), name)
         ]
         if locations:
             return locations, True

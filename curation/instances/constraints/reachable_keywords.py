@@ -207,8 +207,8 @@ def _names(compiled: CompiledSchema, conjunction: Conjunction) -> list[str]:
 
 def _matching_name(pattern: str) -> str | None:
     """Return a name that a pattern of `patternProperties` matches, or None."""
-    shape = strings.StringShape(patterns=(pattern,))
-    return strings.choose(shape, random.Random(0))  # noqa: S311 - no secret
+    shape = strings.StringConstraints(patterns=(pattern,))
+    return strings.make_string(shape, random.Random(0))  # noqa: S311 - no secret
 
 
 def _extra_name(
@@ -218,8 +218,8 @@ def _extra_name(
     patterns: tuple[str, ...],
 ) -> str | None:
     """Return a name that is not declared and that no pattern matches, or None."""
-    shape = strings.StringShape(not_patterns=patterns)
-    drawn = strings.choose(shape, random.Random(1))  # noqa: S311 - no secret
+    shape = strings.StringConstraints(not_patterns=patterns)
+    drawn = strings.make_string(shape, random.Random(1))  # noqa: S311 - no secret
     for name in (*_EXTRA_NAMES, drawn):
         if (
             name is not None

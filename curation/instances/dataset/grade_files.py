@@ -80,8 +80,8 @@ def read_schemas_to_grade(path: Path, records: Records) -> list[SchemaToGrade]:
         BadData: it is neither of the formats.
     """
     if path.is_dir() or _is_maskbench(path):
-        return [_of_maskbench(file) for file in paths_of(path)]
-    return list(_of_lines(path, records))
+        return [_read_maskbench(file) for file in paths_of(path)]
+    return list(_read_lines(path, records))
 
 
 def _is_maskbench(path: Path) -> bool:
@@ -95,7 +95,7 @@ def _is_maskbench(path: Path) -> bool:
     return isinstance(found, dict) and "tests" in found
 
 
-def _of_maskbench(path: Path) -> SchemaToGrade:
+def _read_maskbench(path: Path) -> SchemaToGrade:
     file = read_file(path)
     return SchemaToGrade(
         config=file.split,
@@ -110,7 +110,7 @@ def _of_maskbench(path: Path) -> SchemaToGrade:
     )
 
 
-def _of_lines(path: Path, records: Records) -> Iterator[SchemaToGrade]:
+def _read_lines(path: Path, records: Records) -> Iterator[SchemaToGrade]:
     found: dict[tuple[str, str], SchemaToGrade] = {}
     with path.open("rb") as lines:
         for number, line in enumerate(lines, 1):
@@ -119,7 +119,7 @@ def _of_lines(path: Path, records: Records) -> Iterator[SchemaToGrade]:
                 row = _row(line, place)
                 key = (str(row.get("config", "")), _name_of(row, place))
                 if key not in found:
-                    found[key] = _questions(row, *key, records)
+                    found[key] = _schema_of(row, *key, records)
                 found[key].given.append(_given(row, place))
     yield from found.values()
 
@@ -153,7 +153,7 @@ def _given(row: dict[str, Json], place: str) -> GivenInstance:
     raise BadData("neither text nor data", place)
 
 
-def _questions(
+def _schema_of(
     row: dict[str, Json], config: str, name: str, records: Records
 ) -> SchemaToGrade:
     if "json_schema" in row:
@@ -170,7 +170,7 @@ def _questions(
     )
 
 
-def graded(
+def grade_all(
     questions: Sequence[SchemaToGrade],
     *,
     jobs: int,
@@ -233,10 +233,10 @@ class GradingFigures:
         return self.agreeing / self.labelled if self.labelled else None
 
 
-def tally(answers: Sequence[GradedSchema]) -> GradingFigures:
+def count_grades(schemas: Sequence[GradedSchema]) -> GradingFigures:
     """Count what was graded."""
     count: Counter[str] = Counter()
-    for schema in answers:
+    for schema in schemas:
         count["unusable"] += bool(schema.graded.error)
         grades = schema.graded.grades
         count["with_valid"] += any(
@@ -251,9 +251,9 @@ def tally(answers: Sequence[GradedSchema]) -> GradingFigures:
             count["refused"] += known is False
             count["single"] += known is False and grade.keyword != "mixed"
     return GradingFigures(
-        schemas=len(answers),
+        schemas=len(schemas),
         unusable=count["unusable"],
-        instances=sum(len(schema.asked.given) for schema in answers),
+        instances=sum(len(schema.asked.given) for schema in schemas),
         labelled=count["labelled"],
         agreeing=count["agreeing"],
         judged_by_both=count["both"],

@@ -112,12 +112,12 @@ def make_instances(
         )
     found = find_witnesses(compiled, seed, Budget(count=count))
     if not found.found:
-        return _without(compiled, found)
-    rows = [_of_witness(compiled, witness, lean=lean) for witness in found.found]
+        return _without_witness(compiled, found)
+    rows = [_witness_row(compiled, witness, lean=lean) for witness in found.found]
     covered = None
     if not lean:
         missed = find_near_misses(compiled, found.found, seed)
-        rows += _of_near_misses(compiled, missed)
+        rows += _near_miss_rows(compiled, missed)
         covered = measure_coverage(compiled, missed)
     return SchemaInstances(
         answer=Satisfiability.SATISFIABLE,
@@ -127,7 +127,7 @@ def make_instances(
     )
 
 
-def _without(compiled: CompiledSchema, found: Witnesses) -> SchemaInstances:
+def _without_witness(compiled: CompiledSchema, found: Witnesses) -> SchemaInstances:
     """Return the result for a schema of which no witness was found."""
     answered, proof = satisfiability_of(
         compiled.schema, compiled.dialect, has_witness=False
@@ -140,7 +140,7 @@ def _without(compiled: CompiledSchema, found: Witnesses) -> SchemaInstances:
     )
 
 
-def _of_witness(
+def _witness_row(
     compiled: CompiledSchema, witness: Witness, *, lean: bool
 ) -> InstanceRow:
     return _row(
@@ -150,7 +150,7 @@ def _of_witness(
     )
 
 
-def _of_near_misses(
+def _near_miss_rows(
     compiled: CompiledSchema, missed: Sequence[NearMiss]
 ) -> list[InstanceRow]:
     """Return the rows of near misses; jsonschema judges one for each keyword."""

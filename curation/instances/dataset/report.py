@@ -226,19 +226,21 @@ def rows_of(report: InstanceReport) -> Iterator[tuple[str, ...]]:
         keywords = figures.keywords - figures.keywords_implied
         yield (
             config,
-            _of(figures.witnessed, figures.records),
+            _count_of(figures.witnessed, figures.records),
             f"{figures.refuted:,}",
             ", ".join(f"{name} {count:,}" for name, count in figures.reasons.items()),
-            _of(figures.keywords_covered, keywords),
+            _count_of(figures.keywords_covered, keywords),
             f"{figures.keywords_implied:,}",
-            _of(figures.pairs_covered, figures.pairs_possible),
+            _count_of(figures.pairs_covered, figures.pairs_possible),
             f"{figures.pairs_implied:,}",
             f"{figures.pairs - figures.pairs_implied - figures.pairs_possible:,}",
-            _of(figures.judged_by_both - figures.disputed, figures.judged_by_both),
+            _count_of(
+                figures.judged_by_both - figures.disputed, figures.judged_by_both
+            ),
         )
 
 
-def _of(count: int, total: int) -> str:
+def _count_of(count: int, total: int) -> str:
     share = _share(count, total)
     return "-" if share is None else f"{count:,} of {total:,} ({100 * share:.2f} %)"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import Atom
 from curation.instances.constraints.keyword_values import names_of, object_of
-from curation.instances.scalars.strings import StringShape, matches
+from curation.instances.scalars.strings import StringConstraints, matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,8 @@ def _declares_all(question: ImplicationQuestion, part: SchemaLocation) -> bool:
         return all(
             name in declared
             or any(
-                matches(StringShape(patterns=(pattern,)), name) for pattern in patterns
+                matches(StringConstraints(patterns=(pattern,)), name)
+                for pattern in patterns
             )
             for name in allowed.values
             if isinstance(name, str)

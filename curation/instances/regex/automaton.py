@@ -175,7 +175,7 @@ class Automaton:
                 self._states.clear()
         return state.accepting
 
-    def sample(
+    def draw(
         self, rng: random.Random, least: int, most: int | None, steps: int
     ) -> str | None:
         """Return one of those texts with that many characters, or None.

@@ -145,7 +145,7 @@ def _inverse(ranges: Ranges) -> Ranges:
     return normal(gaps)
 
 
-def of(characters: str) -> CharSet:
+def set_of(characters: str) -> CharSet:
     """Return the set of some characters."""
     return CharSet(normal((ord(character), ord(character)) for character in characters))
 

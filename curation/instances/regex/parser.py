@@ -149,7 +149,7 @@ class _PatternReader:
             return _chars(character_sets.DOT)
         if character == "\\":
             return self._escape()
-        return _chars(character_sets.of(character))
+        return _chars(character_sets.set_of(character))
 
     def _group(self) -> PatternNode:
         for opening, ahead, negative in _LOOKS:

@@ -209,7 +209,7 @@ def _word_of(count: int, rng: random.Random) -> str:
     return word[:count]
 
 
-def sample(
+def draw_text(
     pattern: trees.Pattern, rng: random.Random, want: int | None = None
 ) -> str | None:
     """Return a string of a pattern, of about as many characters as wanted.

@@ -71,7 +71,7 @@ def _zoned_clock(rng: random.Random) -> str:
     return realistic.clock(rng) + "Z"
 
 
-_MAKERS: Final[dict[str, Callable[[random.Random], str]]] = {
+_SAMPLERS: Final[dict[str, Callable[[random.Random], str]]] = {
     "date-time": realistic.instant,
     "date": realistic.day,
     "time": _zoned_clock,
@@ -150,9 +150,9 @@ def is_asserted(name: str) -> bool:
     return name in PATTERNS
 
 
-def sample(name: str, rng: random.Random) -> str:
+def formatted_text(name: str, rng: random.Random) -> str:
     """Return a string of a format, or for a word that is none, as for a property."""
-    make = _MAKERS.get(name)
+    make = _SAMPLERS.get(name)
     return make(rng) if make else realistic.text(name, rng)
 
 

@@ -43,7 +43,7 @@ _FORMATS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NumberShape:
+class NumberConstraints:
     """Everything that applies to one number."""
 
     integer: bool = False
@@ -71,24 +71,25 @@ def _exact(number: Number) -> Fraction:
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
-def choose(shape: NumberShape, rng: random.Random) -> Number | None:
-    """Return a number of that shape, or None where none is known."""
-    for grid in _plan(shape):
+def make_number(constraints: NumberConstraints, rng: random.Random) -> Number | None:
+    """Return a number within constraints, or None where none is known."""
+    for grid in _plan(constraints):
         for draw in range(_DRAWS):
             value = _drawn(grid, rng, draw)
-            if value is not None and fits(shape, value):
+            if value is not None and fits(constraints, value):
                 return value
     return None
 
 
 @lru_cache(maxsize=4096)
-def _plan(shape: NumberShape) -> tuple[_Grid, ...]:
+def _plan(constraints: NumberConstraints) -> tuple[_Grid, ...]:
     """Return where to look for such a number, the more natural first."""
     try:
-        low, high = _bounds(shape)
-        step = _common(shape.multiples, integer=shape.integer)
+        low, high = _bounds(constraints)
+        step = _common(constraints.multiples, integer=constraints.integer)
         grids = [
-            _grid(size, low, high, shape) for size in _steps(step, low, high, shape)
+            _grid(size, low, high, constraints)
+            for size in _steps(step, low, high, constraints)
         ]
     except (ValueError, OverflowError, ZeroDivisionError):
         return ()
@@ -101,15 +102,15 @@ def _bound(number: Number) -> tuple[Fraction, ...]:
     return (read,) if abs(number) < _EXACT else (read, Fraction(number))
 
 
-def _bounds(shape: NumberShape) -> tuple[Fraction | None, Fraction | None]:
+def _bounds(constraints: NumberConstraints) -> tuple[Fraction | None, Fraction | None]:
     lows = [
         max(_bound(bound))
-        for bound in (shape.minimum, shape.exclusive_minimum)
+        for bound in (constraints.minimum, constraints.exclusive_minimum)
         if bound is not None and bound != -math.inf
     ]
     highs = [
         min(_bound(bound))
-        for bound in (shape.maximum, shape.exclusive_maximum)
+        for bound in (constraints.maximum, constraints.exclusive_maximum)
         if bound is not None and bound != math.inf
     ]
     return max(lows, default=None), min(highs, default=None)
@@ -136,12 +137,12 @@ def _steps(
     step: Fraction | None,
     low: Fraction | None,
     high: Fraction | None,
-    shape: NumberShape,
+    constraints: NumberConstraints,
 ) -> list[Fraction]:
     if step is not None:
         # Division of floats may be off for all multiples that are not whole.
         return [step, step * step.denominator] if step.denominator > 1 else [step]
-    named = realistic.span(shape.name) if shape.name else None
+    named = realistic.span(constraints.name) if constraints.name else None
     steps = [Fraction(1, 10 ** (named[2] if named else 2))]
     if low is not None and high is not None and low < high:
         while steps[-1] * 4 > high - low and len(steps) < _DECIMALS:
@@ -153,11 +154,14 @@ def _steps(
 
 
 def _grid(
-    step: Fraction, low: Fraction | None, high: Fraction | None, shape: NumberShape
+    step: Fraction,
+    low: Fraction | None,
+    high: Fraction | None,
+    constraints: NumberConstraints,
 ) -> _Grid | None:
     first = None if low is None else math.ceil(low / step)
     last = None if high is None else math.floor(high / step)
-    open_low, open_high = shape.exclusive_minimum, shape.exclusive_maximum
+    open_low, open_high = constraints.exclusive_minimum, constraints.exclusive_maximum
     if first is not None and open_low is not None and abs(open_low) != math.inf:
         first += first * step <= _exact(open_low)
     if last is not None and open_high is not None and abs(open_high) != math.inf:
@@ -166,7 +170,7 @@ def _grid(
         return None
     reach = max(step * _STEPS, Fraction(_EXACT))
     start, stop = _window(step, first, last, [_usual(step, first, last, reach)])
-    natural = _window(step, start, stop, _wishes(shape))
+    natural = _window(step, start, stop, _wishes(constraints))
     if (natural[1] - natural[0]) * step > _MANY:
         reach = max(step * _STEPS, Fraction(_STEPS))
         wish = _usual(step, first, last, reach)
@@ -187,11 +191,11 @@ def _usual(
     return (Fraction(0) if reach < _EXACT else -reach), reach
 
 
-def _wishes(shape: NumberShape) -> list[_Span]:
-    named = realistic.span(shape.name) if shape.name else None
+def _wishes(constraints: NumberConstraints) -> list[_Span]:
+    named = realistic.span(constraints.name) if constraints.name else None
     wishes = [(Fraction(str(named[0])), Fraction(str(named[1])))] if named else []
-    if shape.format in _FORMATS:
-        least, most = _FORMATS[shape.format]
+    if constraints.format in _FORMATS:
+        least, most = _FORMATS[constraints.format]
         wishes.append((Fraction(least), Fraction(most)))
     return wishes
 
@@ -232,15 +236,21 @@ def _number(value: Fraction) -> Number | None:
     return float(value)
 
 
-def fits(shape: NumberShape, value: Number) -> bool:
-    """Return whether a number is of that shape, whichever validator judges."""
+def fits(constraints: NumberConstraints, value: Number) -> bool:
+    """Return whether both validators find a number within constraints."""
     return (
-        (not shape.integer or isinstance(value, int))
-        and (shape.minimum is None or value >= shape.minimum)
-        and (shape.maximum is None or value <= shape.maximum)
-        and (shape.exclusive_minimum is None or value > shape.exclusive_minimum)
-        and (shape.exclusive_maximum is None or value < shape.exclusive_maximum)
-        and all(_is_multiple(value, factor) for factor in shape.multiples)
+        (not constraints.integer or isinstance(value, int))
+        and (constraints.minimum is None or value >= constraints.minimum)
+        and (constraints.maximum is None or value <= constraints.maximum)
+        and (
+            constraints.exclusive_minimum is None
+            or value > constraints.exclusive_minimum
+        )
+        and (
+            constraints.exclusive_maximum is None
+            or value < constraints.exclusive_maximum
+        )
+        and all(_is_multiple(value, factor) for factor in constraints.multiples)
     )
 
 

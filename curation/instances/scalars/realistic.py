@@ -287,7 +287,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16_384)
-def _maker(name: str) -> Callable[[random.Random], str] | None:
+def _sampler(name: str) -> Callable[[random.Random], str] | None:
     for part in _parts(name):
         for word in (part, part.removesuffix("s")):
             if word in _TEXTS:
@@ -297,13 +297,13 @@ def _maker(name: str) -> Callable[[random.Random], str] | None:
 
 def known_text(name: str, rng: random.Random) -> str | None:
     """Return text that a property of that name may hold, or None if unknown."""
-    make = _maker(name) if name else None
+    make = _sampler(name) if name else None
     return make(rng) if make else None
 
 
 def text(name: str, rng: random.Random) -> str:
     """Return text for a property of that name, plain words if it is unknown."""
-    make = _maker(name) if name else None
+    make = _sampler(name) if name else None
     return (make or _FALLBACKS[int(rng.random() * len(_FALLBACKS))])(rng)
 
 

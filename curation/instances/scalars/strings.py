@@ -17,7 +17,7 @@ import regress
 
 from curation.instances.regex import parser
 from curation.instances.regex.automaton import automaton, single
-from curation.instances.regex.sampling import sample
+from curation.instances.regex.sampling import draw_text
 from curation.instances.scalars import formats, realistic
 from curation.instances.words import WORDS
 
@@ -43,7 +43,7 @@ _SPACES = re.compile(r"\s$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StringShape:
+class StringConstraints:
     """Everything that applies to one string; lengths count code points."""
 
     min_length: int = 0
@@ -68,7 +68,7 @@ def _regex(pattern: str) -> regress.Regex | None:
         return None
 
 
-def holds(pattern: str, text: str) -> bool:
+def pattern_matches(pattern: str, text: str) -> bool:
     """Return whether an ECMA-262 pattern matches somewhere in a text.
 
     What no engine reads matches nothing. A backtracking engine is asked only where
@@ -88,58 +88,69 @@ def holds(pattern: str, text: str) -> bool:
     return expression is not None and expression.find(text) is not None
 
 
-def _fits_length(shape: StringShape, text: str) -> bool:
-    return shape.min_length <= len(text) and (
-        shape.max_length is None or len(text) <= shape.max_length
+def _fits_length(constraints: StringConstraints, text: str) -> bool:
+    return constraints.min_length <= len(text) and (
+        constraints.max_length is None or len(text) <= constraints.max_length
     )
 
 
-def matches(shape: StringShape, text: str) -> bool:
-    """Return whether a string is of that shape, formats as jsonschema-rs judges."""
+def matches(constraints: StringConstraints, text: str) -> bool:
+    """Return whether a string meets constraints, formats as jsonschema-rs judges."""
     return (
-        _fits_length(shape, text)
-        and all(holds(pattern, text) for pattern in shape.patterns)
-        and not any(holds(pattern, text) for pattern in shape.not_patterns)
-        and all(formats.accepts(name, text, shape.dialect) for name in shape.formats)
+        _fits_length(constraints, text)
+        and all(pattern_matches(pattern, text) for pattern in constraints.patterns)
+        and not any(
+            pattern_matches(pattern, text) for pattern in constraints.not_patterns
+        )
+        and all(
+            formats.accepts(name, text, constraints.dialect)
+            for name in constraints.formats
+        )
     )
 
 
-def _is_right(shape: StringShape, text: str) -> bool:
-    """Return whether it is of that shape whichever validator judges."""
+def _is_right(constraints: StringConstraints, text: str) -> bool:
+    """Return whether a string meets constraints as both validators judge."""
     return (
-        _fits_length(shape, text)
-        and all(holds(pattern, text) for pattern in shape.patterns)
-        and not any(holds(pattern, text) for pattern in shape.not_patterns)
-        and all(formats.accepts_twice(name, text) for name in shape.formats)
+        _fits_length(constraints, text)
+        and all(pattern_matches(pattern, text) for pattern in constraints.patterns)
+        and not any(
+            pattern_matches(pattern, text) for pattern in constraints.not_patterns
+        )
+        and all(formats.accepts_twice(name, text) for name in constraints.formats)
     )
 
 
-def choose(shape: StringShape, rng: Random) -> str | None:
-    """Return a string of that shape, or None where none is known."""
-    least, most = shape.min_length, shape.max_length
+def make_string(constraints: StringConstraints, rng: Random) -> str | None:
+    """Return a string that meets constraints, or None where none is known."""
+    least, most = constraints.min_length, constraints.max_length
     if least > LONGEST or (most is not None and most < least):
         return None
-    asserted = tuple(name for name in shape.formats if formats.is_asserted(name))
-    if not (shape.patterns or shape.not_patterns or asserted):
-        hint = shape.formats[0] if shape.formats else ""
-        return _free(shape, hint, rng)
-    shape = replace(shape, formats=asserted)
-    if shape.patterns == () and shape.not_patterns == () and len(asserted) == 1:
-        text = formats.sample(asserted[0], rng)
-        if _fits_length(shape, text):
+    asserted = tuple(name for name in constraints.formats if formats.is_asserted(name))
+    if not (constraints.patterns or constraints.not_patterns or asserted):
+        hint = constraints.formats[0] if constraints.formats else ""
+        return _free(constraints, hint, rng)
+    constraints = replace(constraints, formats=asserted)
+    if (
+        constraints.patterns == ()
+        and constraints.not_patterns == ()
+        and len(asserted) == 1
+    ):
+        text = formats.formatted_text(asserted[0], rng)
+        if _fits_length(constraints, text):
             return text
-    for text, made in _candidates(shape, rng):
-        if (made and _fits_length(shape, text)) or _is_right(shape, text):
+    for text, made in _candidates(constraints, rng):
+        if (made and _fits_length(constraints, text)) or _is_right(constraints, text):
             return text
-    return _searched(shape, rng)
+    return _search(constraints, rng)
 
 
-def _free(shape: StringShape, hint: str, rng: Random) -> str:
+def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
     """Return text that only its length binds."""
-    text = realistic.known_text(shape.name, rng) if not hint else None
+    text = realistic.known_text(constraints.name, rng) if not hint else None
     if text is None:
-        text = realistic.text(hint or shape.name, rng)
-    least, most = shape.min_length, shape.max_length
+        text = realistic.text(hint or constraints.name, rng)
+    least, most = constraints.min_length, constraints.max_length
     if most is not None and len(text) > most:
         words = _words_within(least, most)
         text = rng.choice(words) if words else _SPACES.sub("s", text[:most])
@@ -159,89 +170,101 @@ def _padding(count: int, rng: Random, between: str) -> str:
     return _SPACES.sub("s", (block * (count // len(block) + 1))[:count])
 
 
-def _made_sure(shape: StringShape) -> bool:
+def _is_made_right(constraints: StringConstraints) -> bool:
     """Return whether what is made for the pattern needs no verification."""
-    if len(shape.patterns) != 1 or shape.formats or shape.not_patterns:
+    if (
+        len(constraints.patterns) != 1
+        or constraints.formats
+        or constraints.not_patterns
+    ):
         return False
-    tree = parser.parse(shape.patterns[0])
+    tree = parser.parse(constraints.patterns[0])
     return tree is not None and tree.sure
 
 
-def _candidates(shape: StringShape, rng: Random) -> Iterator[tuple[str, bool]]:
-    """Yield strings that may be of the shape, and whether they match for sure."""
-    usual = shape.min_length <= _LONG
-    if usual and not shape.patterns and rng.random() < 0.7:  # noqa: PLR2004 - often
-        for pattern in shape.not_patterns:
-            yield from ((text, False) for text in _unlike(pattern, rng))
+def _candidates(
+    constraints: StringConstraints, rng: Random
+) -> Iterator[tuple[str, bool]]:
+    """Yield strings that may meet constraints, and whether they match for sure."""
+    usual = constraints.min_length <= _LONG
+    if usual and not constraints.patterns and rng.random() < 0.7:  # noqa: PLR2004 - often
+        for pattern in constraints.not_patterns:
+            yield from ((text, False) for text in _unmatching_texts(pattern, rng))
     if usual:
-        yield from ((text, False) for text in _natural(shape, rng))
-    sure = _made_sure(shape)
-    for pattern in shape.patterns:
-        yield from ((text, sure) for text in _of_pattern(shape, pattern, rng))
+        yield from ((text, False) for text in _natural_texts(constraints, rng))
+    sure = _is_made_right(constraints)
+    for pattern in constraints.patterns:
+        yield from (
+            (text, sure) for text in _pattern_samples(constraints, pattern, rng)
+        )
     if usual:
-        for pattern in shape.not_patterns:
-            yield from ((text, False) for text in _unlike(pattern, rng))
+        for pattern in constraints.not_patterns:
+            yield from ((text, False) for text in _unmatching_texts(pattern, rng))
 
 
-def _natural(shape: StringShape, rng: Random) -> Iterator[str]:
-    for name in shape.formats:
+def _natural_texts(constraints: StringConstraints, rng: Random) -> Iterator[str]:
+    for name in constraints.formats:
         for _ in range(2 * _DRAWS):
-            yield formats.sample(name, rng)
-    if shape.formats:
+            yield formats.formatted_text(name, rng)
+    if constraints.formats:
         return
-    known = realistic.known_text(shape.name, rng)
+    known = realistic.known_text(constraints.name, rng)
     if known is not None and rng.random() < 0.8:  # noqa: PLR2004 - variety
         yield known
-    elif shape.not_patterns and not shape.patterns:
-        yield realistic.text(shape.name, rng)
+    elif constraints.not_patterns and not constraints.patterns:
+        yield realistic.text(constraints.name, rng)
 
 
-def _of_pattern(shape: StringShape, pattern: str, rng: Random) -> Iterator[str]:
+def _pattern_samples(
+    constraints: StringConstraints, pattern: str, rng: Random
+) -> Iterator[str]:
     tree = parser.parse(pattern)
-    if tree is None or tree.root.low > max(_USUAL, shape.min_length):
+    if tree is None or tree.root.low > max(_USUAL, constraints.min_length):
         return
-    least, most = shape.min_length, shape.max_length
+    least, most = constraints.min_length, constraints.max_length
     bound = least > 0 or most is not None
     for draw in range(2 * _DRAWS):
         want = None
         if bound and (draw >= _DRAWS or least > tree.root.low):
-            want = _wanted(tree.root, least, most, rng)
-        text = sample(tree, rng, want)
+            want = _wanted_length(tree.root, least, most, rng)
+        text = draw_text(tree, rng, want)
         if text is not None:
-            yield _around(tree, text, shape, rng)
+            yield _extended(tree, text, constraints, rng)
 
 
-def _wanted(root: PatternNode, least: int, most: int | None, rng: Random) -> int:
+def _wanted_length(root: PatternNode, least: int, most: int | None, rng: Random) -> int:
     low = max(least, root.low)
     room = 8 if most is None else max(0, most - low)
     return low + int(rng.random() * (min(room, 8) + 1))
 
 
-def _around(tree: Pattern, text: str, shape: StringShape, rng: Random) -> str:
+def _extended(
+    tree: Pattern, text: str, constraints: StringConstraints, rng: Random
+) -> str:
     """Put something before or behind where a pattern leaves that open."""
-    lacking = shape.min_length - len(text)
+    lacking = constraints.min_length - len(text)
     if not tree.ends and (lacking > 0 or rng.random() < (0.7 if tree.starts else 0.1)):
         more = realistic.host(rng) if text.endswith("://") else rng.choice(WORDS)
         if lacking > len(more):
             more += _padding(lacking - len(more), rng, "")
-        return (text + more)[: _room(shape, text)]
+        return (text + more)[: _room(constraints, text)]
     if not tree.starts and (lacking > 0 or rng.random() < (0.9 if tree.ends else 0)):
         more = rng.choice(WORDS) + _padding(lacking, rng, "")
-        return (more + text)[-_room(shape, text) :]
+        return (more + text)[-_room(constraints, text) :]
     return text
 
 
-def _room(shape: StringShape, text: str) -> int:
+def _room(constraints: StringConstraints, text: str) -> int:
     """Return how long a text may become, or how long it is."""
-    most = shape.max_length
+    most = constraints.max_length
     return LONGEST if most is None else max(most, len(text), 1)
 
 
-def _unlike(pattern: str, rng: Random) -> Iterator[str]:
+def _unmatching_texts(pattern: str, rng: Random) -> Iterator[str]:
     """Yield near relatives of strings that match a pattern."""
     tree = parser.parse(pattern)
     for _ in range(_DRAWS):
-        text = sample(tree, rng) if tree and tree.root.low <= _LONG else None
+        text = draw_text(tree, rng) if tree and tree.root.low <= _LONG else None
         if text is None:
             break
         index = int(rng.random() * (len(text) + 1))
@@ -251,20 +274,23 @@ def _unlike(pattern: str, rng: Random) -> Iterator[str]:
     yield from ("", "?", "!!", "a", "0")
 
 
-def _searched(shape: StringShape, rng: Random) -> str | None:
+def _search(constraints: StringConstraints, rng: Random) -> str | None:
     """Return a string that an automaton of all constraints finds, or None."""
-    if shape.min_length > _SEARCHED:
+    if constraints.min_length > _SEARCHED:
         return None
-    wanted = (*shape.patterns, *(formats.PATTERNS[name] for name in shape.formats))
-    bounds = (shape.min_length, shape.max_length)
-    first = _first(wanted, shape.not_patterns, *bounds)
+    wanted = (
+        *constraints.patterns,
+        *(formats.PATTERNS[name] for name in constraints.formats),
+    )
+    bounds = (constraints.min_length, constraints.max_length)
+    first = _first(wanted, constraints.not_patterns, *bounds)
     if first is None:
         return None
     for _ in range(_DRAWS):
-        text = _walked(wanted, shape.not_patterns, *bounds, rng)
-        if text is not None and _is_right(shape, text):
+        text = _walk_automaton(wanted, constraints.not_patterns, *bounds, rng)
+        if text is not None and _is_right(constraints, text):
             return text
-    return first if _is_right(shape, first) else None
+    return first if _is_right(constraints, first) else None
 
 
 @lru_cache(maxsize=8192)
@@ -272,10 +298,10 @@ def _first(
     wanted: tuple[str, ...], refused: tuple[str, ...], least: int, most: int | None
 ) -> str | None:
     """Return what does not depend on the draw, to know soon where nothing is."""
-    return _walked(wanted, refused, least, most, Random(0))  # noqa: S311 - no secret
+    return _walk_automaton(wanted, refused, least, most, Random(0))  # noqa: S311 - no secret
 
 
-def _walked(
+def _walk_automaton(
     wanted: tuple[str, ...],
     refused: tuple[str, ...],
     least: int,
@@ -286,6 +312,6 @@ def _walked(
     if machine is None:
         return None
     try:
-        return machine.sample(rng, least, most, _STEPS + 2 * least)
+        return machine.draw(rng, least, most, _STEPS + 2 * least)
     except RecursionError:
         return None

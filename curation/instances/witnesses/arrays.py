@@ -21,37 +21,45 @@ MOST_ITEMS = 100_000
 _MADE = 40
 
 
-def build(
-    builder: ValueBuilder, shape: Conjunction, context: BuildContext
+def build_array(
+    builder: ValueBuilder, conjunction: Conjunction, context: BuildContext
 ) -> Json | Nothing:
-    """Return an array of a shape, or NOTHING."""
-    if shape.min_items > MOST_ITEMS:
-        return builder.note(Obstacle.TOO_LARGE, f"{shape.min_items} items are required")
-    return _Building(builder, shape, context).run()
+    """Return an array that meets a conjunction, or NOTHING."""
+    if conjunction.min_items > MOST_ITEMS:
+        return builder.note(
+            Obstacle.TOO_LARGE, f"{conjunction.min_items} items are required"
+        )
+    return _ArrayBuilder(builder, conjunction, context).run()
 
 
-class _Building:
+class _ArrayBuilder:
     def __init__(
-        self, builder: ValueBuilder, shape: Conjunction, context: BuildContext
+        self, builder: ValueBuilder, conjunction: Conjunction, context: BuildContext
     ) -> None:
-        self.builder, self.shape, self.context = builder, shape, context
+        self.builder, self.conjunction, self.context = builder, conjunction, context
         self.items: list[Json] = []
         self.seen: set[bytes] = set()
         self.needed = [
             rule.location
-            for rule in shape.contains
+            for rule in conjunction.contains
             for _ in range(min(rule.least, _MADE))
         ]
-        self.capped = [rule for rule in shape.contains if rule.most is not None]
+        self.capped = [rule for rule in conjunction.contains if rule.most is not None]
 
     def run(self) -> Json | Nothing:
-        shape = self.shape
-        least = max(int(shape.min_items), len(self.needed), 2 * shape.duplicate)
+        conjunction = self.conjunction
+        least = max(
+            int(conjunction.min_items), len(self.needed), 2 * conjunction.duplicate
+        )
         count = self._count(least)
         start = self.builder.made
         index = 0
         while index < count:
-            if index >= _MADE and not shape.unique and index >= self._individual():
+            if (
+                index >= _MADE
+                and not conjunction.unique
+                and index >= self._individual()
+            ):
                 self._repeat(least)
                 break
             spent = self.builder.made - start
@@ -64,29 +72,29 @@ class _Building:
         return self.items
 
     def _individual(self) -> int:
-        return self.shape.prefix_length() + len(self.shape.contains)
+        return self.conjunction.prefix_length() + len(self.conjunction.contains)
 
     def _count(self, least: int) -> int:
-        shape, builder = self.shape, self.builder
+        conjunction, builder = self.conjunction, self.builder
         count = least
         if self.context.allowance >= 1:
-            wanted = max(least, shape.prefix_length(), 1)
+            wanted = max(least, conjunction.prefix_length(), 1)
             if builder.kind is InstanceKind.RANDOM:
                 wanted = least + builder.rng.randint(0, 2)
-            elif not shape.prefix_length():
+            elif not conjunction.prefix_length():
                 wanted = max(wanted, 2 if self.context.allowance >= 8 else 1)  # noqa: PLR2004 (room for two)
             count = wanted
-        if shape.max_items is not None:
-            count = min(count, int(shape.max_items))
+        if conjunction.max_items is not None:
+            count = min(count, int(conjunction.max_items))
         if (*self.context.path, "*") in builder.trouble:
             count = least
-        return max(count, least) if shape.max_items is None else count
+        return max(count, least) if conjunction.max_items is None else count
 
     def _add(self, index: int, allowance: float) -> bool:
-        goals = self.shape.item_goals(index)
+        goals = self.conjunction.item_goals(index)
         if goals is None:
             return False
-        if index == 1 and self.shape.duplicate:
+        if index == 1 and self.conjunction.duplicate:
             self.items.append(self.items[0])
             return True
         context = self.context.element(index, allowance, self.seen)
@@ -99,7 +107,7 @@ class _Building:
             return False
         self._count_needs(found)
         self.items.append(found)
-        if self.shape.unique:
+        if self.conjunction.unique:
             self.seen.add(identity(found))
         return True
 

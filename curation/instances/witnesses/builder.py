@@ -74,43 +74,47 @@ class WitnessBuilder(ValueBuilder):
             obstacle, f"deeper than {DEEPEST}: {'/'.join(context.path[:8])}"
         )
 
-    def candidates(self, shape: Conjunction, context: BuildContext) -> Iterator[Json]:
-        """Yield values of a shape whose choices are made, as long as asked."""
-        if shape.values is not None:
-            yield from self._listed(shape, context)
+    def candidates(
+        self, conjunction: Conjunction, context: BuildContext
+    ) -> Iterator[Json]:
+        """Yield values for a conjunction whose choices are made, as long as asked."""
+        if conjunction.values is not None:
+            yield from self._listed(conjunction, context)
             return
         if context.allowance >= 1:
-            found = self._given(shape, context)
+            found = self._given(conjunction, context)
             if found is not NOTHING:
                 yield found
-        for kind in self._types(shape, context):
-            found = self._of_type(shape, kind, context)
+        for kind in self._types(conjunction, context):
+            found = self._of_type(conjunction, kind, context)
             if found is not NOTHING:
                 yield found
 
-    def _listed(self, shape: Conjunction, context: BuildContext) -> Iterator[Json]:
-        values = list(shape.values or ())
+    def _listed(
+        self, conjunction: Conjunction, context: BuildContext
+    ) -> Iterator[Json]:
+        values = list(conjunction.values or ())
         if self.varies(context):
             self.rng.shuffle(values)
         for value in values:
             is_new = not context.avoid or identity(value) not in context.avoid
-            if is_new and self._passes(shape, value):
+            if is_new and self._passes(conjunction, value):
                 yield value
         self.note(Obstacle.CONTRADICTION, "no value of an enum is left")
 
-    def _passes(self, shape: Conjunction, value: Json) -> bool:
+    def _passes(self, conjunction: Conjunction, value: Json) -> bool:
         """Ask the validator about values that `admits` sees from outside only."""
         if not isinstance(value, dict | list):
             return True
         accepts = self.compiled.accepts
-        return all(accepts(location, value) for location in shape.locations())
+        return all(accepts(location, value) for location in conjunction.locations())
 
-    def _given(self, shape: Conjunction, context: BuildContext) -> Json | Nothing:
+    def _given(self, conjunction: Conjunction, context: BuildContext) -> Json | Nothing:
         """Return a value that the schema itself gives as default or example.
 
         Objects and arrays only where anything may stand: `full` wants them whole.
         """
-        given: list[Json] = admitted_examples(shape)
+        given: list[Json] = admitted_examples(conjunction)
         if not given or context.path in self.trouble:
             return NOTHING
         if self.varies(context):
@@ -121,13 +125,13 @@ class WitnessBuilder(ValueBuilder):
             if (
                 (self.kind is InstanceKind.RANDOM or not isinstance(value, dict | list))
                 and identity(value) not in context.avoid
-                and self._passes(shape, value)
+                and self._passes(conjunction, value)
             ):
                 return value
         return NOTHING
 
-    def _types(self, shape: Conjunction, context: BuildContext) -> Sequence[str]:
-        types = likely_types(shape)
+    def _types(self, conjunction: Conjunction, context: BuildContext) -> Sequence[str]:
+        types = likely_types(conjunction)
         if context.ends and len(types) > 1:
             return sorted(types, key=_CONTAINERS.__contains__)
         if len(types) == 1 or not self.varies(context):
@@ -135,10 +139,10 @@ class WitnessBuilder(ValueBuilder):
         return self.rng.sample(types, len(types))
 
     def _of_type(
-        self, shape: Conjunction, kind: str, context: BuildContext
+        self, conjunction: Conjunction, kind: str, context: BuildContext
     ) -> Json | Nothing:
         if kind == "object":
-            return objects.build(self, shape, context)
+            return objects.build_object(self, conjunction, context)
         if kind == "array":
-            return arrays.build(self, shape, context)
-        return scalars.build(self, shape, kind, context)
+            return arrays.build_array(self, conjunction, context)
+        return scalars.build_scalar(self, conjunction, kind, context)

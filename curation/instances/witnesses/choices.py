@@ -54,32 +54,34 @@ class _Attempts:
 
 def solve(builder: ValueBuilder, goals: Goals, context: BuildContext) -> Json | Nothing:
     """Return a value that meets the goals and every choice in them, or NOTHING."""
-    shape = conjoin(builder.compiled, goals)
-    if shape.is_decided and not contradiction(builder.compiled, shape):
-        return next(builder.candidates(shape, context), NOTHING)
+    conjunction = conjoin(builder.compiled, goals)
+    if conjunction.is_decided and not contradiction(builder.compiled, conjunction):
+        return next(builder.candidates(conjunction, context), NOTHING)
     depth = len(context.path)
     left = _ATTEMPTS[depth] if depth < len(_ATTEMPTS) else _FEWEST
-    return _Search(builder, context, _Attempts(left)).pick(goals, frozenset())
+    return _BranchSearch(builder, context, _Attempts(left)).pick(goals, frozenset())
 
 
 @dataclass(slots=True)
-class _Search:
+class _BranchSearch:
     builder: ValueBuilder
     context: BuildContext
     attempts: _Attempts
 
     def pick(self, goals: Goals, picked: frozenset[BranchChoice]) -> Json | Nothing:
         """Pick a branch of the first open choice, or finish."""
-        shape = conjoin(self.builder.compiled, goals)
-        self.builder.spend(len(shape.parts) * (1 + len(shape.required)) // 64)
-        why = contradiction(self.builder.compiled, shape)
+        conjunction = conjoin(self.builder.compiled, goals)
+        self.builder.spend(
+            len(conjunction.parts) * (1 + len(conjunction.required)) // 64
+        )
+        why = contradiction(self.builder.compiled, conjunction)
         if why:
             return self.builder.note(Obstacle.CONTRADICTION, why)
         choice = next(
-            (choice for choice in shape.choices if choice not in picked), None
+            (choice for choice in conjunction.choices if choice not in picked), None
         )
         if choice is None:
-            return self._finish(shape, goals, picked)
+            return self._finish(conjunction, goals, picked)
         self.builder.spend()
         ways = [(branch,) for branch in self._ordered(choice)]
         return self._first(ways, goals, picked | {choice})
@@ -118,53 +120,53 @@ class _Search:
         return branches
 
     def _finish(
-        self, shape: Conjunction, goals: Goals, picked: frozenset[BranchChoice]
+        self, conjunction: Conjunction, goals: Goals, picked: frozenset[BranchChoice]
     ) -> Json | Nothing:
         context = self.context
         for _ in range(_REBUILDS):
-            for value in self.builder.candidates(shape, context):
+            for value in self.builder.candidates(conjunction, context):
                 self.builder.spend()
                 self.attempts.left -= 1
-                amendments = self._amendments(shape, value)
+                amendments = self._amendments(conjunction, value)
                 if amendments is None:
                     return value
                 found = self._first(amendments, goals, picked)
                 if found is not NOTHING or self.attempts.spent:
                     return found
-            if not (shape.risky or shape.negations or shape.excluded):
+            if not (conjunction.risky or conjunction.negations or conjunction.excluded):
                 return NOTHING
             context = context._replace(vary=True)
-        return self.builder.note(Obstacle.CONTRADICTION, _where(shape))
+        return self.builder.note(Obstacle.CONTRADICTION, _where(conjunction))
 
-    def _amendments(self, shape: Conjunction, value: Json) -> list[Goals] | None:
+    def _amendments(self, conjunction: Conjunction, value: Json) -> list[Goals] | None:
         """Return goals of which one may mend the value; None if nothing is wrong."""
         compiled = self.builder.compiled
-        if shape.excluded and not admits(shape, value):
+        if conjunction.excluded and not admits(conjunction, value):
             return []
         met = [
             negation
-            for negation in shape.negations
+            for negation in conjunction.negations
             if compiled.accepts(negation.location, value)
         ]
         for negation in met:
             # What is negated by its parts already is a matter of these parts.
             ways = ways_to_fail(compiled, negation.location)
-            if not any({*way} <= {*shape.goals} for way in ways):
+            if not any({*way} <= {*conjunction.goals} for way in ways):
                 return ways
         if met:
             return ways_to_fail(compiled, met[0].location)
-        if all(compiled.accepts(location, value) for location in shape.risky):
+        if all(compiled.accepts(location, value) for location in conjunction.risky):
             return None
-        together = self._unmet(shape, value)
+        together = self._unmet(conjunction, value)
         found = [together] if together else []
-        found += self._overlaps(shape, value)
-        found += self._ways_out(shape, value)
+        found += self._overlaps(conjunction, value)
+        found += self._ways_out(conjunction, value)
         return found
 
-    def _unmet(self, shape: Conjunction, value: Json) -> Goals:
+    def _unmet(self, conjunction: Conjunction, value: Json) -> Goals:
         """Return what the conditions that hold ask for, all at once."""
         compiled, goals = self.builder.compiled, list[Goal]()
-        for holder in shape.conditionals:
+        for holder in conjunction.conditionals:
             test = compiled.child(holder, ("if",))
             holds = compiled.accepts(test, value)
             keyword = "then" if holds else "else"
@@ -172,7 +174,7 @@ class _Search:
                 place = compiled.child(holder, (keyword,))
                 if not compiled.accepts(place, value):
                     goals += [test if holds else Negation(test), place]
-        for dependency in shape.dependencies:
+        for dependency in conjunction.dependencies:
             if isinstance(value, dict) and dependency.name in value:
                 if isinstance(dependency.needs, SchemaLocation):
                     if not compiled.accepts(dependency.needs, value):
@@ -181,29 +183,29 @@ class _Search:
                     goals.append(Atom(schema={"required": list(dependency.needs)}))
         return tuple(goals)
 
-    def _overlaps(self, shape: Conjunction, value: Json) -> list[Goals]:
+    def _overlaps(self, conjunction: Conjunction, value: Json) -> list[Goals]:
         """Return how to leave the branches of a oneOf that hold besides."""
         compiled = self.builder.compiled
-        for choice in shape.choices:
+        for choice in conjunction.choices:
             if choice.keyword != "oneOf":
                 continue
             accepted = [
                 branch for branch in choice.branches if compiled.accepts(branch, value)
             ]
-            others = [branch for branch in accepted if branch not in shape.goals]
+            others = [branch for branch in accepted if branch not in conjunction.goals]
             if len(accepted) > 1 and others:
                 return ways_to_fail(compiled, others[0])
         return []
 
-    def _ways_out(self, shape: Conjunction, value: Json) -> list[Goals]:
+    def _ways_out(self, conjunction: Conjunction, value: Json) -> list[Goals]:
         """Return how to escape conditions instead of meeting them."""
         compiled = self.builder.compiled
         found: list[Goals] = [
             (Atom(forbidden=(dependency.name,)),)
-            for dependency in shape.dependencies
+            for dependency in conjunction.dependencies
             if isinstance(value, dict) and dependency.name in value
         ]
-        for holder in shape.conditionals:
+        for holder in conjunction.conditionals:
             test = compiled.child(holder, ("if",))
             for keyword in ("then", "else"):
                 place = (
@@ -216,8 +218,10 @@ class _Search:
         return found
 
 
-def _where(shape: Conjunction) -> str:
+def _where(conjunction: Conjunction) -> str:
     places = [
-        goal.pointer or "/" for goal in shape.goals if isinstance(goal, SchemaLocation)
+        goal.pointer or "/"
+        for goal in conjunction.goals
+        if isinstance(goal, SchemaLocation)
     ]
     return "no value for " + " and ".join(places[:3])

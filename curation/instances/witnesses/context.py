@@ -147,5 +147,7 @@ class ValueBuilder(ABC):
         """
 
     @abstractmethod
-    def candidates(self, shape: Conjunction, context: BuildContext) -> Iterator[Json]:
-        """Yield values of a shape whose choices are made, as long as asked."""
+    def candidates(
+        self, conjunction: Conjunction, context: BuildContext
+    ) -> Iterator[Json]:
+        """Yield values for a conjunction whose choices are made, as long as asked."""

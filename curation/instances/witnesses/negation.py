@@ -61,14 +61,14 @@ def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]
             yield (Negation(target),)
     if "$ref" in schema and compiled.dialect.ref_hides_siblings:
         return
-    for atom in _of_objects(compiled, location, schema):
+    for atom in _ways_of_objects(compiled, location, schema):
         yield (atom,)
-    yield from _of_dependencies(compiled, location, schema)
-    for atom in _of_scalars(schema):
+    yield from _ways_of_dependencies(compiled, location, schema)
+    for atom in _ways_of_scalars(schema):
         yield (atom,)
-    for atom in _of_arrays(compiled, location, schema):
+    for atom in _ways_of_arrays(compiled, location, schema):
         yield (atom,)
-    yield from _of_choices(compiled, location, schema)
+    yield from _ways_of_choices(compiled, location, schema)
     if "type" in schema:
         yield (Atom(types=_other_types(schema["type"])),)
 
@@ -81,7 +81,7 @@ def _other_types(stated: Json) -> tuple[str, ...]:
     return tuple(name for name in ALL_TYPES if name not in allowed)
 
 
-def _of_objects(
+def _ways_of_objects(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[Atom]:
     for name in _names(schema.get("required")):
@@ -113,7 +113,7 @@ def _with_member(name: str, subschema: SchemaLocation) -> Atom:
     )
 
 
-def _of_dependencies(
+def _ways_of_dependencies(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[Goals]:
     for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
@@ -132,7 +132,7 @@ def _names(value: Json) -> list[str]:
     return [name for name in listed if isinstance(name, str)]
 
 
-def _of_scalars(schema: dict[str, Json]) -> Iterator[Atom]:
+def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[Atom]:
     listed = schema.get("enum")
     values = list(listed) if isinstance(listed, list) else []
     if "const" in schema:
@@ -161,7 +161,7 @@ def _of_scalars(schema: dict[str, Json]) -> Iterator[Atom]:
         yield Atom(types=("string",), not_patterns=(pattern,))
 
 
-def _of_arrays(
+def _ways_of_arrays(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[Atom]:
     prefix, rest = item_keywords(schema, compiled.dialect)
@@ -189,7 +189,7 @@ def _of_arrays(
             yield Atom(types=("array",), schema={"minItems": most + 1}, every=(wanted,))
 
 
-def _of_choices(
+def _ways_of_choices(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
 ) -> Iterator[Goals]:
     child = compiled.child

@@ -24,36 +24,36 @@ _DRAWS = 12
 _A_STRING = Atom(types=("string",))
 
 
-def build(
-    builder: ValueBuilder, shape: Conjunction, context: BuildContext
+def build_object(
+    builder: ValueBuilder, conjunction: Conjunction, context: BuildContext
 ) -> Json | Nothing:
-    """Return an object of a shape, or NOTHING."""
-    if shape.min_properties > MOST_PROPERTIES:
-        detail = f"{shape.min_properties} properties are required"
+    """Return an object that meets a conjunction, or NOTHING."""
+    if conjunction.min_properties > MOST_PROPERTIES:
+        detail = f"{conjunction.min_properties} properties are required"
         return builder.note(Obstacle.TOO_LARGE, detail)
-    return _Building(builder, shape, context).run()
+    return _ObjectBuilder(builder, conjunction, context).run()
 
 
-class _Building:
+class _ObjectBuilder:
     def __init__(
-        self, builder: ValueBuilder, shape: Conjunction, context: BuildContext
+        self, builder: ValueBuilder, conjunction: Conjunction, context: BuildContext
     ) -> None:
-        self.builder, self.shape, self.context = builder, shape, context
+        self.builder, self.conjunction, self.context = builder, conjunction, context
         self.members: dict[str, Json] = {}
         self.failed: set[str] = set()
-        self.declared = _declared(shape)
+        self.declared = _declared(conjunction)
 
     def run(self) -> Json | Nothing:
         start = self.builder.made
-        required = list(self.shape.required)
+        required = list(self.conjunction.required)
         optional = self._optional()
         count = len(required) + len(optional)
         for index, name in enumerate([*required, *optional]):
             spent = self.builder.made - start
             share = (self.context.allowance - spent) / (count - index) - 1
-            if not self._add(name, max(share, 0)) and name in self.shape.required:
+            if not self._add(name, max(share, 0)) and name in self.conjunction.required:
                 return NOTHING
-        for goals in self.shape.extra_names:
+        for goals in self.conjunction.extra_names:
             if not self._add_named(goals):
                 return NOTHING
         if self.context.allowance >= 1:
@@ -64,19 +64,19 @@ class _Building:
 
     def _optional(self) -> list[str]:
         """Return the optional names to add, in order."""
-        shape, builder, context = self.shape, self.builder, self.context
+        conjunction, builder, context = self.conjunction, self.builder, self.context
         if context.allowance < 1:
             return []
-        names = [name for name in self.declared if name not in shape.required]
+        names = [name for name in self.declared if name not in conjunction.required]
         if builder.varies(context):
             names = [name for name in names if builder.coin()]
         names = [name for name in names if (*context.path, name) not in builder.trouble]
         if context.path:
             names = names[: int(context.allowance)]
-        return names[: self._room(len(shape.required))]
+        return names[: self._room(len(conjunction.required))]
 
     def _room(self, taken: int) -> int:
-        most = self.shape.max_properties
+        most = self.conjunction.max_properties
         return MOST_PROPERTIES if most is None else max(0, int(most) - taken)
 
     def _add(self, name: str, allowance: float) -> bool:
@@ -91,13 +91,15 @@ class _Building:
         return True
 
     def _allowed(self, name: str) -> Goals | None:
-        if name in self.failed or name in self.shape.forbidden:
+        if name in self.failed or name in self.conjunction.forbidden:
             return None
-        goals = self.shape.property_goals(name)
+        goals = self.conjunction.property_goals(name)
         if goals is None:
             return None
         accepts = self.builder.compiled.accepts
-        if not all(accepts(location, name) for location in self.shape.name_locations):
+        if not all(
+            accepts(location, name) for location in self.conjunction.name_locations
+        ):
             return None
         return goals
 
@@ -106,21 +108,21 @@ class _Building:
         builder = self.builder
         if builder.kind is InstanceKind.RANDOM and builder.coin():
             return
-        for pattern in _patterns(self.shape):
+        for pattern in _patterns(self.conjunction):
             if self._room(len(self.members)) > 0:
                 self._add_new(pattern)
-        if self.shape.is_map() and self._room(len(self.members)) > 0:
+        if self.conjunction.is_map() and self._room(len(self.members)) > 0:
             self._add_new("")
 
     def _fill(self) -> bool:
         """Add properties until there are enough."""
-        least = int(self.shape.min_properties)
+        least = int(self.conjunction.min_properties)
         for name in self.declared:
             if len(self.members) >= least:
                 return True
             if name not in self.members:
                 self._add(name, 0)
-        for pattern in ("", *_patterns(self.shape)):
+        for pattern in ("", *_patterns(self.conjunction)):
             while len(self.members) < least:
                 if not self._add_new(pattern):
                     break
@@ -142,7 +144,7 @@ class _Building:
         """Add a property whose name meets goals."""
         place = self.context.member("", 0)
         for _ in range(_DRAWS):
-            wanted = (*goals, *self.shape.name_locations, _A_STRING)
+            wanted = (*goals, *self.conjunction.name_locations, _A_STRING)
             name = self.builder.value(wanted, place)
             if name is NOTHING:
                 return False
@@ -152,7 +154,7 @@ class _Building:
 
     def _new_name(self, pattern: str, draw: int) -> str | None:
         patterns = [pattern] if pattern else []
-        goals = tuple(self.shape.name_locations)
+        goals = tuple(self.conjunction.name_locations)
         if not goals and not pattern:
             stem = _NAMES[(len(self.members) + draw) % len(_NAMES)]
             return stem if draw == 0 else f"{stem}{len(self.members) + draw}"
@@ -167,7 +169,7 @@ class _Building:
                 return left[draw] if draw < len(left) else None
             text = names.string(name="")
             patterns += text.patterns
-            shape = strings.StringShape(
+            constraints = strings.StringConstraints(
                 min_length=text.min_length,
                 max_length=text.max_length,
                 patterns=tuple(patterns),
@@ -175,10 +177,10 @@ class _Building:
                 not_patterns=text.not_patterns,
             )
         else:
-            shape = strings.StringShape(patterns=tuple(patterns))
-        found = strings.choose(shape, self.builder.rng)
+            constraints = strings.StringConstraints(patterns=tuple(patterns))
+        found = strings.make_string(constraints, self.builder.rng)
         if found is None:
-            self.builder.note(Obstacle.PATTERN, f"property name {shape}")
+            self.builder.note(Obstacle.PATTERN, f"property name {constraints}")
         return found
 
     def _ordered(self) -> dict[str, Json]:
@@ -188,18 +190,18 @@ class _Building:
         return {name: self.members[name] for name in (*order, *rest)}
 
 
-def _declared(shape: Conjunction) -> dict[str, None]:
+def _declared(conjunction: Conjunction) -> dict[str, None]:
     names: dict[str, None] = {}
-    for part in shape.parts:
+    for part in conjunction.parts:
         members = part.schema.get("properties")
         if isinstance(members, dict):
             names.update(dict.fromkeys(members))
     return names
 
 
-def _patterns(shape: Conjunction) -> list[str]:
+def _patterns(conjunction: Conjunction) -> list[str]:
     found: dict[str, None] = {}
-    for part in shape.parts:
+    for part in conjunction.parts:
         members = part.schema.get("patternProperties")
         if isinstance(members, dict):
             found.update(dict.fromkeys(members))

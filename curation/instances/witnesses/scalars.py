@@ -23,54 +23,60 @@ _DRAWN = frozenset({"string", "integer", "number"})
 LONGEST = 1_000_000
 
 
-def build(
-    builder: ValueBuilder, shape: Conjunction, kind: str, context: BuildContext
+def build_scalar(
+    builder: ValueBuilder, conjunction: Conjunction, kind: str, context: BuildContext
 ) -> Json | Nothing:
     """Return a scalar of one type, or NOTHING."""
-    watched = shape.excluded or shape.not_multiples or "integer" not in shape.types
+    watched = (
+        conjunction.excluded
+        or conjunction.not_multiples
+        or "integer" not in conjunction.types
+    )
     for redraw in range(REDRAWS):
-        found = _draw(builder, shape, kind, context.name, redraw)
+        found = _draw(builder, conjunction, kind, context.name, redraw)
         if found is NOTHING:
             return found
         new = not context.avoid or identity(found) not in context.avoid
-        if new and not (watched and not admits(shape, found)):
+        if new and not (watched and not admits(conjunction, found)):
             if not watched and not context.avoid and kind in _DRAWN:
                 builder.leaves[context.path] = partial(
-                    _draw, builder, shape, kind, context.name, 0
+                    _draw, builder, conjunction, kind, context.name, 0
                 )
             return found
     return builder.note(Obstacle.CONTRADICTION, f"no {kind} unlike the others")
 
 
 def _draw(
-    builder: ValueBuilder, shape: Conjunction, kind: str, name: str, redraw: int
+    builder: ValueBuilder, conjunction: Conjunction, kind: str, name: str, redraw: int
 ) -> Json | Nothing:
     if kind == "string":
-        return _string(builder, shape.string(name=name))
+        return _string(builder, conjunction.string(name=name))
     if kind == "boolean":
         return builder.coin()
     if kind == "null":
         return None
-    number = shape.number(integer=kind == "integer", name=name)
+    number = conjunction.number(integer=kind == "integer", name=name)
     if redraw >= REDRAWS // 2 and number.minimum is None:
         # The usual numbers are all taken.
         number = replace(number, minimum=builder.rng.randint(0, 10**redraw))
-    found = numbers.choose(number, builder.rng)
+    found = numbers.make_number(number, builder.rng)
     if found is None:
         return builder.note(Obstacle.CONTRADICTION, str(number))
-    if isinstance(found, int) and "integer" not in shape.types:
+    if isinstance(found, int) and "integer" not in conjunction.types:
         return found + 0.5
-    for factor in shape.not_multiples:
+    for factor in conjunction.not_multiples:
         if kind == "number" and is_multiple(found, factor):
             return found + factor / 2
     return found
 
 
-def _string(builder: ValueBuilder, shape: strings.StringShape) -> Json | Nothing:
-    if shape.min_length > LONGEST:
-        detail = f"{shape.min_length} characters are required"
+def _string(
+    builder: ValueBuilder, constraints: strings.StringConstraints
+) -> Json | Nothing:
+    if constraints.min_length > LONGEST:
+        detail = f"{constraints.min_length} characters are required"
         return builder.note(Obstacle.TOO_LARGE, detail)
-    text = strings.choose(shape, builder.rng)
+    text = strings.make_string(constraints, builder.rng)
     if text is None:
-        return builder.note(Obstacle.PATTERN, str(shape))
+        return builder.note(Obstacle.PATTERN, str(constraints))
     return text

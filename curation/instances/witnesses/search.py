@@ -77,7 +77,7 @@ def find_witnesses(
     steps = budget.steps
     for number, (kind, allowance) in enumerate(plan[: budget.count]):
         rng = random.Random(base + _bytes_of(number))  # noqa: S311 - no secret
-        search = _Search(compiled, rng, kind, allowance, budget.repairs)
+        search = _WitnessSearch(compiled, rng, kind, allowance, budget.repairs)
         value = search.run(steps)
         if value is not NOTHING:
             found.setdefault(identity(value), Witness(kind=kind, value=value))
@@ -131,7 +131,7 @@ def _variants(
     Much cheaper than a new search, and what is wrong elsewhere (a scalar that an
     `if` or a `oneOf` looks at) the validator says.
     """
-    leaves = [leaf for leaf in builder.leaves.items() if _stands(value, leaf[0])]
+    leaves = [leaf for leaf in builder.leaves.items() if _is_scalar_at(value, leaf[0])]
     if not leaves:
         return
     for _ in range(_VARIANTS):
@@ -143,7 +143,7 @@ def _variants(
                 yield variant
 
 
-def _stands(value: Json, path: tuple[str, ...]) -> bool:
+def _is_scalar_at(value: Json, path: tuple[str, ...]) -> bool:
     """Return whether a scalar is where the search once put one."""
     try:
         found = at(value, path)
@@ -160,7 +160,7 @@ def _digest(compiled: CompiledSchema, seed: int) -> bytes:
     return hashlib.sha256(canonical(compiled.schema) + str(seed).encode()).digest()
 
 
-class _Search:
+class _WitnessSearch:
     """One witness: made, judged, and repaired where the validator complains."""
 
     def __init__(

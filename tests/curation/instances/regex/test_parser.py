@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from curation.instances.regex import parser
 from curation.instances.regex.automaton import automaton, single
-from curation.instances.regex.sampling import sample
+from curation.instances.regex.sampling import draw_text
 
 LITERALS = st.sampled_from(
     ["a", "b", "-", "[ab]", "[^a]", ".", r"\w", r"\d", r"\s", r"[\w-]", r"\x41", "é"]
@@ -49,7 +49,7 @@ def test_what_is_made_of_a_plain_pattern_matches(pattern: str, seed: int) -> Non
     tree = parser.parse(pattern)
     assert tree is not None
     assert tree.sure
-    text = sample(tree, random.Random(seed))
+    text = draw_text(tree, random.Random(seed))
     assert text is not None
     assert regress.Regex(f"^(?:{pattern})$", "u").find(text) is not None
 
@@ -59,7 +59,7 @@ def test_lengths_are_within_the_bounds_of_the_tree(pattern: str, want: int) -> N
     """The bounds of a tree hold for what is made of it."""
     tree = parser.parse(pattern)
     assert tree is not None
-    text = sample(tree, random.Random(want), want)
+    text = draw_text(tree, random.Random(want), want)
     assert text is not None
     assert tree.root.low <= len(text)
     assert tree.root.high is None or len(text) <= tree.root.high
@@ -87,7 +87,7 @@ def test_a_walk_meets_all_patterns_at_once(
     machine = automaton(tuple(wanted), tuple(refused))
     assert machine is not None
     assume(machine.exact)
-    text = machine.sample(random.Random(0), 0, 12, 300)
+    text = machine.draw(random.Random(0), 0, 12, 300)
     assume(text is not None)
     assert text is not None
     assert all(regress.Regex(each, "u").find(text) for each in wanted)
@@ -112,7 +112,7 @@ def test_every_construct_is_read(pattern: str) -> None:
     tree = parser.parse(pattern)
     assert tree is not None
     expression = regress.Regex(pattern, "u")
-    texts = [sample(tree, random.Random(seed)) for seed in range(10)]
+    texts = [draw_text(tree, random.Random(seed)) for seed in range(10)]
     assert all(text is not None and expression.find(text) for text in texts)
     assert len(set(texts)) > 1
 
@@ -127,7 +127,7 @@ def test_the_lenient_grammar_is_read_in_its_strict_spelling() -> None:
     """A pattern that is valid without the flag only means what it meant."""
     tree = parser.parse(r"^\-a{$")
     assert tree is not None
-    assert sample(tree, random.Random(0)) == "-a{"
+    assert draw_text(tree, random.Random(0)) == "-a{"
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_walk_finds_what_filtering_would_not(
     """Intersections, look-around and refused patterns are met by construction."""
     machine = automaton(wanted, refused)
     assert machine is not None
-    text = machine.sample(random.Random(1), 0, None, 3_000)
+    text = machine.draw(random.Random(1), 0, None, 3_000)
     assert text is not None
     assert all(regress.Regex(each, "u").find(text) for each in wanted)
     assert not any(regress.Regex(each, "u").find(text) for each in refused)
@@ -156,7 +156,7 @@ def test_a_contradiction_ends_the_walk() -> None:
     """Where nothing can match there is no string, and soon."""
     machine = automaton(("^[a-z]+$", "^[0-9]+$"), ())
     assert machine is not None
-    assert machine.sample(random.Random(0), 0, None, 3_000) is None
+    assert machine.draw(random.Random(0), 0, None, 3_000) is None
 
 
 def test_exponential_patterns_are_decided_in_linear_time() -> None:
@@ -176,7 +176,7 @@ def test_the_history_of_an_automaton_changes_nothing() -> None:
     used = automaton.__wrapped__(("^[a-z]+$", "q.*z"), ("zz",))
     assert used is not None
     for seed in range(20):
-        used.sample(random.Random(seed), 0, 9, 500)
+        used.draw(random.Random(seed), 0, 9, 500)
     assert fresh is not None
-    expected = fresh.sample(random.Random(77), 0, None, 3_000)
-    assert used.sample(random.Random(77), 0, None, 3_000) == expected
+    expected = fresh.draw(random.Random(77), 0, None, 3_000)
+    assert used.draw(random.Random(77), 0, None, 3_000) == expected

@@ -10,7 +10,7 @@ import regress
 
 from curation.instances.regex.automaton import single
 from curation.instances.scalars import formats
-from curation.instances.scalars.strings import StringShape, choose
+from curation.instances.scalars.strings import StringConstraints, make_string
 
 CHECKERS = [
     jsonschema.Draft4Validator.FORMAT_CHECKER,
@@ -33,7 +33,7 @@ def is_accepted(name: str, text: str) -> bool:
 @pytest.mark.parametrize("name", FORMATS)
 def test_samples_are_accepted_in_every_draft(name: str) -> None:
     """Both validators accept strings of a format under each draft."""
-    texts = [formats.sample(name, random.Random(seed)) for seed in range(60)]
+    texts = [formats.formatted_text(name, random.Random(seed)) for seed in range(60)]
     assert all(is_accepted(name, text) for text in texts)
     assert len(set(texts)) > 20
 
@@ -43,7 +43,7 @@ def test_patterns_of_formats_are_part_of_them(name: str) -> None:
     """What a format's pattern gives is of the format."""
     machine = single(formats.PATTERNS[name])
     assert machine is not None
-    texts = [machine.sample(random.Random(seed), 1, 60, 3_000) for seed in range(15)]
+    texts = [machine.draw(random.Random(seed), 1, 60, 3_000) for seed in range(15)]
     assert all(text is not None and is_accepted(name, text) for text in texts)
 
 
@@ -52,31 +52,33 @@ def test_samples_match_the_pattern_of_their_format(name: str) -> None:
     """What is drawn is within the pattern that stands for the format."""
     expression = regress.Regex(formats.PATTERNS[name], "u")
     for seed in range(10):
-        text = formats.sample(name, random.Random(seed))
+        text = formats.formatted_text(name, random.Random(seed))
         assert expression.find(text) is not None, text
 
 
 @pytest.mark.parametrize(
     "shape",
     [
-        StringShape(formats=("email",), max_length=7),
-        StringShape(formats=("email",), min_length=80, max_length=90),
-        StringShape(formats=("uri",), min_length=300),
-        StringShape(formats=("uri",), patterns=(r"^ftp://.*\.zip$",), max_length=24),
-        StringShape(formats=("date",), patterns=("^1999-1",)),
-        StringShape(formats=("date-time",), patterns=("00Z$",), max_length=20),
-        StringShape(formats=("ipv4",), patterns=(r"^10\.",)),
-        StringShape(formats=("uuid",), patterns=("^[A-F]{3}",), name="id"),
-        StringShape(formats=("hostname",), patterns=(r"\.no$",)),
-        StringShape(formats=("uri", "uri-reference"), not_patterns=("https",)),
-        StringShape(formats=("time",), not_patterns=("Z$",)),
-        StringShape(formats=("regex",), min_length=12),
+        StringConstraints(formats=("email",), max_length=7),
+        StringConstraints(formats=("email",), min_length=80, max_length=90),
+        StringConstraints(formats=("uri",), min_length=300),
+        StringConstraints(
+            formats=("uri",), patterns=(r"^ftp://.*\.zip$",), max_length=24
+        ),
+        StringConstraints(formats=("date",), patterns=("^1999-1",)),
+        StringConstraints(formats=("date-time",), patterns=("00Z$",), max_length=20),
+        StringConstraints(formats=("ipv4",), patterns=(r"^10\.",)),
+        StringConstraints(formats=("uuid",), patterns=("^[A-F]{3}",), name="id"),
+        StringConstraints(formats=("hostname",), patterns=(r"\.no$",)),
+        StringConstraints(formats=("uri", "uri-reference"), not_patterns=("https",)),
+        StringConstraints(formats=("time",), not_patterns=("Z$",)),
+        StringConstraints(formats=("regex",), min_length=12),
     ],
 )
-def test_formats_go_with_patterns_and_lengths(shape: StringShape) -> None:
+def test_formats_go_with_patterns_and_lengths(shape: StringConstraints) -> None:
     """A string of a format that must meet more is still accepted by both."""
     for seed in range(5):
-        text = choose(shape, random.Random(seed))
+        text = make_string(shape, random.Random(seed))
         assert text is not None
         assert len(text) >= shape.min_length
         assert shape.max_length is None or len(text) <= shape.max_length
@@ -89,11 +91,15 @@ def test_formats_go_with_patterns_and_lengths(shape: StringShape) -> None:
 
 def test_formats_that_no_string_has_together_give_none() -> None:
     """A date that is an address does not exist."""
-    shape = StringShape(formats=("date", "email"))
-    assert choose(shape, random.Random(0)) is None
+    shape = StringConstraints(formats=("date", "email"))
+    assert make_string(shape, random.Random(0)) is None
 
 
 def test_unknown_words_are_hints() -> None:
     """A format that no draft defines says what is written, but refuses nothing."""
-    assert "." in (choose(StringShape(formats=("semver",)), random.Random(0)) or "")
-    assert choose(StringShape(formats=("no-such",), max_length=3), random.Random(0))
+    assert "." in (
+        make_string(StringConstraints(formats=("semver",)), random.Random(0)) or ""
+    )
+    assert make_string(
+        StringConstraints(formats=("no-such",), max_length=3), random.Random(0)
+    )

@@ -11,7 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.instances.scalars.numbers import Number, NumberShape, choose, fits
+from curation.instances.scalars.numbers import (
+    Number,
+    NumberConstraints,
+    fits,
+    make_number,
+)
 
 BOUNDS = st.none() | st.one_of(
     st.integers(-1000, 1000),
@@ -23,7 +28,7 @@ STEPS = st.lists(
 )
 
 
-def as_schema(shape: NumberShape) -> dict[str, Any]:
+def as_schema(shape: NumberConstraints) -> dict[str, Any]:
     """Return the schema that says the same."""
     bounds = {
         "minimum": shape.minimum,
@@ -53,7 +58,7 @@ def test_both_validators_accept_what_is_chosen(
     seed: int,
 ) -> None:
     """A chosen number is valid for jsonschema-rs and for jsonschema."""
-    shape = NumberShape(
+    shape = NumberConstraints(
         integer=integer,
         minimum=bounds[0],
         maximum=bounds[1],
@@ -62,8 +67,8 @@ def test_both_validators_accept_what_is_chosen(
         multiples=tuple(steps),
         name=name,
     )
-    number = choose(shape, random.Random(seed))
-    assert choose(shape, random.Random(seed)) == number
+    number = make_number(shape, random.Random(seed))
+    assert make_number(shape, random.Random(seed)) == number
     if number is not None:
         schema = as_schema(shape)
         assert fits(shape, number)
@@ -74,8 +79,8 @@ def test_both_validators_accept_what_is_chosen(
 @given(low=st.integers(-(10**20), 10**20), span=st.integers(0, 10**20))
 def test_a_range_of_integers_is_never_empty(low: int, span: int) -> None:
     """Between two integers there is one."""
-    shape = NumberShape(integer=True, minimum=low, maximum=low + span)
-    number = choose(shape, random.Random(span))
+    shape = NumberConstraints(integer=True, minimum=low, maximum=low + span)
+    number = make_number(shape, random.Random(span))
     assert number is not None
     assert low <= number <= low + span
 
@@ -84,15 +89,15 @@ def test_a_range_of_integers_is_never_empty(low: int, span: int) -> None:
 def test_a_range_of_numbers_is_never_empty(low: float, factor: float) -> None:
     """Between two numbers that differ by more than a trifle there is one."""
     high = low + max(abs(low), 1e-3) * factor
-    shape = NumberShape(exclusive_minimum=low, exclusive_maximum=high)
-    assert choose(shape, random.Random(0)) is not None
+    shape = NumberConstraints(exclusive_minimum=low, exclusive_maximum=high)
+    assert make_number(shape, random.Random(0)) is not None
 
 
 @pytest.mark.parametrize("step", [0.01, 0.1, 0.05, 1e-5, 0.3, 1.1])
 def test_fractions_are_met_as_floats_divide(step: float) -> None:
     """Multiples of a fraction are found, and not only one."""
-    shape = NumberShape(minimum=0, multiples=(step,))
-    numbers = {choose(shape, random.Random(seed)) for seed in range(20)}
+    shape = NumberConstraints(minimum=0, multiples=(step,))
+    numbers = {make_number(shape, random.Random(seed)) for seed in range(20)}
     assert None not in numbers
     assert len(numbers) > 3
 
@@ -100,22 +105,22 @@ def test_fractions_are_met_as_floats_divide(step: float) -> None:
 @pytest.mark.parametrize(
     "shape",
     [
-        NumberShape(minimum=2, maximum=1),
-        NumberShape(integer=True, exclusive_minimum=1, exclusive_maximum=2),
-        NumberShape(minimum=1, maximum=4, multiples=(5,)),
-        NumberShape(exclusive_minimum=3, maximum=3),
+        NumberConstraints(minimum=2, maximum=1),
+        NumberConstraints(integer=True, exclusive_minimum=1, exclusive_maximum=2),
+        NumberConstraints(minimum=1, maximum=4, multiples=(5,)),
+        NumberConstraints(exclusive_minimum=3, maximum=3),
     ],
 )
-def test_an_empty_range_is_none(shape: NumberShape) -> None:
+def test_an_empty_range_is_none(shape: NumberConstraints) -> None:
     """Where no number is, none is chosen."""
-    assert choose(shape, random.Random(0)) is None
+    assert make_number(shape, random.Random(0)) is None
 
 
 def test_a_single_number_is_found() -> None:
     """The only number of a range is chosen, however it is written."""
     for bound in (0.1, 1e-9, 12345678.9, -7, 1e22):
-        shape = NumberShape(minimum=bound, maximum=bound)
-        assert choose(shape, random.Random(0)) == bound
+        shape = NumberConstraints(minimum=bound, maximum=bound)
+        assert make_number(shape, random.Random(0)) == bound
 
 
 @pytest.mark.parametrize(
@@ -125,16 +130,16 @@ def test_a_single_number_is_found() -> None:
 def test_names_of_properties_decide_the_range(name: str, low: int, high: int) -> None:
     """A number is what the property's name says, within its bounds."""
     for seed in range(10):
-        number = choose(NumberShape(name=name), random.Random(seed))
+        number = make_number(NumberConstraints(name=name), random.Random(seed))
         assert number is not None
         assert low <= number <= high
-    bound = NumberShape(name=name, minimum=10**6)
-    assert (choose(bound, random.Random(0)) or 0) >= 10**6
+    bound = NumberConstraints(name=name, minimum=10**6)
+    assert (make_number(bound, random.Random(0)) or 0) >= 10**6
 
 
 def test_formats_of_integers_are_respected() -> None:
     """A number of a sized format is within its size where the bounds allow."""
-    shape = NumberShape(integer=True, format="uint8", minimum=200)
-    assert {choose(shape, random.Random(seed)) for seed in range(99)} <= set(
+    shape = NumberConstraints(integer=True, format="uint8", minimum=200)
+    assert {make_number(shape, random.Random(seed)) for seed in range(99)} <= set(
         range(200, 256)
     )

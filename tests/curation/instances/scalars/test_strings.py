@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.instances.scalars.strings import StringShape, choose, holds, matches
+from curation.instances.scalars.strings import (
+    StringConstraints,
+    make_string,
+    matches,
+    pattern_matches,
+)
 from curation.instances.words import WORDS
 
 PATTERNS = [
@@ -40,27 +45,27 @@ def test_what_is_chosen_is_of_the_shape(
     seed: int,
 ) -> None:
     """A chosen string matches its shape, and the same seed gives the same string."""
-    shape = StringShape(
+    shape = StringConstraints(
         min_length=bounds[0],
         max_length=bounds[1],
         patterns=tuple(patterns),
         not_patterns=tuple(refused),
         name=name,
     )
-    text = choose(shape, random.Random(seed))
+    text = make_string(shape, random.Random(seed))
     if text is not None:
         assert matches(shape, text)
-    assert choose(shape, random.Random(seed)) == text
+    assert make_string(shape, random.Random(seed)) == text
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_every_pattern_gives_several_strings(pattern: str) -> None:
     """Other draws give other strings, with and without bounds."""
     for shape in (
-        StringShape(patterns=(pattern,)),
-        StringShape(patterns=(pattern,), min_length=5, max_length=12),
+        StringConstraints(patterns=(pattern,)),
+        StringConstraints(patterns=(pattern,), min_length=5, max_length=12),
     ):
-        texts = {choose(shape, random.Random(seed)) for seed in range(12)}
+        texts = {make_string(shape, random.Random(seed)) for seed in range(12)}
         assert None not in texts
         assert len(texts) > 3
 
@@ -78,36 +83,36 @@ def test_every_pattern_gives_several_strings(pattern: str) -> None:
 )
 def test_names_of_properties_decide_what_is_written(name: str, part: str) -> None:
     """Where nothing else is asked, a string is what the property's name says."""
-    text = choose(StringShape(name=name), random.Random(4))
+    text = make_string(StringConstraints(name=name), random.Random(4))
     assert text is not None
     assert part in text
 
 
 def test_unmatched_patterns_get_near_relatives() -> None:
     """What must not match is mostly a small change of what would."""
-    shape = StringShape(not_patterns=(r"^item-\d+$",))
-    texts = [choose(shape, random.Random(seed)) or "" for seed in range(20)]
-    assert not any(holds(r"^item-\d+$", text) for text in texts)
+    shape = StringConstraints(not_patterns=(r"^item-\d+$",))
+    texts = [make_string(shape, random.Random(seed)) or "" for seed in range(20)]
+    assert not any(pattern_matches(r"^item-\d+$", text) for text in texts)
     assert sum("tem" in text for text in texts) > 5
 
 
 @pytest.mark.parametrize(
     "shape",
     [
-        StringShape(patterns=("^(a+)+$",), min_length=60),
-        StringShape(patterns=("^(a|aa)+b$", "^a{40}")),
-        StringShape(patterns=("^a{1,100000}$",), min_length=99_999),
-        StringShape(patterns=("(a?){50}a{50}",)),
-        StringShape(patterns=("^(.*)(.*)(.*)(.*)x$",), min_length=3_000),
-        StringShape(patterns=("^" + "(a?b?)?" * 60 + "$",)),
-        StringShape(patterns=("a", "b"), min_length=100_000),
-        StringShape(max_length=10**9),
-        StringShape(min_length=10**6),
+        StringConstraints(patterns=("^(a+)+$",), min_length=60),
+        StringConstraints(patterns=("^(a|aa)+b$", "^a{40}")),
+        StringConstraints(patterns=("^a{1,100000}$",), min_length=99_999),
+        StringConstraints(patterns=("(a?){50}a{50}",)),
+        StringConstraints(patterns=("^(.*)(.*)(.*)(.*)x$",), min_length=3_000),
+        StringConstraints(patterns=("^" + "(a?b?)?" * 60 + "$",)),
+        StringConstraints(patterns=("a", "b"), min_length=100_000),
+        StringConstraints(max_length=10**9),
+        StringConstraints(min_length=10**6),
     ],
 )
-def test_hostile_shapes_are_answered(shape: StringShape) -> None:
+def test_hostile_shapes_are_answered(shape: StringConstraints) -> None:
     """Exponential patterns and giant bounds give strings of their shape."""
-    text = choose(shape, random.Random(0))
+    text = make_string(shape, random.Random(0))
     assert text is not None
     assert matches(shape, text)
 
@@ -115,26 +120,26 @@ def test_hostile_shapes_are_answered(shape: StringShape) -> None:
 @pytest.mark.parametrize(
     "shape",
     [
-        StringShape(min_length=2, max_length=1),
-        StringShape(min_length=10**7 + 1),
-        StringShape(patterns=("(",)),
-        StringShape(patterns=("[]",)),
-        StringShape(patterns=("^((a{1,1000}){1000}){2000}$",)),
-        StringShape(patterns=("^a$",), not_patterns=("a",)),
-        StringShape(patterns=("^.*a.{60}$", "^.*b.{60}$")),
-        StringShape(patterns=("^[a-z]{5}$",), max_length=4),
-        StringShape(not_patterns=("",)),
+        StringConstraints(min_length=2, max_length=1),
+        StringConstraints(min_length=10**7 + 1),
+        StringConstraints(patterns=("(",)),
+        StringConstraints(patterns=("[]",)),
+        StringConstraints(patterns=("^((a{1,1000}){1000}){2000}$",)),
+        StringConstraints(patterns=("^a$",), not_patterns=("a",)),
+        StringConstraints(patterns=("^.*a.{60}$", "^.*b.{60}$")),
+        StringConstraints(patterns=("^[a-z]{5}$",), max_length=4),
+        StringConstraints(not_patterns=("",)),
     ],
 )
-def test_no_string_is_none(shape: StringShape) -> None:
+def test_no_string_is_none(shape: StringConstraints) -> None:
     """Contradictions, broken patterns and what is too large give nothing."""
-    assert choose(shape, random.Random(0)) is None
+    assert make_string(shape, random.Random(0)) is None
 
 
 def test_long_texts_are_judged_without_backtracking() -> None:
     """A text that would hang the engine is refused, whoever wrote it."""
-    assert not holds("^(a+)+$", "a" * 300 + "!")
-    assert not holds(r"^(.*)(.*)(.*)(.*)(.*)x$", "a" * 300)
+    assert not pattern_matches("^(a+)+$", "a" * 300 + "!")
+    assert not pattern_matches(r"^(.*)(.*)(.*)(.*)(.*)x$", "a" * 300)
 
 
 def test_words_are_words() -> None:
