@@ -3,7 +3,7 @@
 A feature is a keyword, or a group of keywords with a name that begins with `@`.
 `type`, `properties` and what only names or annotates is in nearly every schema
 and no feature. Keywords count where the dialect reads a schema, in whichever
-draft they are known: an engine meets the word all the same.
+draft they are known: an engine meets the keyword all the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from curation.schema.subschemas import subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
@@ -41,7 +41,7 @@ MIN_MAX_FEATURES = {
 _COMBINING = frozenset({"allOf", "anyOf", "oneOf"})
 _ADDITIONAL = frozenset({"additionalProperties", "additionalItems"})
 _IDENTIFYING = frozenset({"$schema", "$id", "id", "$vocabulary"})
-#: Words that are features under their own name.
+#: Keywords that are features under their own name.
 _PLAIN = (
     KNOWN_KEYWORDS
     - {"type", "properties"}
@@ -52,7 +52,7 @@ _PLAIN = (
     - frozenset(MIN_MAX_FEATURES)
     - _COMBINING
 )
-#: Words that ask nothing beside a `$ref`.
+#: Keywords that ask nothing beside a `$ref`.
 _SILENT = (ANNOTATIONS - {"format", "$schema"}) | CONTAINERS
 _OTHERS = _BOUNDS | frozenset(MIN_MAX_FEATURES) | _COMBINING
 
@@ -65,61 +65,67 @@ class Used:
     formats: tuple[str, ...]
 
 
-def used(schema: UntypedJson, dialect: Dialect) -> Used:
+def used(schema: Json, dialect: Dialect) -> Used:
     """Return the features and the formats of a schema, in one walk."""
     found: set[str] = set()
     stated: set[str] = set()
-    for each in subschemas(schema, dialect):
-        words = KNOWN_KEYWORDS.intersection(each)
-        found.update(_of(each, words))
-        if "format" in words and isinstance(each["format"], str):
-            stated.add(each["format"])
+    for subschema in subschemas(schema, dialect):
+        keywords = KNOWN_KEYWORDS.intersection(subschema)
+        found.update(_features_of(subschema, keywords))
+        name = subschema.get("format")
+        if isinstance(name, str):
+            stated.add(name)
     if not found.isdisjoint(REFERENCE_KEYWORDS) and is_recursive(schema, dialect):
         found.add("@recursiveSchemas")
     return Used(features=tuple(sorted(found)), formats=tuple(sorted(stated)))
 
 
-def features(schema: UntypedJson, dialect: Dialect) -> tuple[str, ...]:
-    """Return the names of the features that a schema uses, sorted, each once."""
+def features(schema: Json, dialect: Dialect) -> tuple[str, ...]:
+    """Return the names of the features that a schema uses, sorted, each once.
+
+    Example:
+        >>> features({"type": "integer", "minimum": 1, "enum": [1, 2]}, DRAFT_07)
+        ('@minmaxInteger', 'enum')
+    """
     return used(schema, dialect).features
 
 
-def formats(schema: UntypedJson, dialect: Dialect) -> tuple[str, ...]:
+def formats(schema: Json, dialect: Dialect) -> tuple[str, ...]:
     """Return the values of `format` in keyword position, sorted, each once."""
     return used(schema, dialect).formats
 
 
-def _of(schema: dict[str, UntypedJson], words: frozenset[str]) -> Iterable[str]:
-    """Yield the features of one place, given the known words in it."""
-    plain = words & _PLAIN
+def _features_of(schema: dict[str, Json], keywords: frozenset[str]) -> Iterable[str]:
+    """Yield the features of one schema, given the known keywords in it."""
+    plain = keywords & _PLAIN
     yield from plain
-    for word in words & _OTHERS:
-        yield from _of_word(word, schema)
-    for word in plain & _ADDITIONAL:
-        if isinstance(schema[word], dict):
-            yield f"{word}:object"
-    if len(set(map(_sort_of, words - _SILENT))) > 1:
+    for keyword in keywords & _OTHERS:
+        yield from _feature_of(keyword, schema)
+    for keyword in plain & _ADDITIONAL:
+        if isinstance(schema[keyword], dict):
+            yield f"{keyword}:object"
+    if len(set(map(_sort_of, keywords - _SILENT))) > 1:
         yield "@siblingKeys"
 
 
-def _of_word(word: str, schema: dict[str, UntypedJson]) -> Iterable[str]:
-    """Yield the feature that a word is not by its own name alone."""
-    value = schema[word]
-    if word in _BOUNDS:
+def _feature_of(keyword: str, schema: dict[str, Json]) -> Iterable[str]:
+    """Yield the feature that a keyword is not by its own name alone."""
+    value = schema[keyword]
+    if keyword in _BOUNDS:
         stated = schema.get("type")
         whole = stated == "integer" or (
             isinstance(stated, list) and "integer" in stated
         )
         yield "@minmaxInteger" if whole else "@minmaxNumber"
-    elif word in MIN_MAX_FEATURES:
-        yield MIN_MAX_FEATURES[word]
+    elif keyword in MIN_MAX_FEATURES:
+        yield MIN_MAX_FEATURES[keyword]
     elif not isinstance(value, list) or len(value) > 1:
         # A combination of one is that one.
-        yield word
+        yield keyword
 
 
-def _sort_of(word: str) -> str:
+def _sort_of(keyword: str) -> str:
     """Return what a keyword is beside others: a reference, a combination, a rest."""
-    if word == "$ref":
-        return word
-    return "combination" if word in _COMBINING else "other"
+    if keyword == "$ref":
+        return keyword
+    return "combination" if keyword in _COMBINING else "other"

@@ -18,9 +18,7 @@ from curation.dataset.features import used
 from curation.json.text import Policy, parse
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.measures import (
-    fan_out_outside_arrays,
-    field_count,
-    schema_depth,
+    nesting,
     size_kb,
 )
 
@@ -70,14 +68,14 @@ class Figure2:
 
 def measure_schema(config: str, schema: Json) -> SchemaMeasures:
     """Return what the tables count of a parsed schema."""
-    usage = used(schema, ANY_DIALECT)
+    usage, nested = used(schema, ANY_DIALECT), nesting(schema)
     return SchemaMeasures(
         config=config,
         measures={
             "size_kb": size_kb(schema),
-            "field_count": field_count(schema),
-            "max_fan_out": fan_out_outside_arrays(schema),
-            "schema_depth": schema_depth(schema),
+            "field_count": nested.field_count,
+            "max_fan_out": nested.fan_out,
+            "schema_depth": nested.depth,
         },
         draft=draft_of(schema),
         features=usage.features,

@@ -12,9 +12,9 @@ from curation.json.text import parse, write
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
-#: Unchanged lines shown around a change.
+#: Number of unchanged lines shown around a change.
 CONTEXT = 2
 # difflib takes quadratic time; what differs beyond so many lines is summarised.
 _MOST_LINES = 3_000
@@ -30,7 +30,7 @@ def lines_of(text: str) -> list[str]:
     return _indented(value, "")
 
 
-def _indented(value: UntypedJson, indent: str) -> list[str]:
+def _indented(value: Json, indent: str) -> list[str]:
     if isinstance(value, dict) and value:
         heads = [f"{json.dumps(name, ensure_ascii=False)}: " for name in value]
         return _members("{}", heads, list(value.values()), indent)
@@ -40,7 +40,7 @@ def _indented(value: UntypedJson, indent: str) -> list[str]:
 
 
 def _members(
-    brackets: str, heads: Sequence[str], values: Sequence[UntypedJson], indent: str
+    brackets: str, heads: Sequence[str], values: Sequence[Json], indent: str
 ) -> list[str]:
     inner = indent + "  "
     lines = [indent + brackets[0]]

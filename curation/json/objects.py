@@ -1,6 +1,6 @@
 """Every object of a JSON value, schema or not, and where it stands.
 
-For rules that go by text alone. What knows about schemas is `schema_walk`.
+For rules that go by text alone. `curation.schema.subschemas` knows what is a schema.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
 #: The last step and the trail before it; None at the root. Tuples of whole paths
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Trail = tuple["Trail", str | int] | None
 
 
-def searchable(value: UntypedJson) -> bytes:
-    """Return JSON text without whitespace, to look whether a walk is worth it.
+def searchable(value: Json) -> bytes:
+    """Return JSON text without whitespace, to see quickly whether a walk is needed.
 
     Strings stand in it as JSON escapes them; numbers may be spelled anew.
     """
@@ -34,22 +34,22 @@ def searchable(value: UntypedJson) -> bytes:
         return text.encode()
 
 
-def objects(value: UntypedJson) -> Iterator[tuple[Trail, dict[str, UntypedJson]]]:
+def objects(value: Json) -> Iterator[tuple[Trail, dict[str, Json]]]:
     """Yield every object at any depth, outermost first, in the order they stand."""
-    stack: list[tuple[Trail, UntypedJson]] = [(None, value)]
+    stack: list[tuple[Trail, Json]] = [(None, value)]
     while stack:
-        trail, each = stack.pop()
-        if isinstance(each, dict):
-            yield trail, each
-            inner: list[tuple[Trail, UntypedJson]] = [
+        trail, nested = stack.pop()
+        if isinstance(nested, dict):
+            yield trail, nested
+            inner: list[tuple[Trail, Json]] = [
                 ((trail, name), member)
-                for name, member in each.items()
+                for name, member in nested.items()
                 if isinstance(member, dict | list)
             ]
         else:
             inner = [
                 ((trail, index), item)
-                for index, item in enumerate(each if isinstance(each, list) else ())
+                for index, item in enumerate(nested if isinstance(nested, list) else ())
                 if isinstance(item, dict | list)
             ]
         stack.extend(reversed(inner))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 
 #: A JSON pointer (RFC 6901) as its reference tokens.
@@ -13,36 +13,61 @@ Tokens = tuple[str, ...]
 
 
 def pointer(tokens: Tokens) -> str:
-    """Return the JSON pointer text of reference tokens (RFC 6901 section 3)."""
-    return "".join("/" + each.replace("~", "~0").replace("/", "~1") for each in tokens)
+    """Return the JSON pointer text of reference tokens (RFC 6901 section 3).
+
+    Example:
+        >>> pointer(("properties", "a/b", "0"))
+        '/properties/a~1b/0'
+    """
+    return "".join(
+        "/" + token.replace("~", "~0").replace("/", "~1") for token in tokens
+    )
 
 
 def tokens_of(text: str) -> Tokens:
-    """Return the reference tokens of a JSON pointer text (RFC 6901 section 4)."""
+    """Return the reference tokens of a JSON pointer text (RFC 6901 section 4).
+
+    Example:
+        >>> tokens_of("/properties/a~1b/0")
+        ('properties', 'a/b', '0')
+    """
     if not text:
         return ()
     parts = text.removeprefix("/").split("/")
-    return tuple(each.replace("~1", "/").replace("~0", "~") for each in parts)
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 
-def at(value: UntypedJson, tokens: Tokens) -> UntypedJson:
+def member(value: Json, token: str) -> Json:
+    """Return the member of an object or array that one token names.
+
+    Raises:
+        LookupError: there is none.
+    """
+    if isinstance(value, dict):
+        return value[token]
+    if isinstance(value, list) and token.isascii() and token.isdigit():
+        return value[int(token)]
+    raise LookupError(token)
+
+
+def at(value: Json, tokens: Tokens) -> Json:
     """Return the value that the tokens lead to.
 
     Raises:
         LookupError: nothing stands there.
     """
     for token in tokens:
-        if isinstance(value, list) and token.isascii() and token.isdigit():
-            value = value[int(token)]
-        elif isinstance(value, dict):
-            value = value[token]
-        else:
-            raise LookupError(token)
+        value = member(value, token)
     return value
 
 
-def replaced(value: UntypedJson, tokens: Tokens, new: UntypedJson) -> UntypedJson:
-    """Return a copy of the value in which `new` stands where the tokens lead."""
+def replaced(value: Json, tokens: Tokens, new: Json) -> Json:
+    """Return a copy of the value in which `new` stands where the tokens lead.
+
+    Raises:
+        LookupError: the tokens lead into a scalar, or to an item that an array does
+            not have. A member that an object does not have changes nothing.
+    """
     if not tokens:
         return new
     head, rest = tokens[0], tokens[1:]
@@ -50,7 +75,9 @@ def replaced(value: UntypedJson, tokens: Tokens, new: UntypedJson) -> UntypedJso
         index = int(head)
         inner = replaced(value[index], rest, new)
         return [*value[:index], inner, *value[index + 1 :]]
+    if not isinstance(value, dict):
+        raise LookupError(head)  # noqa: TRY004 - the tokens are at fault
     return {
-        name: replaced(each, rest, new) if name == head else each
-        for name, each in value.items()
+        name: replaced(inner, rest, new) if name == head else inner
+        for name, inner in value.items()
     }

@@ -1,4 +1,4 @@
-"""JSON text that stays honest: key order, number spelling and duplicates.
+"""JSON text, read and written without loss: key order, number spelling, duplicates.
 
 `parse` reads bytes into plain Python objects. A number whose spelling Python
 would not write back (`1.00`, `1E3`, `-0`) becomes a `SpelledFloat`, so that
@@ -16,16 +16,16 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import orjson
 
 from curation.core.documents import Reason, Rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: Objects and arrays nested deeper than this are refused (RFC 8259 section 9
 #: allows an implementation to set limits).
@@ -71,17 +71,25 @@ class Policy:
     last_key_counts: bool = False
 
 
-def parse(content: bytes, policy: Policy | None = None) -> UntypedJson | Rejected:
-    """Read one JSON text (RFC 8259), or say why it is not one.
+def parse(content: bytes, policy: Policy | None = None) -> Json | Rejected:
+    """Return the value of one JSON text (RFC 8259), or why it is not one.
 
     A byte order mark is accepted and dropped (RFC 8259 section 8.1 allows it).
+
+    Args:
+        content: The bytes of one file.
+        policy: What is tolerated; by default nothing.
+
+    Example:
+        >>> parse(b'{"minimum": 1.50}')["minimum"].spelling
+        '1.50'
     """
     content = content.removeprefix(b"\xef\xbb\xbf")
     text = _decoded(content)
     if isinstance(text, Rejected):
         return text
     try:
-        value = json.loads(
+        value: Json = json.loads(
             text,
             object_pairs_hook=(
                 None if policy and policy.last_key_counts else _refuse_duplicates
@@ -133,7 +141,7 @@ def _too_deep() -> Rejected:
     return Rejected(reason=Reason.TOO_DEEP, detail=f"nested over {MAX_DEPTH} levels")
 
 
-def _refuse_duplicates(pairs: list[tuple[str, UntypedJson]]) -> dict[str, UntypedJson]:
+def _refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     members = dict(pairs)
     if len(members) != len(pairs):
         seen: set[str] = set()
@@ -162,77 +170,75 @@ def _read_int(spelling: str) -> int | float:
     return SpelledFloat(spelling) if spelling == "-0" else int(spelling)
 
 
-def _refuse_constant(name: str) -> UntypedJson:
+def _refuse_constant(name: str) -> NoReturn:
     raise _RefusalError(Reason.NOT_JSON, f"{name} is not JSON")
 
 
-def _has_lone_surrogate(value: UntypedJson) -> bool:
+def _has_lone_surrogate(value: Json) -> bool:
     return bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))
 
 
-def depth(value: UntypedJson) -> int:
+def depth(value: Json) -> int:
     """Return how deep objects and arrays nest; a scalar has depth 0."""
     level, deepest = [value], 0
     while True:
-        inner: list[UntypedJson] = []
+        inner: list[Json] = []
         found = False
-        for each in level:
-            if isinstance(each, dict):
+        for nested in level:
+            if isinstance(nested, dict):
                 found = True
-                inner.extend(each.values())
-            elif isinstance(each, list):
+                inner.extend(nested.values())
+            elif isinstance(nested, list):
                 found = True
-                inner.extend(each)
+                inner.extend(nested)
         if not found:
             return deepest
         deepest += 1
         level = inner
 
 
-def any_spelled(value: UntypedJson) -> bool:
-    """Tell whether a number in here is spelled in a way of its own."""
+def any_spelled(value: Json) -> bool:
+    """Return whether a number in a value is spelled as Python would not write it."""
     try:
         # orjson refuses a subclass of float, and is faster than any loop of ours.
         orjson.dumps(value)
     except orjson.JSONEncodeError:
-        return any(type(each) is SpelledFloat for each in _floats(value))
+        return any(type(number) is SpelledFloat for number in _floats(value))
     return False
 
 
-def _floats(value: UntypedJson) -> Iterator[float]:
+def _floats(value: Json) -> Iterator[float]:
     if isinstance(value, float):
         yield value
     stack = [value]
     while stack:
-        each = stack.pop()
-        if type(each) is dict:
-            each = each.values()
-        elif type(each) is not list:
-            continue
-        for inner in each:
-            kind = type(inner)
-            if kind is dict or kind is list:
-                stack.append(inner)
-            elif kind is float or kind is SpelledFloat:
-                yield inner
+        nested = stack.pop()
+        members: Iterable[Json] = ()
+        if isinstance(nested, dict):
+            members = nested.values()
+        elif isinstance(nested, list):
+            members = nested
+        for member in members:
+            if isinstance(member, float):
+                yield member
+            elif isinstance(member, dict | list):
+                stack.append(member)
 
 
-def _map_numbers(
-    value: UntypedJson, convert: Callable[[float], UntypedJson]
-) -> UntypedJson:
+def _map_numbers(value: Json, convert: Callable[[float], Json]) -> Json:
     if isinstance(value, dict):
-        return {name: _map_numbers(each, convert) for name, each in value.items()}
+        return {name: _map_numbers(member, convert) for name, member in value.items()}
     if isinstance(value, list):
-        return [_map_numbers(each, convert) for each in value]
+        return [_map_numbers(item, convert) for item in value]
     return convert(value) if isinstance(value, float) else value
 
 
-def plain(value: UntypedJson) -> UntypedJson:
-    """Return the value with ordinary floats only, as the validators want it."""
+def plain(value: Json) -> Json:
+    """Return the value with no `SpelledFloat` in it, as the validators want it."""
     return _map_numbers(value, float) if any_spelled(value) else value
 
 
-def write(value: UntypedJson) -> str:
+def write(value: Json) -> str:
     """Return the JSON text with Python's default separators, non-ASCII as is."""
     if any_spelled(value):
         return _render(value, _SPELLED)
@@ -247,7 +253,7 @@ class _Style:
     number: Callable[[SpelledFloat], str]
 
 
-def _render(value: UntypedJson, style: _Style) -> str:
+def _render(value: Json, style: _Style) -> str:
     """Write a value that holds numbers which `json` would spell its own way."""
     if isinstance(value, dict):
         names = sorted(value) if style.sort else value
@@ -259,7 +265,7 @@ def _render(value: UntypedJson, style: _Style) -> str:
         )
         return "{" + style.comma.join(members) + "}"
     if isinstance(value, list):
-        return "[" + style.comma.join(_render(each, style) for each in value) + "]"
+        return "[" + style.comma.join(_render(item, style) for item in value) + "]"
     if isinstance(value, SpelledFloat):
         return style.number(value)
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -282,16 +288,21 @@ _SPELLED = _Style(", ", ": ", sort=False, number=lambda number: number.spelling)
 _CANONICAL = _Style(",", ":", sort=True, number=_shortest)
 
 
-def _unspelled(number: float) -> UntypedJson:
+def _unspelled(number: float) -> Json:
     if isinstance(number, SpelledFloat):
         return number
     # 1e+23 is not the integer nearest to it that a double can hold.
     return int(Decimal(repr(number))) if number.is_integer() else number
 
 
-def canonical(value: UntypedJson) -> bytes:
-    """Return the canonical form: equal schemas, and only they, have equal bytes."""
-    kinds = {type(each) for each in _floats(value)}
+def canonical(value: Json) -> bytes:
+    """Return the canonical form: equal schemas, and only they, have equal bytes.
+
+    Example:
+        >>> canonical({"b": 1.0, "a": 2})
+        b'{"a":2,"b":1}'
+    """
+    kinds = {type(number) for number in _floats(value)}
     if not kinds:
         # Without floats orjson writes the same bytes, much faster; it gives up
         # on integers over 64 bits and on deep nesting.
@@ -309,6 +320,6 @@ def canonical(value: UntypedJson) -> bytes:
     ).encode()
 
 
-def digest(value: UntypedJson) -> str:
+def digest(value: Json) -> str:
     """Return the sha256 of the canonical form, in hexadecimal."""
     return hashlib.sha256(canonical(value)).hexdigest()

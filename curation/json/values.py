@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeGuard
 from curation.json.text import canonical
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import Json
 
 
-def identity(value: UntypedJson) -> bytes:
+def identity(value: Json) -> bytes:
     """Return bytes that two values share if JSON Schema takes them for equal.
 
     Example:

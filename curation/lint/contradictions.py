@@ -1,4 +1,4 @@
-"""Lint checks of keywords that contradict each other, or that no one understands."""
+"""Lint checks of keywords that contradict each other, or that nothing understands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from curation.validation.backtracking import is_prone
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
 #: Formats of draft-03 to 2020-12, at least one validator knowing each.
@@ -63,7 +63,7 @@ _HOSTILE_NAMES = frozenset({"__proto__", "constructor", "prototype"})
 _LONGEST_NAME = 1_000
 
 
-def types_of(value: UntypedJson, dialect: Dialect) -> frozenset[str]:
+def types_of(value: Json, dialect: Dialect) -> frozenset[str]:
     """Return the names by which `type` may call a JSON value under a dialect."""
     if isinstance(value, bool):
         return frozenset({"boolean"})
@@ -73,35 +73,35 @@ def types_of(value: UntypedJson, dialect: Dialect) -> frozenset[str]:
         # Draft-04 calls 1.0 a number only; later drafts an integer too.
         whole = value.is_integer() and dialect.order >= DRAFT_06.order
         return frozenset({"integer", "number"} if whole else {"number"})
-    for kind, name in ((str, "string"), (list, "array"), (dict, "object")):
-        if isinstance(value, kind):
+    for python_type, name in ((str, "string"), (list, "array"), (dict, "object")):
+        if isinstance(value, python_type):
             return frozenset({name})
     return frozenset({"null"})
 
 
-def named_types(schema: Mapping[str, UntypedJson]) -> frozenset[str] | None:
+def named_types(schema: Mapping[str, Json]) -> frozenset[str] | None:
     """Return the types that a schema names, or None where it allows every type."""
-    kind = schema.get("type")
-    if isinstance(kind, str):
-        return frozenset({kind})
-    if isinstance(kind, list):
-        return frozenset(each for each in kind if isinstance(each, str))
+    types = schema.get("type")
+    if isinstance(types, str):
+        return frozenset({types})
+    if isinstance(types, list):
+        return frozenset(name for name in types if isinstance(name, str))
     return None
 
 
-def allows(schema: Mapping[str, UntypedJson], kind: str) -> bool:
-    """Tell whether the `type` of a schema lets a type pass."""
+def allows(schema: Mapping[str, Json], type_name: str) -> bool:
+    """Return whether the `type` of a schema lets a type pass."""
     types = named_types(schema)
-    return types is None or kind in types
+    return types is None or type_name in types
 
 
-def _enum_type(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
+def _enum_type(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     types = named_types(schema)
     if types is None or _hidden(schema, dialect):
         return
     values = schema.get("enum")
     if isinstance(values, list) and not any(
-        types & types_of(each, dialect) for each in values
+        types & types_of(value, dialect) for value in values
     ):
         yield ("enum",)
     judged = "const" in schema and "const" in dialect.effective
@@ -109,11 +109,11 @@ def _enum_type(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[
         yield ("const",)
 
 
-def _hidden(schema: Mapping[str, UntypedJson], dialect: Dialect) -> bool:
+def _hidden(schema: Mapping[str, Json], dialect: Dialect) -> bool:
     return dialect.ref_hides_siblings and "$ref" in schema
 
 
-def _required(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
+def _required(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     names = schema.get("required")
     if not isinstance(names, list) or _hidden(schema, dialect):
         return
@@ -124,8 +124,8 @@ def _required(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[T
             yield ("required", str(index))
 
 
-def forbidden(schema: Mapping[str, UntypedJson], name: str) -> bool:
-    """Tell whether an object that a schema accepts can surely not have a member.
+def forbidden(schema: Mapping[str, Json], name: str) -> bool:
+    """Return whether an object that a schema accepts can surely not have a member.
 
     A pattern that cannot be matched in linear time counts as letting it pass.
     """
@@ -148,40 +148,38 @@ def _may_match(pattern: str, name: str) -> bool:
         return True
 
 
-def crossed(schema: Mapping[str, UntypedJson]) -> Iterator[tuple[str, str]]:
+def crossed(schema: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """Yield each lower bound above its upper bound, with the type they concern."""
-    for low, high, kind in _BOUNDS:
+    for low, high, type_name in _BOUNDS:
         least, most = _number(schema.get(low)), _number(schema.get(high))
         if least is not None and most is not None:
             strict = low.startswith("excl") or high.startswith("excl")
             if least > most or (strict and least == most):
-                yield low, kind
+                yield low, type_name
 
 
-def _crossed(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
+def _crossed(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     return [] if _hidden(schema, dialect) else [(low,) for low, _ in crossed(schema)]
 
 
-def _number(value: UntypedJson) -> float | None:
+def _number(value: Json) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value
     return None
 
 
-def _format(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterable[Tokens]:
+def _format(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
     value = schema.get("format")
     return [("format",)] if isinstance(value, str) and value not in FORMATS else []
 
 
-def _format_type(
-    schema: Mapping[str, UntypedJson], _dialect: Dialect
-) -> Iterable[Tokens]:
+def _format_type(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
     value = schema.get("format")
     known = isinstance(value, str) and value in FORMATS
     return [("format",)] if known and not allows(schema, "string") else []
 
 
-def _redos(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterator[Tokens]:
+def _redos(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and is_prone(pattern):
         yield ("pattern",)
@@ -192,7 +190,7 @@ def _redos(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterator[Tok
                 yield ("patternProperties", name)
 
 
-def _hostile(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterator[Tokens]:
+def _hostile(schema: Mapping[str, Json], _dialect: Dialect) -> Iterator[Tokens]:
     names = schema.get("properties")
     if not isinstance(names, dict):
         return
@@ -211,44 +209,44 @@ CHECKS = (
     LintCheck(
         code="enum-type-conflict",
         meaning="no value of `enum` or `const` has the type that stands beside it",
-        words=frozenset({"enum", "const"}),
-        strikes=_enum_type,
+        keywords=frozenset({"enum", "const"}),
+        find=_enum_type,
     ),
     LintCheck(
         code="required-forbidden",
         meaning="a required name that the same schema forbids",
-        words=frozenset({"required"}),
-        strikes=_required,
+        keywords=frozenset({"required"}),
+        find=_required,
     ),
     LintCheck(
         code="crossed-bounds",
         meaning="a lower bound above its upper bound",
-        words=frozenset(low for low, _, _ in _BOUNDS),
-        strikes=_crossed,
+        keywords=frozenset(low for low, _, _ in _BOUNDS),
+        find=_crossed,
     ),
     LintCheck(
         code="unknown-format",
         meaning="a `format` that no draft and no validator knows",
-        words=frozenset({"format"}),
-        strikes=_format,
+        keywords=frozenset({"format"}),
+        find=_format,
     ),
     LintCheck(
         code="format-without-string",
         meaning="a `format` of strings where the type allows none",
-        words=frozenset({"format"}),
-        strikes=_format_type,
+        keywords=frozenset({"format"}),
+        find=_format_type,
     ),
     LintCheck(
         code="redos-pattern",
         meaning="a pattern on which a backtracking engine may take exponential time",
-        words=frozenset({"pattern", "patternProperties"}),
-        strikes=_redos,
+        keywords=frozenset({"pattern", "patternProperties"}),
+        find=_redos,
     ),
     LintCheck(
         code="hostile-name",
         meaning="a property name with control or direction characters, of more than "
         "1,000 characters, or one that JavaScript objects have already",
-        words=frozenset({"properties"}),
-        strikes=_hostile,
+        keywords=frozenset({"properties"}),
+        find=_hostile,
     ),
 )

@@ -11,7 +11,7 @@ from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS, Sh
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
 #: Keywords whose absence changes what is accepted.
@@ -21,7 +21,7 @@ _ASSERTING = (
     - {"contentSchema"}
 )
 _JUDGED = KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS - {"$vocabulary"}
-#: These are keywords only as strings.
+#: These are keywords only if they hold a string.
 _STRINGS = frozenset({"id", "$id", "$ref", "$anchor"})
 _DEAD = frozenset({"_format", "_uniqueItems", "_id", "_$id"})
 #: A keyword to the one without which it does nothing.
@@ -40,72 +40,84 @@ def _silent(dialect: Dialect) -> tuple[frozenset[str], frozenset[str]]:
     """Return the keywords that do nothing here: those of later drafts, of earlier."""
     later: set[str] = set()
     earlier: set[str] = set()
-    for word in _JUDGED - dialect.effective:
-        orders = [e.order for e in BY_NAME.values() if word in e.effective]
+    for keyword in _JUDGED - dialect.effective:
+        orders = [
+            other.order for other in BY_NAME.values() if keyword in other.effective
+        ]
         if orders:
-            (later if min(orders) > dialect.order else earlier).add(word)
+            (later if min(orders) > dialect.order else earlier).add(keyword)
     return frozenset(later), frozenset(earlier)
 
 
 _SILENT = {name: _silent(dialect) for name, dialect in BY_NAME.items()}
 
 
-def _is_keyword(word: str, value: UntypedJson) -> bool:
-    return word not in _STRINGS or isinstance(value, str)
+def _is_keyword(name: str, value: Json) -> bool:
+    return name not in _STRINGS or isinstance(value, str)
 
 
-def _newer(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
-    silent = _SILENT[dialect.name][0]
-    return [(e,) for e in schema if e in silent and _is_keyword(e, schema[e])]
+def _among(schema: Mapping[str, Json], keywords: frozenset[str]) -> Iterable[Tokens]:
+    return [
+        (name,)
+        for name, value in schema.items()
+        if name in keywords and _is_keyword(name, value)
+    ]
 
 
-def _older(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
-    silent = _SILENT[dialect.name][1]
-    return [(e,) for e in schema if e in silent and _is_keyword(e, schema[e])]
+def _newer(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    return _among(schema, _SILENT[dialect.name][0])
 
 
-def _siblings(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
+def _older(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    return _among(schema, _SILENT[dialect.name][1])
+
+
+def _siblings(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
     if not dialect.ref_hides_siblings or not isinstance(schema.get("$ref"), str):
         return []
-    return [(each,) for each in schema if each in _ASSERTING & dialect.effective]
+    return [(name,) for name in schema if name in _ASSERTING & dialect.effective]
 
 
-def _dead(schema: Mapping[str, UntypedJson], _dialect: Dialect) -> Iterable[Tokens]:
-    return [(each,) for each in schema if each in _DEAD]
+def _dead(schema: Mapping[str, Json], _dialect: Dialect) -> Iterable[Tokens]:
+    return [(name,) for name in schema if name in _DEAD]
 
 
-def _lonely(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
-    for word, companion in _COMPANIONS.items():
-        if word not in schema or word not in dialect.effective:
+def _lonely(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    for keyword, companion in _COMPANIONS.items():
+        if keyword not in schema or keyword not in dialect.effective:
             continue
         idle = companion not in schema
-        if word == "additionalItems":
+        if keyword == "additionalItems":
             idle = not isinstance(schema.get(companion), list)
         if idle:
-            yield (word,)
+            yield (keyword,)
 
 
-def _misspelt(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterable[Tokens]:
-    for word in schema.keys() - KNOWN_KEYWORDS - _DEAD:
-        meant = nearest(word)
+def _misspelt(schema: Mapping[str, Json], dialect: Dialect) -> Iterable[Tokens]:
+    for name in schema.keys() - KNOWN_KEYWORDS - _DEAD:
+        meant = nearest(name)
         if (
             meant is not None
             and meant in dialect.effective
             and meant not in schema
-            and _plausible(meant, schema[word])
+            and _plausible(meant, schema[name])
         ):
-            yield (word,)
+            yield (name,)
 
 
-def nearest(word: str) -> str | None:
-    """Return the keyword that a word is one slip away from, or None.
+def nearest(name: str) -> str | None:
+    """Return the keyword that a member's name is one slip away from, or None.
 
     A slip is a letter too many, too few, wrong or in the wrong order, or letters
     in the wrong case.
+
+    Example:
+        >>> nearest("requird")
+        'required'
     """
-    if word in KNOWN_KEYWORDS:
+    if name in KNOWN_KEYWORDS:
         return None
-    return _SLIPS.get(word) or _SLIPS.get(word.lower())
+    return _SLIPS.get(name) or _SLIPS.get(name.lower())
 
 
 def _slips(keyword: str) -> Iterable[str]:
@@ -121,7 +133,7 @@ def _slips(keyword: str) -> Iterable[str]:
 
 
 def _neighbourhood() -> Mapping[str, str]:
-    """Return every slip of every keyword that is not itself a word of its own."""
+    """Return every slip of every keyword that is not a keyword itself."""
     found: dict[str, str] = {}
     keywords = _ASSERTING | CONTAINERS
     for keyword in sorted(keywords):
@@ -136,8 +148,8 @@ def _neighbourhood() -> Mapping[str, str]:
 _SLIPS = _neighbourhood()
 
 
-def _plausible(keyword: str, value: UntypedJson) -> bool:
-    """Tell whether a value has the shape that the keyword wants."""
+def _plausible(keyword: str, value: Json) -> bool:
+    """Return whether a value has the shape that the keyword wants."""
     shape = ANY_DIALECT.applicators.get(keyword)
     if keyword in ("required", "enum"):
         return isinstance(value, list | bool)
@@ -153,47 +165,49 @@ def _plausible(keyword: str, value: UntypedJson) -> bool:
     if shape is Shape.SCHEMA:
         return isinstance(value, dict | bool)
     if shape is Shape.SCHEMAS:
-        return isinstance(value, list) and all(isinstance(e, dict) for e in value)
+        return isinstance(value, list) and all(isinstance(item, dict) for item in value)
     if shape is Shape.EITHER:
         return isinstance(value, dict | list)
-    return isinstance(value, dict) and all(isinstance(e, dict) for e in value.values())
+    return isinstance(value, dict) and all(
+        isinstance(member, dict) for member in value.values()
+    )
 
 
 CHECKS = (
     LintCheck(
         code="newer-keyword",
         meaning="a keyword that only a later draft knows: it is ignored",
-        words=frozenset().union(*(later for later, _ in _SILENT.values())),
-        strikes=_newer,
+        keywords=frozenset().union(*(later for later, _ in _SILENT.values())),
+        find=_newer,
     ),
     LintCheck(
         code="older-keyword",
         meaning="a keyword that only an earlier draft knew: it is ignored",
-        words=frozenset().union(*(earlier for _, earlier in _SILENT.values())),
-        strikes=_older,
+        keywords=frozenset().union(*(earlier for _, earlier in _SILENT.values())),
+        find=_older,
     ),
     LintCheck(
         code="ref-siblings",
         meaning="asserting keywords beside a `$ref`, which up to draft-07 hides them",
-        words=frozenset({"$ref"}),
-        strikes=_siblings,
+        keywords=frozenset({"$ref"}),
+        find=_siblings,
     ),
     LintCheck(
         code="dead-keyword",
         meaning="a keyword that a tool renamed so that it does nothing",
-        words=_DEAD,
-        strikes=_dead,
+        keywords=_DEAD,
+        find=_dead,
     ),
     LintCheck(
         code="lonely-keyword",
         meaning="a keyword that does nothing without another one, which is missing",
-        words=frozenset(_COMPANIONS),
-        strikes=_lonely,
+        keywords=frozenset(_COMPANIONS),
+        find=_lonely,
     ),
     LintCheck(
         code="misspelt-keyword",
         meaning="a word one slip away from a keyword, with a value that would fit it",
-        words=None,
-        strikes=_misspelt,
+        keywords=None,
+        find=_misspelt,
     ),
 )

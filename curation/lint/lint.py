@@ -16,7 +16,7 @@ from curation.schema.subschemas import subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.lint.check import LintCheck
     from curation.schema.dialects import Dialect
 
@@ -25,42 +25,51 @@ CHECKS = (*idle_keywords.CHECKS, *contradictions.CHECKS)
 _NON_OBJECT_ROOT = "non-object-root"
 #: Every code that `lints` can give, with its meaning.
 CODES: Mapping[str, str] = {
-    **{each.code: each.meaning for each in CHECKS},
+    **{check.code: check.meaning for check in CHECKS},
     _NON_OBJECT_ROOT: "the root accepts every value that is no object",
 }
-_ALWAYS = tuple(each for each in CHECKS if each.words is None)
-_WORDS = frozenset[str]().union(*(each.words or () for each in CHECKS))
+_FOR_UNKNOWN_KEYWORDS = tuple(check for check in CHECKS if check.keywords is None)
+_KEYWORDS = frozenset[str]().union(*(check.keywords or () for check in CHECKS))
 
 
 @lru_cache(maxsize=4096)
-def _checks(words: frozenset[str]) -> tuple[LintCheck, ...]:
-    """Return the checks that any of these words calls for."""
-    return tuple(e for e in CHECKS if e.words and not e.words.isdisjoint(words))
+def _checks(keywords: frozenset[str]) -> tuple[LintCheck, ...]:
+    """Return the checks that any of these keywords calls for."""
+    return tuple(
+        check
+        for check in CHECKS
+        if check.keywords and not check.keywords.isdisjoint(keywords)
+    )
 
 
-def lints(schema: UntypedJson, dialect: Dialect) -> list[Lint]:
-    """Return the defects of a schema under its dialect, sorted by code and place."""
+def lints(schema: Json, dialect: Dialect) -> list[Lint]:
+    """Return the defects of a schema under its dialect, sorted by code and pointer.
+
+    Example:
+        >>> lints({"minimum": 2, "maximum": 1}, DRAFT_07)
+        [Lint(code='crossed-bounds', pointer='/minimum')]
+    """
     found: set[Lint] = set()
     if accepts_every_non_object(schema, dialect):
         found.add(Lint(code=_NON_OBJECT_ROOT, pointer=""))
     suspect = any(
-        leaves_the_subschemas(each, dialect) or any(_strikes(each, dialect))
-        for each in subschemas(schema, dialect)
+        leaves_the_subschemas(subschema, dialect) or any(_defects(subschema, dialect))
+        for subschema in subschemas(schema, dialect)
     )
     if suspect:
-        for tokens, each in taking_part(schema, dialect):
-            for lint in _strikes(each, dialect):
+        for tokens, subschema in taking_part(schema, dialect):
+            for lint in _defects(subschema, dialect):
                 where = pointer(tokens) + lint.pointer
                 found.add(Lint(code=lint.code, pointer=where))
     return sorted(found)
 
 
-def _strikes(schema: Mapping[str, UntypedJson], dialect: Dialect) -> Iterator[Lint]:
+def _defects(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[Lint]:
     """Yield the defects of one schema itself, pointers starting from it."""
-    words = _WORDS.intersection(schema)
-    checks = _checks(words) if words else ()
+    keywords = _KEYWORDS.intersection(schema)
+    checks = _checks(keywords) if keywords else ()
     if not schema.keys() <= KNOWN_KEYWORDS:
-        checks += _ALWAYS
+        checks += _FOR_UNKNOWN_KEYWORDS
     for check in checks:
-        for tokens in check.strikes(schema, dialect):
+        for tokens in check.find(schema, dialect):
             yield Lint(code=check.code, pointer=pointer(tokens))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.core.documents import Document
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from curation.core.rule import Rule
 
 #: What a reference that leads nowhere is rejected for.
@@ -50,9 +50,9 @@ def _by_jsonschema_rs(schema: Json, dialect: str) -> str:
     found = complaint(schema, BY_NAME[dialect])
     if found is not None:
         return str(found)
-    validator = RUST_VALIDATORS[dialect]
+    plain: UntypedJson = jsontext.plain(schema)
     try:
-        validator(jsontext.plain(schema), validate_formats=False, retriever=refuse)
+        RUST_VALIDATORS[dialect](plain, validate_formats=False, retriever=refuse)
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         # The first line is the fact; the rest repeats the schema.
         return str(error).partition("\n")[0] or type(error).__name__

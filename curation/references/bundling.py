@@ -1,4 +1,4 @@
-"""Bring what references lead to into the schema itself.
+"""What references lead to, brought into the schema itself.
 
 Only what is needed comes in: the very schema that a reference leads to, and what
 that one refers to in turn. Inside, identifiers and anchors are taken off, for
@@ -22,7 +22,7 @@ from curation.schema.roots import local_reference, unused
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.references.closure import Closure, ReachedSchema
     from curation.references.resolution import ResolvedReference
@@ -36,35 +36,48 @@ _UNTELLING = re.compile(r"v?[\d._-]+|schema|jsonschema|draft")
 class Bundle:
     """One record, made to stand alone.
 
-    `schema` is the result, `changes` says what was done.
+    Attributes:
+        schema: The record with what it needs of other documents.
+        changes: What was done to it, in the name of the rule.
     """
 
     def __init__(self, closure: Closure, rule: str) -> None:
-        """Bring in what the closure found, in the name of a rule."""
+        """Bring in what the closure found.
+
+        Args:
+            closure: Everything that the record refers to.
+            rule: Name of the rule that the changes are recorded under.
+        """
         self._closure = closure
         self._rule = rule
         self._record = closure.record
         self._keyword = self._record.dialect.definitions_keyword
         self._units = _outermost(closure.outside_schemas())
-        self._names = self._named()
+        self._names = self._chosen_names()
         self.changes: list[Change] = []
-        self.schema: UntypedJson = self._made()
+        self.schema: Json = self._bundled()
 
-    def _made(self) -> UntypedJson:
+    def _bundled(self) -> Json:
         schema = rewritten(self._record.schema, self._own_edits())
-        if not self._units:
+        if not self._units or not isinstance(schema, dict):
             return schema
-        added = {self._names[unit.key]: self._unit(unit) for unit in self._units}
+        definitions = dict(self._definitions(schema))
         for unit in self._units:
             name = self._names[unit.key]
+            definitions[name] = added = self._unit(unit)
             fragment = local_reference(unit.location.tokens).removesuffix("#")
             self._change(
                 (self._keyword, name),
                 ABSENT,
-                write(added[name]),
+                write(added),
                 f"from {unit.document.uri}{fragment}",
             )
-        return {**schema, self._keyword: {**schema.get(self._keyword, {}), **added}}
+        return {**schema, self._keyword: definitions}
+
+    def _definitions(self, schema: Json) -> Mapping[str, Json]:
+        """Return the definitions that a schema has already."""
+        members = schema.get(self._keyword) if isinstance(schema, dict) else None
+        return members if isinstance(members, dict) else {}
 
     def _change(self, tokens: Tokens, before: str, after: str, note: str = "") -> None:
         self.changes.append(
@@ -77,8 +90,9 @@ class Bundle:
             )
         )
 
-    def _named(self) -> Mapping[tuple[int, Tokens], str]:
-        taken = set(self._record.schema.get(self._keyword, {}))
+    def _chosen_names(self) -> Mapping[tuple[int, Tokens], str]:
+        """Return a name among the definitions for each schema that is brought in."""
+        taken = set(self._definitions(self._record.schema))
         names: dict[tuple[int, Tokens], str] = {}
         for unit in self._units:
             short, longer = _candidates(unit)
@@ -110,9 +124,7 @@ class Bundle:
             for reached in self._closure.own_schemas()
             for resolved in reached.references
         ]
-        local = [
-            str(resolved.reference.value).startswith("#") for resolved in references
-        ]
+        local = [resolved.reference.text.startswith("#") for resolved in references]
         flatten = any(
             not is_fragment and resolved.reference.base != self._record.base
             for resolved, is_fragment in zip(references, local, strict=True)
@@ -135,7 +147,7 @@ class Bundle:
                 self._change(tokens, write(gone), ABSENT, "pointers start at the root")
         return edits
 
-    def _unit(self, unit: ReachedSchema) -> UntypedJson:
+    def _unit(self, unit: ReachedSchema) -> Json:
         """Return a reached schema with its references turned to the record."""
         skip = len(unit.location.tokens)
         keywords = (*MARKS, unit.document.dialect.id_keyword)
@@ -172,13 +184,13 @@ def _outermost(schemas: Iterable[ReachedSchema]) -> list[ReachedSchema]:
 def _candidates(reached: ReachedSchema) -> tuple[str, str]:
     """Return a short and a longer readable name for what is brought in."""
     split = urlsplit(reached.document.uri)
-    path = [unquote(each) for each in split.path.split("/") if each]
+    path = [unquote(part) for part in split.path.split("/") if part]
     path = path or [split.netloc or "document"]
     path[-1] = _SUFFIX.sub("", path[-1]) or path[-1]
     start = len(path) - 1
     while start > 0 and _UNTELLING.fullmatch(path[start]):
         start -= 1
-    stem = _readable(".".join(e for e in path[start:] if e != "jsonschema"))
+    stem = _readable(".".join(part for part in path[start:] if part != "jsonschema"))
     folder = _readable(".".join(path[max(start - 1, 0) : start]))
     tokens = reached.location.tokens
     if not tokens:

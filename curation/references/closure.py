@@ -24,7 +24,7 @@ from curation.validation.metaschemas import is_valid
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Library
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: Schemas that one record may refer to beyond its own.
 MOST_REACHED = 20_000
-#: Longest piece of a reference that a message repeats.
+#: Most characters of a reference that a message repeats.
 _SHOWN = 120
 
 
@@ -68,7 +68,7 @@ class Closure:
     """
 
     def __init__(
-        self, schema: UntypedJson, dialect: Dialect, uri: str, library: Library
+        self, schema: Json, dialect: Dialect, uri: str, library: Library
     ) -> None:
         """Follow every reference of a schema that was found under a URI."""
         self.record = SchemaDocument(schema=schema, dialect=dialect, uri=uri)
@@ -108,7 +108,7 @@ class Closure:
         known: dict[tuple[str, type, str], ResolvedReference] = {}
         for reference in reached.scan.references:
             # The type keeps 1, true and "1" apart.
-            text = (reference.base, type(reference.value), str(reference.value))
+            text = (reference.base, type(reference.value), reference.text)
             found = known.get(text)
             if found is None:
                 found = known[text] = self._resolve(reference, reached.document)
@@ -214,7 +214,7 @@ class Closure:
             self._documents[id(schema)] = known
         return known
 
-    def _read(self, schema: UntypedJson, uri: str) -> SchemaDocument:
+    def _read(self, schema: Json, uri: str) -> SchemaDocument:
         own = self.record.dialect
         dialect = statement(schema).dialect or own
         if dialect is not own:
@@ -248,26 +248,24 @@ def anchor_name(resolved: ResolvedReference) -> str | None:
 
     `$recursiveRef` looks for the empty name.
     """
-    value, reference = resolved.location.schema, resolved.reference
-    if not isinstance(value, dict):
-        return None
+    schema, reference = resolved.location.keywords, resolved.reference
     if reference.keyword == "$recursiveRef":
-        return "" if value.get("$recursiveAnchor") is True else None
+        return "" if schema.get("$recursiveAnchor") is True else None
     if reference.keyword == "$dynamicRef":
-        name = str(reference.value).partition("#")[2]
-        return name if name and value.get("$dynamicAnchor") == name else None
+        name = reference.text.partition("#")[2]
+        return name if name and schema.get("$dynamicAnchor") == name else None
     return None
 
 
 def bearer_of(name: str, document: SchemaDocument) -> SchemaLocation | None:
     """Return the schema of a document that bears a dynamic anchor, or None."""
-    if not isinstance(document.schema, dict):
-        return None
     if not name:
-        recursive = document.schema.get("$recursiveAnchor") is True
+        recursive = document.root.keywords.get("$recursiveAnchor") is True
         return document.root if recursive else None
+    if not document.root.keywords:
+        return None
     location = document.scanned.anchors.get((document.base, name))
-    if location is None or location.schema.get("$dynamicAnchor") != name:
+    if location is None or location.keywords.get("$dynamicAnchor") != name:
         return None
     return location
 
@@ -280,7 +278,7 @@ def _ambiguous(resolved: ResolvedReference) -> NotResolvedError:
 
 
 def _complaint(reference: Reference, what: str) -> str:
-    value = str(reference.value)
+    value = reference.text
     if len(value) > _SHOWN:
         value = value[: _SHOWN - 3] + "..."
     where = pointer((*reference.tokens, reference.keyword))

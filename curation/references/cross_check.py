@@ -1,4 +1,4 @@
-"""Does jsonschema find a reference's target where we do?
+"""Does jsonschema find the target of a reference where we do?
 
 Plain pointers from the root leave no room for doubt. Anchors and references by
 URI do: jsonschema, for one, joins a relative identifier of the root to itself. Such
@@ -16,7 +16,7 @@ from referencing.jsonschema import specification_with
 from curation.json.pointer import at
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.references.closure import Closure
     from curation.references.resolution import ResolvedReference
@@ -41,7 +41,7 @@ def disputed(closure: Closure) -> Tokens | None:
         for resource in _resources_around(resolved.reference.tokens, closure):
             resolver = resolver.in_subresource(specification.create_resource(resource))
         try:
-            found = resolver.lookup(resolved.reference.value).contents
+            found = resolver.lookup(resolved.reference.text).contents
         except (Unresolvable, AttributeError, TypeError, ValueError):
             return resolved.reference.tokens
         if found is not resolved.location.schema:
@@ -50,11 +50,11 @@ def disputed(closure: Closure) -> Tokens | None:
 
 
 def _is_plain(resolved: ResolvedReference) -> bool:
-    value = str(resolved.reference.value)
+    value = resolved.reference.text
     return value == "#" or value.startswith("#/")
 
 
-def _resources_around(tokens: Tokens, closure: Closure) -> list[UntypedJson]:
+def _resources_around(tokens: Tokens, closure: Closure) -> list[Json]:
     """Return the schemas that start a resource between the root and a subschema.
 
     The others leave the base as it is.

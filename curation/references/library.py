@@ -1,4 +1,4 @@
-"""The documents of a source by URI: read when asked for, a few kept at hand."""
+"""The documents of a source by URI, read when they are asked for."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from curation.core.files import Files
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
-#: Parsed documents kept at hand.
-AT_HAND = 256
+#: Number of parsed documents that are kept, the last ones used.
+MOST_KEPT = 256
 
 
 @dataclass(slots=True)
@@ -30,11 +30,11 @@ class PackLibrary:
     files: Files
     #: Absolute URI without fragment to path.
     uris: Mapping[str, str]
-    _parsed: OrderedDict[str, UntypedJson | None] = field(
+    _parsed: OrderedDict[str, Json | None] = field(
         default_factory=OrderedDict, repr=False
     )
 
-    def get(self, uri: str) -> UntypedJson | None:
+    def get(self, uri: str) -> Json | None:
         """Return the parsed document, or None where the source has none."""
         path = self.uris.get(uri) or self.uris.get(_other_scheme(uri))
         if path is None:
@@ -44,11 +44,11 @@ class PackLibrary:
             return self._parsed[path]
         document = self._read(path)
         self._parsed[path] = document
-        if len(self._parsed) > AT_HAND:
+        if len(self._parsed) > MOST_KEPT:
             self._parsed.popitem(last=False)
         return document
 
-    def _read(self, path: str) -> UntypedJson | None:
+    def _read(self, path: str) -> Json | None:
         try:
             content = self.files.read(path)
         except KeyError:
@@ -60,8 +60,8 @@ class PackLibrary:
 class NoLibrary:
     """The library of a source whose documents do not refer to each other."""
 
-    def get(self, _uri: str, /) -> UntypedJson | None:
-        """Return None, whatever the URI."""
+    def get(self, _uri: str, /) -> Json | None:
+        """Return None for every URI."""
         return None
 
 

@@ -14,7 +14,7 @@ from curation.schema.subschemas import children
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.references.closure import Closure
     from curation.schema.dialects import Dialect
@@ -42,7 +42,7 @@ def endless(closure: Closure) -> Tokens | None:
     reaches from the root are not counted.
     """
     targets: dict[Tokens, list[Tokens]] = {}
-    values: dict[Tokens, UntypedJson] = {(): closure.record.schema}
+    values: dict[Tokens, Json] = {(): closure.record.schema}
     for reached in closure.own_schemas():
         for resolved in reached.references:
             location = resolved.location
@@ -62,7 +62,7 @@ class _Graph:
     def __init__(
         self,
         targets: dict[Tokens, list[Tokens]],
-        values: dict[Tokens, UntypedJson],
+        values: dict[Tokens, Json],
         dialect: Dialect,
     ) -> None:
         self._targets = targets

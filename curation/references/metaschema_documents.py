@@ -13,14 +13,14 @@ from jsonschema_specifications import REGISTRY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: Draft-03's is left out: no dialect of the benchmark can hold it.
 _LEFT_OUT = "http://json-schema.org/draft-03/schema"
 
 
 @cache
-def _documents() -> Mapping[str, UntypedJson]:
+def _documents() -> Mapping[str, Json]:
     return {
         uri.rstrip("#"): REGISTRY[uri].contents
         for uri in REGISTRY
@@ -28,7 +28,7 @@ def _documents() -> Mapping[str, UntypedJson]:
     }
 
 
-def standard_document(uri: str) -> UntypedJson | None:
+def standard_document(uri: str) -> Json | None:
     """Return the metaschema of an absolute URI without fragment, or None.
 
     http and https lead to the same document, as they do at json-schema.org.

@@ -16,14 +16,14 @@ from curation.schema.subschemas import subschema_locations, subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
 
 def taking_part(
-    schema: UntypedJson, dialect: Dialect
-) -> Iterator[tuple[Tokens, UntypedJson]]:
+    schema: Json, dialect: Dialect
+) -> Iterator[tuple[Tokens, dict[str, Json]]]:
     """Yield every schema that is an object, with where it stands, each once.
 
     References that lead nowhere are passed over.
@@ -39,9 +39,7 @@ def taking_part(
                 yield tokens, location.schema
 
 
-def _starts(
-    schema: UntypedJson, dialect: Dialect
-) -> Iterator[tuple[Tokens, UntypedJson]]:
+def _starts(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Json]]:
     yield (), schema
     if not _any_leaves_the_subschemas(schema, dialect):
         return
@@ -53,7 +51,7 @@ def _starts(
         yield reached.location.tokens, reached.location.schema
 
 
-def _any_leaves_the_subschemas(schema: UntypedJson, dialect: Dialect) -> bool:
+def _any_leaves_the_subschemas(schema: Json, dialect: Dialect) -> bool:
     """Return, quickly, whether a reference may lead to what is no subschema."""
     return any(
         leaves_the_subschemas(subschema, dialect)
@@ -61,7 +59,7 @@ def _any_leaves_the_subschemas(schema: UntypedJson, dialect: Dialect) -> bool:
     )
 
 
-def leaves_the_subschemas(schema: dict[str, UntypedJson], dialect: Dialect) -> bool:
+def leaves_the_subschemas(schema: dict[str, Json], dialect: Dialect) -> bool:
     """Return whether one schema's own references may lead to what is no subschema."""
     if schema.keys().isdisjoint(REFERENCE_KEYWORDS):
         return False

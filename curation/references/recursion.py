@@ -10,12 +10,12 @@ from curation.schema.dialects import ANY_DIALECT
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
 
-def is_recursive(schema: UntypedJson, dialect: Dialect) -> bool:
+def is_recursive(schema: Json, dialect: Dialect) -> bool:
     """Return whether a local reference leads, by way of others, back above itself.
 
     References to other documents are not followed.
@@ -30,7 +30,7 @@ def is_recursive(schema: UntypedJson, dialect: Dialect) -> bool:
     return _has_cycle(follows)
 
 
-def _resolved(schema: UntypedJson, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
+def _resolved(schema: Json, dialect: Dialect) -> Iterator[tuple[Tokens, Tokens]]:
     """Yield where each local reference stands, and where it leads."""
     uri = _own_uri(schema) if dialect is ANY_DIALECT else ""
     document = SchemaDocument(schema=schema, dialect=dialect, uri=uri)
@@ -45,7 +45,7 @@ def _resolved(schema: UntypedJson, dialect: Dialect) -> Iterator[tuple[Tokens, T
             yield reference.tokens, found[1].tokens
 
 
-def _own_uri(schema: UntypedJson) -> str:
+def _own_uri(schema: Json) -> str:
     """Return the URI by which a schema names itself in draft-04, without fragment."""
     uri = schema.get("id") if isinstance(schema, dict) and "$id" not in schema else None
     return uri.partition("#")[0] if isinstance(uri, str) else ""

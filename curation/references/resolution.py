@@ -13,15 +13,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
-from curation.json.pointer import Tokens, tokens_of
+from curation.json.pointer import Tokens, member, tokens_of
 from curation.schema.keywords import Shape
 from curation.schema.locations import SchemaLocation
 from curation.schema.subschemas import children
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.schema.dialects import Dialect
 
 
@@ -32,9 +32,15 @@ class Reference:
     #: The schema that holds it.
     tokens: Tokens
     keyword: str
-    value: UntypedJson
+    #: A string, if the schema is valid.
+    value: Json
     #: The base URI in force there, without fragment.
     base: str
+
+    @property
+    def text(self) -> str:
+        """The value as text, for messages and once it is known to be a string."""
+        return str(self.value)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -85,7 +91,7 @@ def _split(uri: str) -> tuple[str, str]:
     return parts.url, parts.fragment
 
 
-def base_of(schema: UntypedJson, dialect: Dialect, base: str) -> str:
+def base_of(schema: Json, dialect: Dialect, base: str) -> str:
     """Return the base URI inside a schema that stands where `base` is in force.
 
     Up to draft-07 a `$ref` hides the identifier beside it, and an identifier
@@ -104,14 +110,15 @@ def base_of(schema: UntypedJson, dialect: Dialect, base: str) -> str:
         return base
 
 
-def _names(schema: UntypedJson, dialect: Dialect) -> Iterator[str]:
+def _names(schema: Mapping[str, Json], dialect: Dialect) -> Iterator[str]:
     """Yield the plain names that a schema gives itself."""
     for keyword in dialect.anchor_keywords:
-        if isinstance(schema.get(keyword), str):
-            yield schema[keyword]
+        name = schema.get(keyword)
+        if isinstance(name, str):
+            yield name
     own = schema.get(dialect.id_keyword)
     fragment = isinstance(own, str) and own.startswith("#") and len(own) > 1
-    if fragment and dialect.ref_hides_siblings:
+    if isinstance(own, str) and fragment and dialect.ref_hides_siblings:
         yield own[1:]
 
 
@@ -120,7 +127,7 @@ def scan_references(start: SchemaLocation, dialect: Dialect) -> ReferenceScan:
     result = ReferenceScan()
     ties = {dialect.id_keyword, *MARKS}
     applying = dialect.applicators.keys()
-    stack = [(start.tokens, start.schema, start.base)]
+    stack: list[tuple[Tokens, Json, str]] = [(start.tokens, start.schema, start.base)]
     while stack:
         tokens, schema, around = stack.pop()
         if not isinstance(schema, dict):
@@ -149,8 +156,8 @@ def scan_references(start: SchemaLocation, dialect: Dialect) -> ReferenceScan:
     return result
 
 
-def starts_resource(schema: UntypedJson, dialect: Dialect) -> bool:
-    """Tell whether a schema's identifier changes the base URI."""
+def starts_resource(schema: Mapping[str, Json], dialect: Dialect) -> bool:
+    """Return whether a schema's identifier changes the base URI."""
     own = schema.get(dialect.id_keyword)
     if not isinstance(own, str) or own.startswith("#"):
         return False
@@ -161,11 +168,11 @@ def _register(
     result: ReferenceScan, location: SchemaLocation, inside: str, dialect: Dialect
 ) -> None:
     result.marked.append(location.tokens)
-    if starts_resource(location.schema, dialect):
+    if starts_resource(location.keywords, dialect):
         result.resources.setdefault(inside, location)
         if location.tokens:
             result.inner_resources.append(location.tokens)
-    for name in _names(location.schema, dialect):
+    for name in _names(location.keywords, dialect):
         result.anchors.setdefault((inside, name), location)
 
 
@@ -175,7 +182,8 @@ def descend(start: SchemaLocation, tokens: Tokens, dialect: Dialect) -> SchemaLo
     Raises:
         LookupError: nothing stands there.
     """
-    value, base, in_place, index = start.schema, start.base, start.is_subschema, 0
+    value: Json = start.schema
+    base, in_place, index = start.base, start.is_subschema, 0
     while index < len(tokens):
         step = _steps(value, tokens[index:], dialect) if in_place else 0
         if step:
@@ -190,9 +198,11 @@ def descend(start: SchemaLocation, tokens: Tokens, dialect: Dialect) -> SchemaLo
     )
 
 
-def _steps(value: UntypedJson, tokens: Tokens, dialect: Dialect) -> int:
+def _steps(value: Json, tokens: Tokens, dialect: Dialect) -> int:
     """Return how many tokens lead to the next subschema; 0 for none."""
-    shape = dialect.applicators.get(tokens[0]) if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        return 0
+    shape = dialect.applicators.get(tokens[0])
     if shape is None:
         return 0
     single = not isinstance(value.get(tokens[0]), list)
@@ -201,26 +211,13 @@ def _steps(value: UntypedJson, tokens: Tokens, dialect: Dialect) -> int:
     return 2 if len(tokens) > 1 else 0
 
 
-def member(value: UntypedJson, token: str) -> UntypedJson:
-    """Return the member of an object or array that one token names.
-
-    Raises:
-        LookupError: there is none.
-    """
-    if isinstance(value, dict):
-        return value[token]
-    if isinstance(value, list) and token.isascii() and token.isdigit():
-        return value[int(token)]
-    raise LookupError(token)
-
-
 @dataclass(kw_only=True)
 class SchemaDocument:
     """One document with its dialect, searched only as far as it is asked."""
 
-    schema: UntypedJson
+    schema: Json
     dialect: Dialect
-    #: The URI under which it was found; empty if nobody knows.
+    #: The URI under which it was found; empty if that is unknown.
     uri: str
 
     @cached_property

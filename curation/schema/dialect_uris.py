@@ -1,4 +1,4 @@
-"""What a `$schema` says: which draft it names, however it is spelt.
+"""What a `$schema` says: which draft it names, in whatever spelling.
 
 Authors misspell the metaschema's address, name the hyper-schema that adds links
 to it, or a vendor's metaschema that is built on a draft. All of these can be
@@ -22,7 +22,7 @@ from curation.schema.dialects import (
 )
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: Metaschemas of vendors, without a trailing `#`, and the draft each is built on.
 VENDORS = {
@@ -31,7 +31,7 @@ VENDORS = {
     "jsonschema/1-0-0": DRAFT_04,
     # the hyper-schema of draft-04 with stricter links
     "http://interagent.github.io/interagent-hyper-schema": DRAFT_04,
-    # draft-07 that forbids unknown words
+    # draft-07 that forbids unknown keywords
     "https://json.schemastore.org/metaschema-draft-07-unofficial-strict.json": DRAFT_07,
     "http://json.schemastore.org/metaschema-draft-07-unofficial-strict": DRAFT_07,
     # a subset of draft-07 for resource types
@@ -76,14 +76,14 @@ _WITHOUT_DRAFT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _HYPER = re.compile(r"/hyper-schema\b", re.IGNORECASE)
-#: Draft-05 reworded draft-04 and published no metaschema: its number tells nothing.
+#: Draft-05 reworded draft-04 and published no metaschema: its number says nothing.
 _NO_METASCHEMA = "5"
 #: 2019-09 was called draft-08 while it was written.
-_NAMES = {**{each: f"draft-0{each}" for each in "3467"}, "8": "2019-09"}
+_NAMES = {**{number: f"draft-0{number}" for number in "3467"}, "8": "2019-09"}
 
 
 def works(uri: str, dialect: Dialect) -> bool:
-    """Tell whether both validators read this text as the dialect's `$schema`.
+    """Return whether both validators read this text as the dialect's `$schema`.
 
     They know one scheme, http up to draft-07 and https later, with and without
     the empty fragment.
@@ -91,15 +91,20 @@ def works(uri: str, dialect: Dialect) -> bool:
     return uri.removesuffix("#") == dialect.uri.removesuffix("#")
 
 
-def statement(schema: UntypedJson) -> Statement:
+def statement(schema: Json) -> Statement:
     """Return what the `$schema` of a schema's root says."""
     if not isinstance(schema, dict) or "$schema" not in schema:
         return Statement(kind=StatementKind.SILENT)
     return read(schema["$schema"])
 
 
-def read(uri: UntypedJson) -> Statement:
-    """Return what one value of `$schema` says."""
+def read(uri: Json) -> Statement:
+    """Return what one value of `$schema` says.
+
+    Example:
+        >>> read("http://json-schema.org/draft-7/schema").dialect.name
+        'draft-07'
+    """
     if not isinstance(uri, str):
         return Statement(kind=StatementKind.UNKNOWN)
     dialect = declared(uri)

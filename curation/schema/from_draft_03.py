@@ -22,7 +22,7 @@ from curation.schema.subschemas import edited, subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
 #: Formats that have another name since draft-04.
@@ -34,17 +34,17 @@ class CannotUpgradeError(ValueError):
     """The schema has no draft-04 form of the same meaning; the message says why."""
 
 
-def upgraded(schema: UntypedJson, rule: str) -> tuple[UntypedJson, list[Change]]:
+def upgraded(schema: Json, rule: str) -> tuple[Json, list[Change]]:
     """Return the draft-04 form of a draft-03 schema, and what was changed.
 
-    `$schema` is left to the caller. The changes are signed with the rule's name.
+    `$schema` is left to the caller. Each change names the rule.
 
     Raises:
         CannotUpgradeError: no draft-04 schema with the same meaning is known.
     """
     _refuse_hidden(schema)
     work = _Upgrade(rule=rule)
-    result = edited(schema, DRAFT_03, work.place)
+    result = edited(schema, DRAFT_03, work.translate)
     result = edited(result, DRAFT_04, work.leftover)
     _refuse_broken(schema, result)
     return result, work.changes
@@ -52,14 +52,12 @@ def upgraded(schema: UntypedJson, rule: str) -> tuple[UntypedJson, list[Change]]
 
 @dataclass(slots=True)
 class _Upgrade:
-    """One upgrade under way: the edits of a place, and the record of them."""
+    """One upgrade under way: the edits of a subschema, and the record of them."""
 
     rule: str
     changes: list[Change] = field(default_factory=list)
 
-    def _record(
-        self, tokens: Tokens, before: UntypedJson, after: UntypedJson, note: str
-    ) -> None:
+    def _record(self, tokens: Tokens, before: Json, after: Json, note: str) -> None:
         self.changes.append(
             Change(
                 rule=self.rule,
@@ -70,54 +68,49 @@ class _Upgrade:
             )
         )
 
-    def place(self, tokens: Tokens, schema: UntypedJson) -> UntypedJson:
-        """Return one schema in draft-04's words; the schemas inside are done."""
+    def translate(self, tokens: Tokens, schema: Json) -> Json:
+        """Return one schema in draft-04's keywords; the schemas inside are done."""
         if not isinstance(schema, dict):
             return schema
-        result: dict[str, UntypedJson] = {}
-        for word, value in schema.items():
-            new_word, new = _translated(word, value)
-            if new_word != word:
+        result: dict[str, Json] = {}
+        for keyword, value in schema.items():
+            new_keyword, new = _translated(keyword, value)
+            note = f"{keyword} of draft-03"
+            if new_keyword != keyword:
                 self._record(
-                    (*tokens, new_word or word),
-                    {word: value},
-                    {new_word: new} if new_word else ABSENT,
-                    f"{word} of draft-03",
+                    (*tokens, new_keyword or keyword),
+                    {keyword: value},
+                    {new_keyword: new} if new_keyword else ABSENT,
+                    note,
                 )
             elif new is not value:
-                self._record((*tokens, word), value, new, f"{word} of draft-03")
-            if new_word:
-                result[new_word] = new
+                self._record((*tokens, keyword), value, new, note)
+            if new_keyword:
+                result[new_keyword] = new
         lifted = self._lifted(tokens, result)
         return schema if not self.changes else lifted
 
-    def _lifted(
-        self, tokens: Tokens, schema: dict[str, UntypedJson]
-    ) -> dict[str, UntypedJson]:
+    def _lifted(self, tokens: Tokens, schema: dict[str, Json]) -> dict[str, Json]:
         """Return the schema with its properties' `required` in a list of its own."""
         members = schema.get("properties")
         if not isinstance(members, dict):
             return schema
-        names = [
-            name
-            for name, each in members.items()
-            if isinstance(each, dict) and each.get("required") is True
-        ]
+        kept: dict[str, Json] = {}
+        names: list[Json] = []
+        for name, member in members.items():
+            kept[name] = member
+            if isinstance(member, dict) and member.get("required") is True:
+                kept[name] = _without_required(member)
+                names.append(name)
+                gone = (*tokens, "properties", name, "required")
+                self._record(gone, True, ABSENT, "required of draft-03")  # noqa: FBT003 (a JSON value)
         if not names:
             return schema
-        needed = set(names)
-        kept = {
-            name: _without_required(each) if name in needed else each
-            for name, each in members.items()
-        }
-        for name in names:
-            gone = (*tokens, "properties", name, "required")
-            self._record(gone, True, ABSENT, "required of draft-03")  # noqa: FBT003 (a JSON value)
         note = "required of its properties"
         self._record((*tokens, "required"), ABSENT, names, note)
         return {**schema, "properties": kept, "required": names}
 
-    def leftover(self, tokens: Tokens, schema: UntypedJson) -> UntypedJson:
+    def leftover(self, tokens: Tokens, schema: Json) -> Json:
         """Return the schema without a boolean `required` that means nothing."""
         if not isinstance(schema, dict):
             return schema
@@ -131,65 +124,65 @@ class _Upgrade:
         return _without_required(schema)
 
 
-def _without_required(schema: dict[str, UntypedJson]) -> dict[str, UntypedJson]:
-    return {word: each for word, each in schema.items() if word != "required"}
+def _without_required(schema: dict[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in schema.items() if name != "required"}
 
 
-def _translated(word: str, value: UntypedJson) -> tuple[str, UntypedJson]:
-    """Return a keyword and its value in draft-04's words; no word where it goes."""
-    if word == "divisibleBy":
+def _translated(keyword: str, value: Json) -> tuple[str, Json]:
+    """Return a keyword and its value in draft-04; an empty keyword where it goes."""
+    if keyword == "divisibleBy":
         if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             raise CannotUpgradeError(f"divisibleBy is {write(value)[:80]}")
         return "multipleOf", value
-    if word == "extends":
-        bases = value if isinstance(value, list) else [value]
-        if not bases or not all(isinstance(each, dict) for each in bases):
+    if keyword == "extends":
+        bases: list[Json] = value if isinstance(value, list) else [value]
+        if not bases or not all(isinstance(base, dict) for base in bases):
             raise CannotUpgradeError("extends holds no schema")
         return "allOf", bases
-    if word == "disallow":
-        return "not", _one_of_types(value, word)
-    if word == "type":
+    if keyword == "disallow":
+        return "not", _any_of_types(value, keyword)
+    if keyword == "type":
         return _translated_type(value)
-    if word == "dependencies" and isinstance(value, dict):
-        if any(isinstance(each, str) for each in value.values()):
-            return word, {
-                name: [each] if isinstance(each, str) else each
-                for name, each in value.items()
+    if keyword == "dependencies" and isinstance(value, dict):
+        if any(isinstance(needed, str) for needed in value.values()):
+            return keyword, {
+                name: [needed] if isinstance(needed, str) else needed
+                for name, needed in value.items()
             }
-    elif word == "format" and isinstance(value, str):
-        return word, FORMATS.get(value, value)
-    return word, value
+    elif keyword == "format" and isinstance(value, str):
+        return keyword, FORMATS.get(value, value)
+    return keyword, value
 
 
-def _translated_type(value: UntypedJson) -> tuple[str, UntypedJson]:
+def _translated_type(value: Json) -> tuple[str, Json]:
     if value == _ANY or (isinstance(value, list) and _ANY in value):
         return "", None
-    if isinstance(value, list) and any(isinstance(each, dict) for each in value):
-        return "anyOf", _one_of_types(value, "type")["anyOf"]
+    if isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return "anyOf", _any_of_types(value, "type")["anyOf"]
     return "type", value
 
 
-def _one_of_types(value: UntypedJson, word: str) -> dict[str, UntypedJson]:
+def _any_of_types(value: Json, keyword: str) -> dict[str, Json]:
     """Return the schema of instances that have one of some draft-03 types."""
     types = [value] if isinstance(value, str) else value
     if not isinstance(types, list) or not types:
-        raise CannotUpgradeError(f"{word} holds no type")
+        raise CannotUpgradeError(f"{keyword} holds no type")
     if _ANY in types:
         return {}
-    names = [each for each in types if isinstance(each, str)]
-    schemas = [each for each in types if isinstance(each, dict)]
+    names: list[Json] = [item for item in types if isinstance(item, str)]
+    schemas: list[Json] = [item for item in types if isinstance(item, dict)]
     if len(names) + len(schemas) < len(types):
-        raise CannotUpgradeError(f"{word} holds what is no type")
-    named = {"type": names[0] if len(names) == 1 else names}
+        raise CannotUpgradeError(f"{keyword} holds what is no type")
+    named: dict[str, Json] = {"type": names[0] if len(names) == 1 else names}
     if not schemas:
         return named
     return {"anyOf": [named, *schemas] if names else schemas}
 
 
-def _local_targets(schema: UntypedJson) -> Iterator[tuple[str, UntypedJson]]:
+def _local_targets(schema: Json) -> Iterator[tuple[str, Json]]:
     """Yield the reference and target of every local pointer that leads somewhere."""
-    for each in subschemas(schema, ANY_DIALECT):
-        ref = each.get("$ref")
+    for subschema in subschemas(schema, ANY_DIALECT):
+        ref = subschema.get("$ref")
         if isinstance(ref, str) and ref.startswith("#"):
             try:
                 yield ref, at(schema, tokens_of(unquote(ref[1:])))
@@ -197,9 +190,13 @@ def _local_targets(schema: UntypedJson) -> Iterator[tuple[str, UntypedJson]]:
                 continue
 
 
-def _refuse_hidden(schema: UntypedJson) -> None:
-    """Refuse what a reference would bring into play behind the upgrade's back."""
-    seen = {id(each) for each in subschemas(schema, DRAFT_03)}
+def _refuse_hidden(schema: Json) -> None:
+    """Refuse what the upgrade does not see because only a reference leads there.
+
+    Raises:
+        CannotUpgradeError: there is such a thing.
+    """
+    seen = {id(subschema) for subschema in subschemas(schema, DRAFT_03)}
     for ref, target in _local_targets(schema):
         if not isinstance(target, dict):
             continue
@@ -209,8 +206,12 @@ def _refuse_hidden(schema: UntypedJson) -> None:
             raise CannotUpgradeError(f"{ref} leads where no keyword holds a schema")
 
 
-def _refuse_broken(before: UntypedJson, after: UntypedJson) -> None:
-    """Refuse an upgrade that moved what a reference leads to."""
+def _refuse_broken(before: Json, after: Json) -> None:
+    """Refuse an upgrade that moved what a reference leads to.
+
+    Raises:
+        CannotUpgradeError: it did.
+    """
     still = {ref for ref, _ in _local_targets(after)}
     for ref, _ in _local_targets(before):
         if ref not in still:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from curation.json.pointer import Tokens, pointer
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json, UntypedJson
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +37,11 @@ class SchemaLocation:
     #: Whether its dialect reads it as a schema where it stands. A reference may lead
     #: into a member that no draft knows, as `#/types/name` does.
     is_subschema: bool = True
+
+    @property
+    def keywords(self) -> Mapping[str, Json]:
+        """The members of the schema that stands here; none if it is no object."""
+        return self.schema if isinstance(self.schema, dict) else {}
 
     @property
     def pointer(self) -> str:

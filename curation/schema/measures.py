@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.json.text import write
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 
 #: Characters that `\uXXXX` has more than what it stands for.
@@ -45,55 +45,40 @@ class Nesting(NamedTuple):
     fan_out: int
 
 
-#: The last value counted, and what was found: one schema is asked about in several
-#: ways in turn, and JSON values never change.
-_LAST: dict[str, tuple[UntypedJson, Nesting]] = {}
-
-
-def nesting(value: UntypedJson) -> Nesting:
+def nesting(value: Json) -> Nesting:
     """Return the three figures of a value's nested objects; of a scalar all are 0."""
-    last = _LAST.get("value")
-    if last is not None and last[0] is value:
-        return last[1]
-    found = _nesting(value)
-    _LAST["value"] = (value, found)
-    return found
-
-
-def _nesting(value: UntypedJson) -> Nesting:
     level = [value] if isinstance(value, dict) else []
-    count = deepest = most = 0
+    field_count = depth = fan_out = 0
     while level:
-        deepest += 1
-        inner = []
+        depth += 1
+        inner: list[dict[str, Json]] = []
         for members in level:
-            keys = len(members)
-            count += keys
-            most = max(most, keys)
-            inner += [each for each in members.values() if type(each) is dict]
+            field_count += len(members)
+            fan_out = max(fan_out, len(members))
+            inner += [member for member in members.values() if isinstance(member, dict)]
         level = inner
-    return Nesting(count, deepest, most)
+    return Nesting(field_count, depth, fan_out)
 
 
-def field_count(value: UntypedJson) -> int:
+def field_count(value: Json) -> int:
     """Return the number of keys of all nested objects, arrays never entered."""
     return nesting(value).field_count
 
 
-def max_fan_out(value: UntypedJson) -> int:
+def max_fan_out(value: Json) -> int:
     """Return the most keys of one object, objects inside arrays included."""
     most, stack = 0, [value]
     while stack:
-        each = stack.pop()
-        if isinstance(each, dict):
-            most = max(most, len(each))
-            stack.extend(each.values())
-        elif isinstance(each, list):
-            stack.extend(each)
+        nested = stack.pop()
+        if isinstance(nested, dict):
+            most = max(most, len(nested))
+            stack.extend(nested.values())
+        elif isinstance(nested, list):
+            stack.extend(nested)
     return most
 
 
-def fan_out_outside_arrays(value: UntypedJson) -> int:
+def fan_out_outside_arrays(value: Json) -> int:
     """Return the most keys of one object, arrays never entered.
 
     This is what the paper's Table 8 prints: on its raw files it gives every
@@ -102,12 +87,12 @@ def fan_out_outside_arrays(value: UntypedJson) -> int:
     return nesting(value).fan_out
 
 
-def schema_depth(value: UntypedJson) -> int:
+def schema_depth(value: Json) -> int:
     """Return how deep objects nest, arrays never entered; a scalar has depth 0."""
     return nesting(value).depth
 
 
-def size_bytes(value: UntypedJson) -> int:
+def size_bytes(value: Json) -> int:
     """Return the bytes of the JSON text with Python's defaults."""
     return text_size(write(value))
 
@@ -121,7 +106,7 @@ def text_size(text: str) -> int:
     if text.isascii():
         return len(text) + _ESCAPE * text.count(_DELETE)
     beyond = _NOT_ASCII.findall(text)
-    return len(text) + sum(_escaped(each) for each in beyond)
+    return len(text) + sum(_escaped(run) for run in beyond)
 
 
 def _escaped(run: str) -> int:
@@ -129,12 +114,12 @@ def _escaped(run: str) -> int:
     return (_ESCAPE + 1) * len(run.encode("utf-16-le")) // 2 - len(run)
 
 
-def size_kb(value: UntypedJson) -> float:
+def size_kb(value: Json) -> float:
     """Return the size in KiB (1024 bytes), as Table 8 prints it."""
     return size_bytes(value) / 1024
 
 
-def measures(value: UntypedJson) -> Measures:
+def measures(value: Json) -> Measures:
     """Return all four measures of a value."""
     nested = nesting(value)
     return Measures(

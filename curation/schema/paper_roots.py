@@ -1,6 +1,6 @@
 """What rule set `paper` sees in a root: the authors' notion, found by comparison.
 
-It reads words by name alone, wherever they stand, as the published records show
+It reads keywords by name alone, wherever they stand, as the published records show
 that the authors did; `curation.schema.roots` is the careful notion of rule set `clean`.
 """
 
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
-#: Words that make an object a schema that asks something.
+#: Keywords that make an object a schema that asks something.
 APPLYING = frozenset(
     {
         "properties",
@@ -29,7 +29,7 @@ APPLYING = frozenset(
         "if",
     }
 )
-#: Words that bound a value.
+#: Keywords that bound a value.
 BOUNDING = frozenset(
     {
         "pattern",
@@ -50,21 +50,21 @@ SIGNS = frozenset({"$schema", "definitions", "type", "required", "dependencies"}
 _OTHER_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "string"})
 
 
-def applies(schema: dict[str, UntypedJson]) -> bool:
-    """Tell whether an object has one of the applying words."""
+def applies(schema: dict[str, Json]) -> bool:
+    """Return whether an object has one of the applying keywords."""
     return not APPLYING.isdisjoint(schema)
 
 
-def _other_type(schema: dict[str, UntypedJson]) -> bool:
-    """Tell whether `type` asks for something else than plainly an object."""
+def _other_type(schema: dict[str, Json]) -> bool:
+    """Return whether `type` asks for something else than plainly an object."""
     stated = schema.get("type")
     return isinstance(stated, list) or (
         isinstance(stated, str) and stated in _OTHER_TYPES
     )
 
 
-def constrains(root: UntypedJson) -> bool:
-    """Tell whether a root asks anything of an instance, objects aside."""
+def constrains(root: Json) -> bool:
+    """Return whether a root asks anything of an instance, objects aside."""
     return isinstance(root, dict) and (
         applies(root)
         or "items" in root
@@ -74,7 +74,7 @@ def constrains(root: UntypedJson) -> bool:
     )
 
 
-def _is_entry(value: dict[str, UntypedJson]) -> bool:
+def _is_entry(value: dict[str, Json]) -> bool:
     return (
         applies(value)
         or not BOUNDING.isdisjoint(value)
@@ -83,7 +83,7 @@ def _is_entry(value: dict[str, UntypedJson]) -> bool:
     )
 
 
-def entries(root: dict[str, UntypedJson]) -> Iterator[Tokens]:
+def entries(root: dict[str, Json]) -> Iterator[Tokens]:
     """Yield where the outermost meaningful schemas stand, in the file's order.
 
     Only members that are objects are entered, never arrays.
@@ -100,8 +100,8 @@ def entries(root: dict[str, UntypedJson]) -> Iterator[Tokens]:
 
 
 def _members(
-    value: dict[str, UntypedJson], above: Tokens
-) -> Iterator[tuple[Tokens, dict[str, UntypedJson]]]:
-    for name, each in value.items():
-        if isinstance(each, dict):
-            yield (*above, name), each
+    value: dict[str, Json], above: Tokens
+) -> Iterator[tuple[Tokens, dict[str, Json]]]:
+    for name, member in value.items():
+        if isinstance(member, dict):
+            yield (*above, name), member

@@ -1,4 +1,4 @@
-"""What a root says by itself, before anyone knows its dialect.
+"""What the root of a schema says by itself, before its dialect is known.
 
 Three defects hang on it: a schema embedded in a file about something else, a
 library of definitions whose root asks nothing, and a file that is no schema.
@@ -19,7 +19,7 @@ from curation.schema.keywords import ANNOTATIONS, CONTAINERS, REFERENCE_KEYWORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: The seven names that `type` knows (draft-04 to 2020-12).
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -45,7 +45,7 @@ _NUMBERS = frozenset(
 )
 #: With the value 0 these ask nothing.
 _COUNTS_FROM = frozenset({"minLength", "minItems", "minProperties", "minContains"})
-#: Words that never hold definitions.
+#: Keywords that never hold definitions.
 _DATA = (ANNOTATIONS - {"contentSchema"}) | {"enum", "const", "example"}
 #: Characters that a URI fragment may hold as they are (RFC 3986 section 3.5).
 _FRAGMENT_SAFE = "/~!$&'()*+,;=:@?-._"
@@ -71,31 +71,31 @@ def local_reference(tokens: Tokens) -> str:
     return "#" + quote(pointer(tokens), safe=_FRAGMENT_SAFE)
 
 
-def _is_schema(value: UntypedJson) -> bool:
+def _is_schema(value: Json) -> bool:
     return isinstance(value, dict | bool)
 
 
-def _names_a_type(value: UntypedJson) -> bool:
+def _names_a_type(value: Json) -> bool:
     if isinstance(value, list):
         return bool(value) and all(
-            isinstance(each, dict) or (isinstance(each, str) and each in TYPES)
-            for each in value
+            isinstance(item, dict) or (isinstance(item, str) and item in TYPES)
+            for item in value
         )
     return isinstance(value, str) and value in TYPES
 
 
-def _any_type(value: UntypedJson) -> bool:
-    """Tell whether a `type` excludes nothing, or nothing but non-objects."""
+def _any_type(value: Json) -> bool:
+    """Return whether a `type` excludes nothing, or nothing but non-objects."""
     if isinstance(value, list):
-        named = {each for each in value if isinstance(each, str)}
+        named = {item for item in value if isinstance(item, str)}
         return named == {"object"} or named >= TYPES - {"integer"}
     return value in ("object", "any")
 
 
-def _applies(word: str, value: UntypedJson) -> bool:
-    """Tell whether an applicator's value is of its shape and restricts something."""
-    shape = ANY_DIALECT.applicators[word]
-    if word == "properties":
+def _applies(keyword: str, value: Json) -> bool:
+    """Return whether an applicator's value is of its shape and restricts something."""
+    shape = ANY_DIALECT.applicators[keyword]
+    if keyword == "properties":
         return isinstance(value, dict) and (
             not value or any(map(_is_schema, value.values()))
         )
@@ -106,50 +106,50 @@ def _applies(word: str, value: UntypedJson) -> bool:
     return isinstance(value, list) and bool(value) and all(map(_is_schema, value))
 
 
-def _asserts(word: str, value: UntypedJson) -> bool:
-    """Tell whether an assertion's value is of its shape and restricts something."""
-    if word == "type":
+def _asserts(keyword: str, value: Json) -> bool:
+    """Return whether an assertion's value is of its shape and restricts something."""
+    if keyword == "type":
         return _names_a_type(value) and not _any_type(value)
-    if word in _NUMBERS:
+    if keyword in _NUMBERS:
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and not (value == 0 and word in _COUNTS_FROM)
-    if word in ("required", "enum", "disallow"):
+        return number and not (value == 0 and keyword in _COUNTS_FROM)
+    if keyword in ("required", "enum", "disallow"):
         return bool(value) and isinstance(value, list | str)
-    if word in ("exclusiveMaximum", "exclusiveMinimum"):
+    if keyword in ("exclusiveMaximum", "exclusiveMinimum"):
         return isinstance(value, int | float) and not isinstance(value, bool)
-    if word == "uniqueItems":
+    if keyword == "uniqueItems":
         return value is True
-    if word == "pattern":
+    if keyword == "pattern":
         return isinstance(value, str)
-    if word == "dependentRequired":
+    if keyword == "dependentRequired":
         return isinstance(value, dict) and any(value.values())
-    return word == "const"
+    return keyword == "const"
 
 
-def restricts(word: str, value: UntypedJson) -> bool:
-    """Tell whether one member of a schema restricts its instance in some draft.
+def restricts(name: str, value: Json) -> bool:
+    """Return whether one member of a schema restricts its instance in some draft.
 
     `type: object` does not: a library's root often says no more than that.
     """
-    if word in CONTAINERS or word == "contentSchema":
+    if name in CONTAINERS or name == "contentSchema":
         return False
     # Draft-03's `type` and `disallow` may hold schemas, but they assert.
-    if word in ANY_DIALECT.assertions:
-        return _asserts(word, value)
-    if word in ANY_DIALECT.applicators:
-        return _applies(word, value)
-    return word in REFERENCE_KEYWORDS and isinstance(value, str)
+    if name in ANY_DIALECT.assertions:
+        return _asserts(name, value)
+    if name in ANY_DIALECT.applicators:
+        return _applies(name, value)
+    return name in REFERENCE_KEYWORDS and isinstance(value, str)
 
 
-def constrains(schema: UntypedJson) -> bool:
-    """Tell whether a schema asks more of an object than to be one, in some draft."""
+def constrains(schema: Json) -> bool:
+    """Return whether a schema asks more of an object than to be one, in some draft."""
     if not isinstance(schema, dict):
         return schema is False
-    return any(restricts(word, value) for word, value in schema.items())
+    return any(restricts(name, value) for name, value in schema.items())
 
 
-def asks_nothing(root: UntypedJson) -> bool:
-    """Tell whether a root by itself says nothing of an object's content.
+def asks_nothing(root: Json) -> bool:
+    """Return whether a root by itself says nothing of an object's content.
 
     `properties: {}` says nothing, and `additionalProperties: false` without
     properties only that there is no content. A keyword whose value is malformed
@@ -158,20 +158,20 @@ def asks_nothing(root: UntypedJson) -> bool:
     if not isinstance(root, dict):
         return root is True
     return not any(
-        restricts(word, value) or _malformed(word, value)
-        for word, value in root.items()
-        if not (word == "properties" and value == {})
-        and not (word == "additionalProperties" and value is False)
+        restricts(name, value) or _is_malformed(name, value)
+        for name, value in root.items()
+        if not (name == "properties" and value == {})
+        and not (name == "additionalProperties" and value is False)
     )
 
 
-def _malformed(word: str, value: UntypedJson) -> bool:
-    if word == "type":
+def _is_malformed(name: str, value: Json) -> bool:
+    if name == "type":
         return not _names_a_type(value) and value != "any"
-    shape = ANY_DIALECT.applicators.get(word)
-    if shape is None or word in CONTAINERS:
+    shape = ANY_DIALECT.applicators.get(name)
+    if shape is None or name in CONTAINERS:
         return False
-    fits = {
+    fits: tuple[type, ...] = {
         Shape.SCHEMAS: (list,),
         Shape.MAP: (dict,),
         Shape.DEPENDENCIES: (dict,),
@@ -179,16 +179,16 @@ def _malformed(word: str, value: UntypedJson) -> bool:
         Shape.SCHEMA: (dict, bool),
     }[shape]
     return not isinstance(value, fits) or (
-        word == "properties" and not _applies(word, value)
+        name == "properties" and not _applies(name, value)
     )
 
 
-def looks_like_a_schema(root: UntypedJson) -> bool:
-    """Tell whether a root that restricts nothing is meant as a schema at all."""
+def looks_like_a_schema(root: Json) -> bool:
+    """Return whether a root that restricts nothing is meant as a schema at all."""
     return isinstance(root, dict) and not _SIGNS.isdisjoint(root)
 
 
-def embedded(root: UntypedJson) -> str | None:
+def embedded(root: Json) -> str | None:
     """Return the name of the first member that is a schema of its own, or None.
 
     The root must declare nothing and restrict nothing itself.
@@ -204,7 +204,7 @@ def embedded(root: UntypedJson) -> str | None:
     return None
 
 
-def entries(root: UntypedJson) -> tuple[LibraryEntry, ...]:
+def entries(root: Json) -> tuple[LibraryEntry, ...]:
     """Return the definitions of a library, in the order they stand.
 
     Objects are searched outside in; a definition is not searched itself. An
@@ -214,7 +214,7 @@ def entries(root: UntypedJson) -> tuple[LibraryEntry, ...]:
     found: list[LibraryEntry] = []
     taken: set[str] = set()
     for tokens in _definitions(root, ()):
-        path = [each for each in tokens if each not in CONTAINERS]
+        path = [token for token in tokens if token not in CONTAINERS]
         name = unused(".".join(path or tokens), taken)
         taken.add(name)
         found.append(LibraryEntry(name=name, tokens=tokens))
@@ -222,7 +222,7 @@ def entries(root: UntypedJson) -> tuple[LibraryEntry, ...]:
 
 
 def unused(name: str, taken: set[str]) -> str:
-    """Return the name, or with the first free number behind it."""
+    """Return the name; if it is taken, with the first free number behind it."""
     if name not in taken:
         return name
     number = 2
@@ -231,15 +231,15 @@ def unused(name: str, taken: set[str]) -> str:
     return f"{name}-{number}"
 
 
-def _definitions(value: UntypedJson, tokens: Tokens) -> Iterator[Tokens]:
+def _definitions(value: Json, tokens: Tokens) -> Iterator[Tokens]:
     if not isinstance(value, dict) or len(tokens) > _DEEPEST:
         return
-    for name, each in value.items():
+    for name, member in value.items():
         # A container's members are definitions, whatever they are called.
         below_container = bool(tokens) and tokens[-1] in CONTAINERS
-        if not isinstance(each, dict) or (name in _DATA and not below_container):
+        if not isinstance(member, dict) or (name in _DATA and not below_container):
             continue
-        if name not in CONTAINERS and constrains(each):
+        if name not in CONTAINERS and constrains(member):
             yield (*tokens, name)
         else:
-            yield from _definitions(each, (*tokens, name))
+            yield from _definitions(member, (*tokens, name))

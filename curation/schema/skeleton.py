@@ -1,4 +1,4 @@
-"""The skeleton of a record: what is left when it is stripped of words for people.
+"""The skeleton of a record: what is left when it is stripped of texts for people.
 
 Two schemas that differ in titles, texts, examples or identifiers only have one
 skeleton, and so one split (`curation.core.benchmark.split_of`).
@@ -12,7 +12,7 @@ from curation.json.text import digest
 from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
@@ -34,13 +34,13 @@ STRIPPED = frozenset(
 )
 
 
-def _strip(_tokens: Tokens, schema: UntypedJson) -> UntypedJson:
+def _strip(_tokens: Tokens, schema: Json) -> Json:
     if not isinstance(schema, dict) or STRIPPED.isdisjoint(schema):
         return schema
-    return {word: value for word, value in schema.items() if word not in STRIPPED}
+    return {name: value for name, value in schema.items() if name not in STRIPPED}
 
 
-def skeleton(schema: UntypedJson, dialect: Dialect) -> UntypedJson:
+def skeleton(schema: Json, dialect: Dialect) -> Json:
     """Return the schema without `STRIPPED`, wherever they stand as keywords.
 
     A property that is named `title` stays, and so does all that is data: members
@@ -49,6 +49,6 @@ def skeleton(schema: UntypedJson, dialect: Dialect) -> UntypedJson:
     return edited(schema, dialect, _strip)
 
 
-def skeleton_digest(schema: UntypedJson, dialect: Dialect) -> str:
+def skeleton_digest(schema: Json, dialect: Dialect) -> str:
     """Return the sha256 of the skeleton's canonical form, in hexadecimal."""
     return digest(skeleton(schema, dialect))

@@ -16,47 +16,57 @@ from curation.schema.locations import SchemaLocation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
+
+    #: What `edited` calls: tokens and subschema to what shall stand there.
+    _Edit = Callable[[Tokens, Json], Json]
 
 #: The JSON types of a schema; a boolean only where the dialect allows one.
 _SCHEMA = (dict, bool)
 
 
 def children(  # noqa: C901 - one flat loop: the hot path of every rule
-    schema: UntypedJson, dialect: Dialect
-) -> Iterator[tuple[Tokens, UntypedJson]]:
-    """Yield the schemas directly inside a schema, in the order they stand."""
+    schema: Json, dialect: Dialect
+) -> Iterator[tuple[Tokens, Json]]:
+    """Yield the schemas directly inside a schema, in the order they stand.
+
+    Each comes with the tokens that lead to it from the schema: the keyword, and the
+    name or the index below it where the keyword holds several.
+    """
     if not isinstance(schema, dict):
         return
     shapes = dialect.applicators
-    for word in schema:
-        shape = shapes.get(word)
+    for keyword in schema:
+        shape = shapes.get(keyword)
         if shape is None:
             continue
-        value = schema[word]
+        value = schema[keyword]
         if isinstance(value, list):
             if shape is Shape.SCHEMAS or shape is Shape.EITHER:
-                for index, each in enumerate(value):
-                    if isinstance(each, _SCHEMA):
-                        yield (word, str(index)), each
+                for index, item in enumerate(value):
+                    if isinstance(item, _SCHEMA):
+                        yield (keyword, str(index)), item
         elif shape is Shape.SCHEMA or shape is Shape.EITHER:
             if isinstance(value, _SCHEMA):
-                yield (word,), value
+                yield (keyword,), value
         elif isinstance(value, dict) and shape is not Shape.SCHEMAS:
-            for name, each in value.items():
-                if isinstance(each, _SCHEMA):
-                    yield (word, name), each
+            for name, member in value.items():
+                if isinstance(member, _SCHEMA):
+                    yield (keyword, name), member
 
 
-def subschema_locations(
-    schema: UntypedJson, dialect: Dialect
-) -> Iterator[SchemaLocation]:
+def subschema_locations(schema: Json, dialect: Dialect) -> Iterator[SchemaLocation]:
     """Yield a schema and its subschemas, outermost first, in the order they stand.
 
     A reference is not followed: each schema is met once, where it is written. Base
     URIs are not worked out.
+
+    Example:
+        >>> schema = {"properties": {"a": {"items": True}}}
+        >>> [each.pointer for each in subschema_locations(schema, DRAFT_2020_12)]
+        ['', '/properties/a', '/properties/a/items']
     """
     stack = [SchemaLocation((), schema)]
     while stack:
@@ -69,39 +79,20 @@ def subschema_locations(
         stack.extend(reversed(inner))
 
 
-#: Dialect name to the last schema walked under it, and its subschemas. Several
-#: rules walk one schema in turn; JSON values never change, so what was found
-#: holds as long as it is the same object.
-_LAST: dict[str, tuple[UntypedJson, tuple[dict[str, UntypedJson], ...]]] = {}
-
-
-def subschemas(
-    schema: UntypedJson, dialect: Dialect
-) -> tuple[dict[str, UntypedJson], ...]:
-    """Return every place that is an object, in no promised order.
+def subschemas(schema: Json, dialect: Dialect) -> Iterator[dict[str, Json]]:
+    """Yield a schema and its subschemas, those that are objects, in any order.
 
     The quick walk, for rules that ask first whether they concern a schema at all.
     """
-    last = _LAST.get(dialect.name)
-    if last is not None and last[0] is schema:
-        return last[1]
-    found = tuple(_subschemas(schema, dialect))
-    _LAST[dialect.name] = (schema, found)
-    return found
-
-
-def _subschemas(
-    schema: UntypedJson, dialect: Dialect
-) -> Iterator[dict[str, UntypedJson]]:
     applicators = dialect.applicators
-    stack: list[UntypedJson] = [schema]
+    stack: list[Json] = [schema]
     while stack:
-        each = stack.pop()
-        if not isinstance(each, dict):
+        subschema = stack.pop()
+        if not isinstance(subschema, dict):
             continue
-        yield each
-        for word in applicators.keys() & each.keys():
-            value, shape = each[word], applicators[word]
+        yield subschema
+        for keyword in applicators.keys() & subschema.keys():
+            value, shape = subschema[keyword], applicators[keyword]
             if shape in (Shape.SCHEMA, Shape.EITHER) and isinstance(value, dict):
                 stack.append(value)
             elif isinstance(value, list):
@@ -111,60 +102,52 @@ def _subschemas(
                 stack.extend(value.values())
 
 
-def edited(
-    schema: UntypedJson,
-    dialect: Dialect,
-    edit: Callable[[Tokens, UntypedJson], UntypedJson],
-) -> UntypedJson:
-    """Return the schema with every place replaced by what `edit` makes of it.
+def edited(schema: Json, dialect: Dialect, edit: _Edit) -> Json:
+    """Return the schema with each subschema replaced by what `edit` makes of it.
 
-    Inner places first; `edit` returns its argument itself where nothing changes,
-    and then nothing is copied.
+    Args:
+        schema: Any schema; it is not changed.
+        dialect: Decides what is a subschema.
+        edit: Called with the tokens and the value of each subschema, inner ones
+            first and the schema itself last. It returns its argument where nothing
+            changes, and then nothing is copied.
     """
     return _edited(schema, (), dialect, edit)
 
 
-def _edited(
-    schema: UntypedJson,
-    at_tokens: Tokens,
-    dialect: Dialect,
-    edit: Callable[[Tokens, UntypedJson], UntypedJson],
-) -> UntypedJson:
+def _edited(schema: Json, tokens: Tokens, dialect: Dialect, edit: _Edit) -> Json:
+    if not isinstance(schema, dict):
+        return edit(tokens, schema)
     result = schema
-    if isinstance(schema, dict):
-        for word, value in schema.items():
-            shape = dialect.applicators.get(word)
-            if shape is None:
-                continue
-            new = _edited_value(value, (*at_tokens, word), shape, dialect, edit)
-            if new is not value:
-                result = {**result, word: new}
-    return edit(at_tokens, result)
+    for keyword, value in schema.items():
+        shape = dialect.applicators.get(keyword)
+        if shape is None:
+            continue
+        new = _edited_value(value, (*tokens, keyword), shape, dialect, edit)
+        if new is not value:
+            result = {**result, keyword: new}
+    return edit(tokens, result)
 
 
 def _edited_value(
-    value: UntypedJson,
-    at_tokens: Tokens,
-    shape: Shape,
-    dialect: Dialect,
-    edit: Callable[[Tokens, UntypedJson], UntypedJson],
-) -> UntypedJson:
+    value: Json, tokens: Tokens, shape: Shape, dialect: Dialect, edit: _Edit
+) -> Json:
     """Return an applicator's value with the schemas in it edited."""
 
-    def inner(name: str, each: UntypedJson) -> UntypedJson:
-        if isinstance(each, dict | bool):
-            return _edited(each, (*at_tokens, name), dialect, edit)
-        return each
+    def inner(name: str, member: Json) -> Json:
+        if isinstance(member, dict | bool):
+            return _edited(member, (*tokens, name), dialect, edit)
+        return member
 
     single = shape in (Shape.SCHEMA, Shape.EITHER)
     if isinstance(value, list) and shape in (Shape.SCHEMAS, Shape.EITHER):
-        items = [inner(str(index), each) for index, each in enumerate(value)]
+        items = [inner(str(index), item) for index, item in enumerate(value)]
         same = all(map(operator.is_, items, value))
         return value if same else items
     if isinstance(value, dict | bool) and single:
-        return _edited(value, at_tokens, dialect, edit)
+        return _edited(value, tokens, dialect, edit)
     if isinstance(value, dict) and shape in (Shape.MAP, Shape.DEPENDENCIES):
-        members = {name: inner(name, each) for name, each in value.items()}
+        members = {name: inner(name, member) for name, member in value.items()}
         same = all(map(operator.is_, members.values(), value.values()))
         return value if same else members
     return value

@@ -1,4 +1,4 @@
-"""The words of one draft said in another's, where the meaning can be kept.
+"""A schema of one draft in the keywords of another, where the meaning can be kept.
 
 A record may refer to a document of another draft; brought in, it is read by the
 record's own. What did nothing before does nothing afterwards, what cannot be said
@@ -15,93 +15,106 @@ from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
 from curation.schema.subschemas import edited
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
-#: Same word, same shape, but 2020-12 counts what `contains` met as evaluated.
+#: Same keyword, same shape, but 2020-12 counts what `contains` met as evaluated.
 _CHANGED_2020 = frozenset({"unevaluatedItems"})
 _EXCLUSIVE = {"exclusiveMaximum": "maximum", "exclusiveMinimum": "minimum"}
 
 
+#: From each limit to the flag of draft-04 that makes it exclusive.
+_FLAGS = {limit: flag for flag, limit in _EXCLUSIVE.items()}
+
+
 class CannotPortError(Exception):
-    """A keyword that the other draft has no words for."""
+    """A keyword that the other draft cannot express."""
 
 
-def ported(schema: UntypedJson, source: Dialect, target: Dialect) -> UntypedJson:
-    """Return a schema of one dialect in the words of another.
+def ported(schema: Json, source: Dialect, target: Dialect) -> Json:
+    """Return a schema of one dialect in the keywords of another.
 
     Raises:
         CannotPortError: it says something that the other cannot.
+
+    Example:
+        >>> ported({"minimum": 1, "exclusiveMinimum": True}, DRAFT_04, DRAFT_2020_12)
+        {'exclusiveMinimum': 1}
     """
 
-    def port(_tokens: Tokens, place: UntypedJson) -> UntypedJson:
-        if isinstance(place, bool):
-            if target is DRAFT_04:
-                raise CannotPortError("a boolean schema")
-            return place
-        return _ported(place, source, target)
+    def port(_tokens: Tokens, subschema: Json) -> Json:
+        if isinstance(subschema, dict):
+            return _ported(subschema, source, target)
+        if isinstance(subschema, bool) and target is DRAFT_04:
+            raise CannotPortError("a boolean schema")
+        return subschema
 
     return edited(schema, source, port)
 
 
-def _ported(place: UntypedJson, source: Dialect, target: Dialect) -> UntypedJson:
-    hidden = source.ref_hides_siblings and "$ref" in place
-    result: dict[str, UntypedJson] = {}
-    for word, value in place.items():
-        if word == "$schema":
+def _ported(schema: dict[str, Json], source: Dialect, target: Dialect) -> Json:
+    hidden = source.ref_hides_siblings and "$ref" in schema
+    result: dict[str, Json] = {}
+    for keyword, value in schema.items():
+        if keyword == "$schema":
             continue
-        if word == source.id_keyword and isinstance(value, str):
+        if keyword == source.id_keyword and isinstance(value, str):
             if not hidden:
                 result[target.id_keyword] = value
-        elif word not in KNOWN_KEYWORDS or word in ANNOTATIONS | CONTAINERS:
-            result[word] = value
-        elif word in source.effective and (word == "$ref" or not hidden):
-            result.update(_said(word, place, source, target))
+        elif keyword not in KNOWN_KEYWORDS or keyword in ANNOTATIONS | CONTAINERS:
+            result[keyword] = value
+        elif keyword in source.effective and (keyword == "$ref" or not hidden):
+            result.update(_translated(keyword, schema, source, target))
     beside = result.keys() & (target.effective - CONTAINERS - {"$ref"})
     if "$ref" in result and target.ref_hides_siblings and beside:
         raise CannotPortError("keywords beside a `$ref`")
     return result
 
 
-def _said(
-    word: str, place: UntypedJson, source: Dialect, target: Dialect
-) -> dict[str, UntypedJson]:
+def _translated(
+    keyword: str, schema: dict[str, Json], source: Dialect, target: Dialect
+) -> dict[str, Json]:
     """Return what one effective keyword becomes."""
-    value = place[word]
-    limits = {v: k for k, v in _EXCLUSIVE.items()}
-    if word in _EXCLUSIVE and source is DRAFT_04:
-        bound = place.get(_EXCLUSIVE[word])
+    value = schema[keyword]
+    if keyword in _EXCLUSIVE and source is DRAFT_04:
+        limit = schema.get(_EXCLUSIVE[keyword])
         if target is DRAFT_04:
-            return {word: value}
-        return {word: bound} if value is True and bound is not None else {}
-    if word in limits and source is DRAFT_04 and target is not DRAFT_04:
-        return {} if place.get(limits[word]) is True else {word: value}
-    if word in _EXCLUSIVE and target is DRAFT_04:
-        raise CannotPortError(word)
-    if word == "dependencies" and target.order >= DRAFT_2019_09.order:
+            return {keyword: value}
+        return {keyword: limit} if value is True and limit is not None else {}
+    if keyword in _FLAGS and source is DRAFT_04 and target is not DRAFT_04:
+        return {} if schema.get(_FLAGS[keyword]) is True else {keyword: value}
+    if keyword in _EXCLUSIVE and target is DRAFT_04:
+        raise CannotPortError(keyword)
+    if keyword == "dependencies" and target.order >= DRAFT_2019_09.order:
         return _dependencies(value)
-    if target is DRAFT_2020_12 and word in ("items", "additionalItems"):
-        return _items(word, place)
-    if word not in target.effective or (word in _CHANGED_2020 and source is not target):
-        raise CannotPortError(word)
-    return {word: value}
+    if target is DRAFT_2020_12 and keyword in ("items", "additionalItems"):
+        return _items(keyword, schema)
+    changed = keyword in _CHANGED_2020 and source is not target
+    if keyword not in target.effective or changed:
+        raise CannotPortError(keyword)
+    return {keyword: value}
 
 
-def _dependencies(value: UntypedJson) -> dict[str, UntypedJson]:
-    names = {name: each for name, each in value.items() if isinstance(each, list)}
-    schemas = {name: each for name, each in value.items() if name not in names}
-    result: dict[str, UntypedJson] = {}
-    if names:
-        result["dependentRequired"] = names
+def _dependencies(value: Json) -> dict[str, Json]:
+    """Return the two keywords of 2019-09 that say what `dependencies` says."""
+    members = value if isinstance(value, dict) else {}
+    required: dict[str, Json] = {}
+    schemas: dict[str, Json] = {}
+    for name, member in members.items():
+        (required if isinstance(member, list) else schemas)[name] = member
+    result: dict[str, Json] = {}
+    if required:
+        result["dependentRequired"] = required
     if schemas:
         result["dependentSchemas"] = schemas
     return result
 
 
-def _items(word: str, place: UntypedJson) -> dict[str, UntypedJson]:
-    items = place.get("items")
+def _items(keyword: str, schema: dict[str, Json]) -> dict[str, Json]:
+    """Return what `items` or `additionalItems` becomes in 2020-12."""
+    items = schema.get("items")
     if not isinstance(items, list):
-        return {"items": items} if word == "items" else {}
-    if word == "items":
+        return {"items": items} if keyword == "items" else {}
+    if keyword == "items":
         return {"prefixItems": items} if items else {}
-    return {"items": place["additionalItems"]}
+    return {"items": schema["additionalItems"]}

@@ -102,7 +102,7 @@ def _parameters(text: str, policy: jsontext.Policy) -> tuple[str, str, bytes]:
     the `null` that they are, so that the ledger can say what is wrong.
     """
     encoded = text.encode("utf-8", "surrogatepass")
-    definition = jsontext.parse(encoded, policy)
+    definition: UntypedJson = jsontext.parse(encoded, policy)
     if isinstance(definition, Rejected):
         return "unreadable", hashlib.sha256(encoded).hexdigest(), encoded
     name = definition.get("name")

@@ -10,7 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from curation.validation.metaschemas import doubtful
-from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs, refers
+from curation.validation.verdicts import python_verdict, refers, rust_verdict
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -38,6 +38,6 @@ def both_verdicts(
     """
     thorough = is_in_share(text) or doubtful(schema, dialect)
     return (
-        of_jsonschema(schema, dialect, thorough=thorough, follow=refers(text)),
-        of_jsonschema_rs(schema, dialect),
+        python_verdict(schema, dialect, thorough=thorough, follow=refers(text)),
+        rust_verdict(schema, dialect),
     )

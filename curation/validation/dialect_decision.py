@@ -35,7 +35,7 @@ from curation.validation.dialect_inference import inferred
 from curation.validation.metaschemas import complaint, is_valid
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
     from curation.schema.keyword_usage import Usage
@@ -134,7 +134,7 @@ def _from_draft_03(document: Document) -> Document | Rejected:
     return _stated(document, _oldest(document.schema, used), "repaired", note)
 
 
-def _oldest(schema: UntypedJson, used: Usage) -> Dialect:
+def _oldest(schema: Json, used: Usage) -> Dialect:
     """Return the draft nearest to draft-03 that fits, else draft-04."""
     for each in DIALECTS:
         if used.all_effective(each) and is_valid(schema, each):
@@ -169,7 +169,7 @@ def _unswitched(document: Document) -> Document:
         return document
     changes: list[Change] = []
 
-    def unsaid(tokens: Tokens, schema: UntypedJson) -> UntypedJson:
+    def unsaid(tokens: Tokens, schema: Json) -> Json:
         if not tokens or not isinstance(schema, dict) or "$schema" not in schema:
             return schema
         uri = schema["$schema"]

@@ -12,7 +12,7 @@ from curation.schema.dialects import (
 from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.schema.keyword_usage import Usage
 
 
@@ -25,7 +25,7 @@ class Inferred:
     mixed: bool
 
 
-def inferred(schema: UntypedJson, used: Usage) -> Inferred | None:
+def inferred(schema: Json, used: Usage) -> Inferred | None:
     """Return the newest draft that fits a schema, or None if it is valid in none.
 
     A draft fits where the schema is valid and every keyword in use has effect;

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from curation.workers.protocol import serve
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: The verdict on a schema that compiles.
 COMPILES = "compiles"
@@ -64,12 +64,12 @@ def verdict(text: str) -> str:
     return COMPILES
 
 
-def start(_setup: UntypedJson) -> Callable[[UntypedJson], UntypedJson]:
+def start(_setup: Json) -> Callable[[str], str]:
     """Import fastjsonschema; return the handler of one schema's text."""
     verdict("true")
     gc.disable()
 
-    def handle(text: UntypedJson) -> UntypedJson:
+    def handle(text: str) -> str:
         answer = verdict(text)
         gc.collect(0)
         return answer

@@ -26,7 +26,7 @@ from curation.validation.rust_validators import refuse
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _SLOW = PYTHON_VALIDATORS["2020-12"]
 #: The formats that the metaschema of 2020-12 uses.
@@ -83,7 +83,7 @@ def _quick() -> jsonschema_rs.Validator:
     )
 
 
-def quick(schema: UntypedJson) -> Complaint | None:
+def quick(schema: Json) -> Complaint | None:
     """Return the first error that jsonschema-rs finds, or None.
 
     Raises:
@@ -97,7 +97,7 @@ def quick(schema: UntypedJson) -> Complaint | None:
     return Complaint(pointer=path, message=shortened(error.message, _SHOWN))
 
 
-def slow(schema: UntypedJson) -> Complaint | None:
+def slow(schema: Json) -> Complaint | None:
     """Return the first error that jsonschema finds, or None.
 
     Raises:
@@ -115,7 +115,7 @@ def slow(schema: UntypedJson) -> Complaint | None:
     return None
 
 
-def complaint(schema: UntypedJson) -> Complaint | None:
+def complaint(schema: Json) -> Complaint | None:
     """Return why `check_schema` refuses a schema, or None where it accepts it."""
     try:
         found = quick(schema)
@@ -127,7 +127,7 @@ def complaint(schema: UntypedJson) -> Complaint | None:
     return found
 
 
-def _careful(schema: UntypedJson) -> Complaint | None:
+def _careful(schema: Json) -> Complaint | None:
     """Return the complaint about a value that jsonschema-rs may not read."""
     try:
         return quick(schema)
@@ -140,7 +140,7 @@ def is_rechecked(key: str) -> bool:
     return int(hashlib.sha256(key.encode()).hexdigest(), 16) % _RECHECKED == 0
 
 
-def verdict(schema: UntypedJson, *, key: str) -> Complaint | None:
+def verdict(schema: Json, *, key: str) -> Complaint | None:
     """Return the complaint, checked against jsonschema's own for some keys.
 
     Raises:

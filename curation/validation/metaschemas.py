@@ -30,7 +30,7 @@ from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 if TYPE_CHECKING:
     import jsonschema_rs
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
     from curation.json.pointer import Tokens
 
 #: Frames that the slow check may take for the deepest document that is read.
@@ -57,22 +57,24 @@ def _quick(name: str) -> jsonschema_rs.Validator:
     )
 
 
-def is_valid(schema: UntypedJson, dialect: Dialect) -> bool:
-    """Tell whether a schema is valid under a dialect's metaschema, formats aside."""
+def is_valid(schema: Json, dialect: Dialect) -> bool:
+    """Return whether a schema is valid under a dialect's metaschema, formats aside."""
     return bool(_quick(dialect.name).is_valid(plain(schema)))
 
 
-def valid_under(schema: UntypedJson) -> tuple[str, ...]:
+def valid_under(schema: Json) -> tuple[str, ...]:
     """Return the names of the dialects under which a schema is valid, oldest first."""
     value = plain(schema)
-    return tuple(each.name for each in DIALECTS if _quick(each.name).is_valid(value))
+    return tuple(
+        dialect.name for dialect in DIALECTS if _quick(dialect.name).is_valid(value)
+    )
 
 
-def complaint(schema: UntypedJson, dialect: Dialect) -> Complaint | None:
+def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     """Return the first error under a dialect's metaschema, or None.
 
     First is the one whose pointer, then message, sorts first. Of an `anyOf` that
-    failed, the error that got deepest is told.
+    failed, the error that got deepest counts.
     """
     validator, value = _quick(dialect.name), plain(schema)
     if validator.is_valid(value):
@@ -85,17 +87,18 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
     """Return where an error of jsonschema-rs stands, and what it says."""
     tokens = tuple(map(str, error.instance_path))
     branches = getattr(error.kind, "context", None) or []
-    causes = [cause(each) for branch in branches for each in branch]
-    deeper = [each for each in causes if len(each[0]) > len(tokens)]
+    causes = [cause(inner) for branch in branches for inner in branch]
+    deeper = [found for found in causes if len(found[0]) > len(tokens)]
     if deeper:
-        return min(deeper, key=lambda each: (-len(each[0]), each))
+        return min(deeper, key=lambda found: (-len(found[0]), found))
     if causes:
         return tokens, "; ".join(sorted({message for _, message in causes}))
-    shown = _cut(write(error.instance), _SHOWN)
+    instance: UntypedJson = error.instance
+    shown = _cut(write(instance), _SHOWN)
     return tokens, error.message.replace(MASK, shown)
 
 
-def recheck(schema: UntypedJson, dialect: Dialect) -> Complaint | None:
+def recheck(schema: Json, dialect: Dialect) -> Complaint | None:
     """Return what jsonschema's own `check_schema` says, formats aside.
 
     Some hundred times slower than `complaint`. The interpreter's recursion limit
@@ -120,8 +123,8 @@ def recheck(schema: UntypedJson, dialect: Dialect) -> Complaint | None:
     return None
 
 
-def doubtful(schema: UntypedJson, dialect: Dialect) -> bool:
-    r"""Tell whether a schema holds what the two validators are known to read apart.
+def doubtful(schema: Json, dialect: Dialect) -> bool:
+    r"""Return whether a schema holds what the two validators are known to read apart.
 
     From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a
     Python pattern stands before it too); in draft-04, whose `enum` has no equal
@@ -129,19 +132,19 @@ def doubtful(schema: UntypedJson, dialect: Dialect) -> bool:
     """
     if dialect is DRAFT_04:
         return any(
-            "enum" in each and _holds_large_float(each["enum"])
-            for each in subschemas(schema, ANY_DIALECT)
+            "enum" in subschema and _holds_large_float(subschema["enum"])
+            for subschema in subschemas(schema, ANY_DIALECT)
         )
     if dialect.order < DRAFT_2019_09.order:
         return False
     return any(
-        isinstance(each[word], str) and each[word].endswith("\n")
-        for each in subschemas(schema, ANY_DIALECT)
-        for word in _IDENTIFIERS & each.keys()
+        isinstance(identifier := subschema[keyword], str) and identifier.endswith("\n")
+        for subschema in subschemas(schema, ANY_DIALECT)
+        for keyword in _IDENTIFIERS & subschema.keys()
     )
 
 
-def _holds_large_float(value: UntypedJson) -> bool:
+def _holds_large_float(value: Json) -> bool:
     if isinstance(value, list):
         return any(map(_holds_large_float, value))
     if isinstance(value, dict):

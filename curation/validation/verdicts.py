@@ -29,7 +29,7 @@ from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 if TYPE_CHECKING:
     from referencing import Resource, Specification
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from curation.schema.dialects import Dialect
 
 
@@ -80,11 +80,12 @@ class ValidatorVerdict:
         return f"{self.validator} {self.error or 'accepts it'}"
 
 
-def of_jsonschema_rs(schema: Json, dialect: Dialect) -> ValidatorVerdict:
+def rust_verdict(schema: Json, dialect: Dialect) -> ValidatorVerdict:
     """Return whether jsonschema-rs builds a validator of the schema."""
     name = "jsonschema-rs"
+    value: UntypedJson = plain(schema)
     try:
-        RUST_VALIDATORS[dialect.name](plain(schema), retriever=refuse, mask=MASK)
+        RUST_VALIDATORS[dialect.name](value, retriever=refuse, mask=MASK)
     except jsonschema_rs.ValidationError as failure:
         tokens, message = cause(failure)
         where = pointer(tokens) or "(root)"
@@ -99,18 +100,21 @@ def of_jsonschema_rs(schema: Json, dialect: Dialect) -> ValidatorVerdict:
 
 
 def refers(text: bytes) -> bool:
-    """Tell whether a schema, by its JSON text, may hold a reference at all."""
-    return any(b'"%s"' % word.encode() in text for word in REFERENCE_KEYWORDS)
+    """Return whether a schema, by its JSON text, may hold a reference at all."""
+    return any(b'"%s"' % keyword.encode() in text for keyword in REFERENCE_KEYWORDS)
 
 
-def of_jsonschema(
+def python_verdict(
     schema: Json, dialect: Dialect, *, thorough: bool, follow: bool = True
 ) -> ValidatorVerdict:
     """Return whether jsonschema can read the schema and find every reference.
 
-    With `thorough`, its own `check_schema` runs again; without, the schema is
-    known to be valid under its metaschema (`curation.validation.metaschemas`). Without
-    `follow`, it is known to hold no reference.
+    Args:
+        schema: What is judged.
+        dialect: The dialect that it is read in, whatever its `$schema` says.
+        thorough: Run jsonschema's own `check_schema`. Otherwise the schema must be
+            known to be valid (`curation.validation.metaschemas`).
+        follow: Look for every reference. Otherwise it must be known to hold none.
     """
     name = "jsonschema"
     complaint = recheck(schema, dialect) if thorough else None
@@ -150,7 +154,7 @@ def _lost_reference(schema: Json, dialect: Dialect) -> str | None:
 
 @dataclass(slots=True, kw_only=True)
 class _Search:
-    """The hunt for a lost reference: what was seen, and where references led."""
+    """The search for a lost reference: what was seen, and where references led."""
 
     dialect: Dialect
     specification: Specification[Json]
@@ -167,16 +171,18 @@ class _Search:
         self.targets.append((schema, resolver))
         while self.targets and self.lost is None:
             refs: set[str] = set()
-            for each in subschemas(self.targets.pop()[0], self.dialect):
-                if id(each) in self.seen:
+            for subschema in subschemas(self.targets.pop()[0], self.dialect):
+                if id(subschema) in self.seen:
                     continue
-                self.seen.add(id(each))
-                inner = each.get(self.dialect.id_keyword)
-                if isinstance(inner, str) and each is not schema:
+                self.seen.add(id(subschema))
+                inner = subschema.get(self.dialect.id_keyword)
+                if isinstance(inner, str) and subschema is not schema:
                     return False
-                for word in each.keys() & REFERENCE_KEYWORDS:
-                    if isinstance(each[word], str):
-                        refs.add(each[word])
+                refs.update(
+                    reference
+                    for keyword in REFERENCE_KEYWORDS
+                    if isinstance(reference := subschema.get(keyword), str)
+                )
             if not all(map(_POINTER.match, refs)):
                 return False
             for ref in sorted(refs - followed):
@@ -190,16 +196,16 @@ class _Search:
         resolvers = [at]
         stack = [(start, at)]
         while stack:
-            each, resolver = stack.pop()
-            if not isinstance(each, dict) or id(each) in self.seen:
+            subschema, resolver = stack.pop()
+            if not isinstance(subschema, dict) or id(subschema) in self.seen:
                 continue
-            self.seen.add(id(each))
-            for word in each.keys() & REFERENCE_KEYWORDS:
-                ref = each[word]
+            self.seen.add(id(subschema))
+            for keyword in subschema.keys() & REFERENCE_KEYWORDS:
+                ref = subschema[keyword]
                 if isinstance(ref, str) and (id(resolver), ref) not in followed:
                     followed.add((id(resolver), ref))
                     self._follow(ref, resolver)
-            for _, child in children(each, self.dialect):
+            for _, child in children(subschema, self.dialect):
                 inner = self._inside(child, resolver)
                 if inner is not resolver:
                     resolvers.append(inner)

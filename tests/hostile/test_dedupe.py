@@ -34,7 +34,8 @@ def _infinite(value: UntypedJson) -> bool:
 
 def digest_of(text: bytes) -> str:
     """Return the digest of a JSON text."""
-    return jsontext.digest(jsontext.parse(text))
+    value: UntypedJson = jsontext.parse(text)
+    return jsontext.digest(value)
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,8 @@ def test_f16_a_number_beyond_a_double_is_out_of_range(number: str) -> None:
 )
 def test_f16_every_spelling_is_written_back(number: str) -> None:
     """Numbers that no rule touched keep their author's spelling."""
-    assert write(parse(number.encode())) == number
+    value: UntypedJson = parse(number.encode())
+    assert write(value) == number
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,8 @@ def test_f17_an_exponent_beyond_reason_is_refused(number: str) -> None:
 def test_f17_long_and_tiny_numbers_are_canonical_in_linear_time(number: str) -> None:
     """A number's canonical form is never expanded to its exponent's length."""
     started = time.monotonic()
-    form = canonical(parse(number.encode()))
+    value: UntypedJson = parse(number.encode())
+    form = canonical(value)
     assert len(form) <= len(number) + 10
     assert time.monotonic() - started < LINEAR
 

@@ -16,7 +16,7 @@ import pytest
 from curation.core.documents import Reason
 from curation.schema.dialects import DIALECTS
 from curation.validation import fastjsonschema_worker
-from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs
+from curation.validation.verdicts import python_verdict, rust_verdict
 from curation.workers.outcomes import Ending
 from curation.workers.pool import Pool
 from curation.workers.process import Program
@@ -141,8 +141,8 @@ def test_f23_no_validator_follows_a_reference_out(tmp_path: Path) -> None:
         found = [each for uri in trap.uris() for each in _leading_to(uri)]
         for schema in found:
             for dialect in DIALECTS:
-                of_jsonschema(schema, dialect, thorough=True)
-                of_jsonschema_rs(schema, dialect)
+                python_verdict(schema, dialect, thorough=True)
+                rust_verdict(schema, dialect)
         program = Program(file=Path(fastjsonschema_worker.__file__))
         with Pool(program, jobs=1, limits=LIMITS, attempts=1) as pool:
             texts = [json.dumps(each) for each in found]

@@ -182,7 +182,8 @@ def test_key_order_survives_wherever_a_record_is_identical() -> None:
     """Text for text, not only in canonical form."""
     for key, theirs in published().items():
         if key in kept() and identical(key):
-            assert kept()[key] == write(parse(theirs, PAPER.policy))
+            value: UntypedJson = parse(theirs, PAPER.policy)
+            assert kept()[key] == write(value)
 
 
 #: Median and maximum of size in KB, field count, fan-out and depth: Table 8.

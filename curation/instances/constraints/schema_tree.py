@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.json.pointer import member
 from curation.references.metaschema_documents import standard_document
 from curation.references.resolution import (
     SchemaDocument,
     base_of,
     follow_reference,
-    member,
 )
 from curation.schema.locations import SchemaLocation
 

@@ -26,8 +26,9 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     dialect = BY_NAME[document.dialect or "2020-12"]
     word = dialect.id_keyword
     if all(
-        not isinstance(each.get(word), str) or usable(each[word]) == each[word]
-        for each in subschemas(document.schema, dialect)
+        not isinstance(identifier := subschema.get(word), str)
+        or usable(identifier) == identifier
+        for subschema in subschemas(document.schema, dialect)
     ):
         return document
     edits: dict[Tokens, Put] = {}

@@ -53,10 +53,10 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
                 values[tokens + path] = Put(verdict.pattern)
             else:
                 named[(*tokens, _NAMES)] = None
-    schema = rewritten(document.schema, values)
+    repaired = rewritten(document.schema, values)
     if not named:
-        return document.changed(schema, changes)
-    renamed = _renamed(schema, named, dialect)
+        return document.changed(repaired, changes)
+    renamed = _renamed(repaired, named, dialect)
     if isinstance(renamed, Rejected):
         return renamed
     return document.changed(renamed, changes)
@@ -87,8 +87,10 @@ def _renamed(
 ) -> UntypedJson | Rejected:
     """Give the members of `patternProperties` their mended names, innermost first."""
     for tokens in sorted(named, key=len, reverse=True):
-        before = at(schema, tokens)
-        after = {judged(name).pattern: each for name, each in before.items()}
+        before: UntypedJson = at(schema, tokens)
+        after: UntypedJson = {
+            judged(name).pattern: each for name, each in before.items()
+        }
         if len(after) != len(before):
             return _rejected(tokens, "two patterns are the same once they are mended")
         schema = replaced(schema, tokens, after)

@@ -104,9 +104,9 @@ def _local(reference: Reference) -> str:
     RFC 3986, section 4.4: what is equal to the base URI but for its fragment
     refers to the same document.
     """
-    uri, fragment = join(reference.base, reference.value)
+    uri, fragment = join(reference.base, reference.text)
     same = bool(reference.base) and uri == reference.base
-    return f"#{fragment}" if same else reference.value
+    return f"#{fragment}" if same else reference.text
 
 
 def _written(document: Document, closure: Closure) -> Document:
@@ -116,7 +116,7 @@ def _written(document: Document, closure: Closure) -> Document:
     for reached in closure.own_schemas():
         for resolved in reached.references:
             reference = resolved.reference
-            before, after = reference.value, legal(_local(reference))
+            before, after = reference.text, legal(_local(reference))
             if after != before:
                 tokens = (*reference.tokens, reference.keyword)
                 edits[tokens] = Put(after)

@@ -91,7 +91,7 @@ def _renamed(
 ) -> tuple[UntypedJson, UntypedJson]:
     """Return the schema with one key of an object renamed, and the member's value."""
     above, name = place[:-1], place[-1]
-    members = at(schema, above)
+    members: UntypedJson = at(schema, above)
     renamed = {(right if key == name else key): each for key, each in members.items()}
     return replaced(schema, above, renamed), members[name]
 

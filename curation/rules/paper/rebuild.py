@@ -37,7 +37,8 @@ def _failure(schema: UntypedJson) -> jsonschema_rs.ValidationError | None:
             raise
         except ValueError:
             # A number that is spelled in its own way, which jsonschema-rs cannot read.
-            jsonschema_rs.validator_for(plain(schema), retriever=refuse)
+            readable: UntypedJson = plain(schema)
+            jsonschema_rs.validator_for(readable, retriever=refuse)
     except jsonschema_rs.ValidationError as error:
         return error
     return None

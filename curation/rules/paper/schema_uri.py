@@ -43,7 +43,7 @@ def _mended(uri: str, *, at_root: bool) -> str | None:
 
 def _without(value: UntypedJson, holder: Tokens) -> UntypedJson:
     """Return the value with the `$schema` of the object at `holder` taken out."""
-    members = at(value, holder)
+    members: UntypedJson = at(value, holder)
     kept = {name: each for name, each in members.items() if name != "$schema"}
     return replaced(value, holder, kept)
 

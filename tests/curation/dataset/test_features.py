@@ -62,7 +62,7 @@ def test_features_are_what_a_schema_uses_in_keyword_position(
 
 def test_the_dialect_decides_where_schemas_stand() -> None:
     """An array of `items` holds schemas up to 2019-09; a word counts in any draft."""
-    schema = {"items": [{"pattern": "x"}], "if": {"format": "date"}}
+    schema: UntypedJson = {"items": [{"pattern": "x"}], "if": {"format": "date"}}
     assert set(features(schema, DRAFT_07)) == {"items", "pattern", "if", "format"}
     assert set(features(schema, DRAFT_2020_12)) == {"items", "if", "format"}
     assert set(features(schema, DRAFT_04)) == {"items", "pattern", "if"}
@@ -72,7 +72,7 @@ def test_the_dialect_decides_where_schemas_stand() -> None:
 
 def test_names_are_sorted_and_stand_once() -> None:
     """Whatever the order of the schema."""
-    schema = {
+    schema: UntypedJson = {
         "properties": {
             "b": {"format": "uri", "pattern": "x"},
             "a": {"format": "date", "pattern": "y"},
@@ -87,6 +87,6 @@ def test_names_are_sorted_and_stand_once() -> None:
 
 def test_a_schema_that_refers_back_to_itself_has_a_feature() -> None:
     """As the paper counts recursion: by the schema, not by its keywords."""
-    recursive = {"properties": {"a": {"$ref": "#"}}}
+    recursive: UntypedJson = {"properties": {"a": {"$ref": "#"}}}
     assert features(recursive, DRAFT_07) == ("$ref", "@recursiveSchemas")
     assert features({"$ref": "#/definitions/a"}, DRAFT_07) == ("$ref",)

@@ -21,7 +21,7 @@ def test_edits_keep_key_order_and_share_the_rest() -> None:
         "a": {"k": 1},
         "c": 3,
     }
-    result = rewritten(
+    result: UntypedJson = rewritten(
         value,
         {
             ("b", "x"): Put("one"),

@@ -33,7 +33,7 @@ def test_every_object_is_met_where_its_trail_says(value: UntypedJson) -> None:
 
 def test_objects_come_in_the_order_they_stand() -> None:
     """Outer ones before inner ones, earlier before later."""
-    value = {"a": [{"b": {}}, {"c": 1}], "d": {}}
+    value: UntypedJson = {"a": [{"b": {}}, {"c": 1}], "d": {}}
     met = [tokens(trail) for trail, _ in objects(value)]
     assert met == [(), ("a", "0"), ("a", "0", "b"), ("a", "1"), ("d",)]
 

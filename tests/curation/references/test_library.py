@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from curation.references.library import AT_HAND, NoLibrary, PackLibrary
+from curation.references.library import MOST_KEPT, NoLibrary, PackLibrary
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ def test_what_cannot_be_read_is_not_there() -> None:
 
 def test_only_a_few_documents_are_kept_at_hand() -> None:
     """A source of any size does not fill the memory."""
-    count = AT_HAND + 10
+    count = MOST_KEPT + 10
     files = Counted({f"{n}.json": b"{}" for n in range(count)})
     library = PackLibrary(files, {f"https://x/{n}": f"{n}.json" for n in range(count)})
     for number in range(count):

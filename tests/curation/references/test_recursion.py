@@ -63,7 +63,7 @@ def test_other_references_are_none(schema: UntypedJson) -> None:
 def test_recursion_by_its_own_keywords_is_recursion() -> None:
     """`$recursiveRef` and `$dynamicRef` lead back as `$ref` does."""
     assert is_recursive({"not": {"$recursiveRef": "#"}}, DRAFT_2019_09)
-    node = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
+    node: UntypedJson = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
     assert is_recursive(node, DRAFT_2020_12)
 
 
@@ -80,15 +80,15 @@ def test_long_chains_of_references_are_followed_without_recursion() -> None:
 
 def test_a_pointer_starts_from_the_resource_that_holds_it() -> None:
     """`#` leads to the root of the embedded resource, not of the document."""
-    inner = {"$id": "inner", "properties": {"a": {"$ref": "#"}}}
+    inner: UntypedJson = {"$id": "inner", "properties": {"a": {"$ref": "#"}}}
     assert is_recursive({"$id": "http://x.test/", "items": inner}, DRAFT_07)
-    outer = {"definitions": {"a": {"$id": "inner", "not": {"$ref": "#/definitions/a"}}}}
-    assert not is_recursive(outer, DRAFT_07)
+    nowhere: UntypedJson = {"$id": "inner", "not": {"$ref": "#/definitions/a"}}
+    assert not is_recursive({"definitions": {"a": nowhere}}, DRAFT_07)
 
 
 def test_two_resources_that_refer_to_each_other_recurse() -> None:
     """Relative identifiers are joined to the base URI around them."""
-    tree = {
+    tree: UntypedJson = {
         "$id": "http://x.test/tree",
         "items": {"$ref": "node"},
         "definitions": {"node": {"$id": "node", "items": {"$ref": "tree"}}},
@@ -99,7 +99,10 @@ def test_two_resources_that_refer_to_each_other_recurse() -> None:
 def test_a_schema_of_no_known_dialect_names_itself_in_any_way() -> None:
     """By `id`, by `$id`, by an anchor."""
     for keyword in ("id", "$id"):
-        own = {keyword: "http://x.test/a#", "not": {"$ref": "http://x.test/a"}}
+        own: UntypedJson = {
+            keyword: "http://x.test/a#",
+            "not": {"$ref": "http://x.test/a"},
+        }
         assert is_recursive(own, ANY_DIALECT)
-    anchored = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
+    anchored: UntypedJson = {"$dynamicAnchor": "node", "not": {"$dynamicRef": "#node"}}
     assert is_recursive(anchored, ANY_DIALECT)

@@ -93,6 +93,7 @@ def test_what_both_drafts_share_is_left_alone(schema: UntypedJson) -> None:
 
 def test_order_is_kept_and_changes_are_told() -> None:
     """A word keeps its place, a new list comes last, and each edit is recorded."""
+    result: UntypedJson
     result, changes = upgraded(
         {
             "divisibleBy": 3,

@@ -46,7 +46,7 @@ VALUES = st.recursive(
 
 def test_arrays_count_for_the_fan_out_only() -> None:
     """Keys and levels inside arrays are no fields, but they can be a fan-out."""
-    value = {"a": {"b": 1}, "c": [{"d": 1, "e": 2, "f": {"g": {}}}]}
+    value: UntypedJson = {"a": {"b": 1}, "c": [{"d": 1, "e": 2, "f": {"g": {}}}]}
     assert field_count(value) == 3
     assert schema_depth(value) == 2
     assert max_fan_out(value) == 3
@@ -64,7 +64,7 @@ def nested(value: UntypedJson) -> tuple[int, int]:
     """Return field count and depth by recursion, as one would define them."""
     if not isinstance(value, dict):
         return 0, 0
-    inner = [nested(each) for each in value.values()]
+    inner: UntypedJson = [nested(each) for each in value.values()]
     count = len(value) + sum(fields for fields, _ in inner)
     return count, 1 + max((depth for _, depth in inner), default=0)
 
@@ -79,14 +79,16 @@ def test_counts_equal_their_recursive_definitions(value: UntypedJson) -> None:
 @given(VALUES)
 def test_the_size_is_that_of_pythons_default_text(value: UntypedJson) -> None:
     """What is not ASCII counts as its escape."""
-    read = plain(parse(json.dumps(value).encode()))
+    parsed: UntypedJson = parse(json.dumps(value).encode())
+    read = plain(parsed)
     assert size_bytes(read) == len(json.dumps(read).encode())
     assert size_kb(read) == size_bytes(read) / 1024
 
 
 def test_a_size_keeps_the_spelling_of_numbers() -> None:
     """A number is as long as its author wrote it."""
-    assert size_bytes(parse(b"[1.000]")) == len("[1.000]")
+    value: UntypedJson = parse(b"[1.000]")
+    assert size_bytes(value) == len("[1.000]")
 
 
 def test_all_four_measures_come_together() -> None:

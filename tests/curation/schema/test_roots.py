@@ -125,7 +125,7 @@ def test_an_embedded_schema_is_found_at_depth_one(
 
 def test_entries_are_named_after_their_path() -> None:
     """Containers are left out of names; a definition is not searched itself."""
-    root = {
+    root: UntypedJson = {
         "$schema": "s",
         "title": "t",
         "default": {"type": "string"},
@@ -150,7 +150,7 @@ def test_entries_are_named_after_their_path() -> None:
 def test_a_definition_may_be_called_like_a_keyword() -> None:
     """A container holds definitions, whatever their names."""
     names = ["type", "enum", "default", "properties", "definitions", "$ref"]
-    root = {"definitions": {name: {"type": "string"} for name in names}}
+    root: UntypedJson = {"definitions": {name: {"type": "string"} for name in names}}
     assert [each.tokens[-1] for each in entries(root)] == [
         name for name in names if name != "definitions"
     ]

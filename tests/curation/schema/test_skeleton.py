@@ -83,7 +83,7 @@ def test_a_skeleton_has_itself_as_skeleton(
 @pytest.mark.parametrize("word", sorted(STRIPPED))
 def test_a_property_of_that_name_stays(word: str) -> None:
     """Only keyword position counts: properties, data and unknown words stay."""
-    schema = {
+    schema: UntypedJson = {
         "properties": {word: {"type": "string"}},
         "required": [word],
         "enum": [{word: 1}],
@@ -110,6 +110,6 @@ def test_everything_else_counts(one: UntypedJson, other: UntypedJson) -> None:
 
 def test_keyword_position_is_that_of_the_dialect() -> None:
     """What a draft does not apply is data, and kept as it is."""
-    schema = {"if": {"title": "t"}}
+    schema: UntypedJson = {"if": {"title": "t"}}
     assert skeleton(schema, BY_NAME["draft-04"]) == schema
     assert skeleton(schema, DRAFT_07) == {"if": {}}

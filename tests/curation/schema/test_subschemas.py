@@ -64,7 +64,7 @@ def test_each_dialect_has_its_own_subschema_locations() -> None:
 
 def test_draft_03_has_schemas_in_its_types() -> None:
     """A schema among the types of draft-03 is a place."""
-    schema = {"type": ["string", {"extends": {}}], "disallow": [{}]}
+    schema: UntypedJson = {"type": ["string", {"extends": {}}], "disallow": [{}]}
     expected = ["", "/type/1", "/type/1/extends", "/disallow/0"]
     assert pointers(schema, BY_NAME["draft-03"]) == expected
     assert pointers(schema, DRAFT_04) == [""]
@@ -150,9 +150,10 @@ def test_an_edit_changes_places_and_nothing_else(
 
 def test_replacing_builds_anew() -> None:
     """`replaced` leaves the given value, and the order of its members, alone."""
-    value = {"a": [1, {"b": 2}], "c": 3}
+    value: UntypedJson = {"a": [1, {"b": 2}], "c": 3}
     assert replaced(value, ("a", "1", "b"), 4) == {"a": [1, {"b": 4}], "c": 3}
-    assert list(replaced(value, ("a",), 0)) == ["a", "c"]
+    without: UntypedJson = replaced(value, ("a",), 0)
+    assert list(without) == ["a", "c"]
     assert replaced(value, (), 5) == 5
     assert value == {"a": [1, {"b": 2}], "c": 3}
 

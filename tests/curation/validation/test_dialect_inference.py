@@ -27,7 +27,7 @@ def test_only_keyword_position_counts() -> None:
             "definitions": {"not": {"$comment": "b"}},
         }
     )
-    assert used.words == {"properties", "enum"}
+    assert used.keywords == {"properties", "enum"}
     assert not used.asserts_beside_ref
 
 
@@ -41,18 +41,18 @@ def test_a_keyword_below_any_applicator_counts() -> None:
             "type": ["string", {"maximum": 3}],
         }
     )
-    assert {"const", "extends", "divisibleBy", "minLength", "maximum"} <= used.words
+    assert {"const", "extends", "divisibleBy", "minLength", "maximum"} <= used.keywords
 
 
 def test_identifiers_count_as_strings_only() -> None:
     """An `id` that is no string is a word like any other."""
-    assert usage({"id": "a", "$ref": "#"}).words == {"id", "$ref"}
-    assert usage({"id": {"type": "string"}, "$id": 3, "$ref": {}}).words == set()
+    assert usage({"id": "a", "$ref": "#"}).keywords == {"id", "$ref"}
+    assert usage({"id": {"type": "string"}, "$id": 3, "$ref": {}}).keywords == set()
 
 
 def test_what_contentschema_holds_is_not_applied() -> None:
     """No draft applies `contentSchema`, so what it uses has no say."""
-    assert usage({"contentSchema": {"const": 1}}).words == set()
+    assert usage({"contentSchema": {"const": 1}}).keywords == set()
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_drafts_that_do_not_mix(schema: UntypedJson, name: str) -> None:
 
 def test_a_schema_that_is_valid_nowhere_has_no_dialect() -> None:
     """What no draft allows is inferred to nothing."""
-    schema = {"type": "text"}
+    schema: UntypedJson = {"type": "text"}
     assert inferred(schema, usage(schema)) is None
 
 

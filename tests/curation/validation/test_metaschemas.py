@@ -53,7 +53,7 @@ def test_drafts_under_which_a_schema_is_valid(schema: UntypedJson, drafts: str) 
 
 def test_numbers_may_be_spelled_in_any_way() -> None:
     """A number that remembers its spelling is read as the number it is."""
-    schema = parse(b'{"minLength": 1.00, "maximum": 1E2}')
+    schema: UntypedJson = parse(b'{"minLength": 1.00, "maximum": 1E2}')
     assert valid_under(schema) == ("draft-06", "draft-07", "2019-09", "2020-12")
 
 
@@ -70,8 +70,8 @@ def test_the_first_complaint_is_the_deepest_of_a_choice() -> None:
 
 def test_a_complaint_does_not_hang_on_the_order_of_keys() -> None:
     """Of several errors the one whose pointer sorts first is told."""
-    one = {"type": "text", "minimum": "1", "required": 3}
-    other = dict(reversed(one.items()))
+    one: UntypedJson = {"type": "text", "minimum": "1", "required": 3}
+    other: UntypedJson = dict(reversed(one.items()))
     for each in DIALECTS:
         assert complaint(one, each) == complaint(other, each)
     assert str(complaint(one, BY_NAME["2020-12"])).startswith("/minimum: ")
@@ -117,7 +117,7 @@ def test_known_differences_are_doubtful(schema: UntypedJson, name: str) -> None:
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
 def test_ordinary_schemas_are_not_doubtful(dialect: Dialect) -> None:
     """Line ends in texts, large bounds and ordinary members raise no doubt."""
-    schema = {
+    schema: UntypedJson = {
         "description": "a\n",
         "maximum": 2**70,
         "enum": ["a\n", 1, 2.5, 2**70, {"b": [None]}],

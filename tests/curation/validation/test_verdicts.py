@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.schema.dialects import BY_NAME, DIALECTS, Dialect
-from curation.validation.verdicts import of_jsonschema, of_jsonschema_rs
+from curation.validation.verdicts import python_verdict, rust_verdict
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -44,8 +44,8 @@ def test_what_resolves_offline_is_accepted_by_both(
 ) -> None:
     """Pointers, anchors, embedded resources and metaschemas are found."""
     dialect = BY_NAME[name]
-    assert of_jsonschema(schema, dialect, thorough=True).accepts
-    assert of_jsonschema_rs(schema, dialect).accepts
+    assert python_verdict(schema, dialect, thorough=True).accepts
+    assert rust_verdict(schema, dialect).accepts
 
 
 @pytest.mark.parametrize(
@@ -74,17 +74,17 @@ def test_what_resolves_offline_is_accepted_by_both(
 )
 def test_a_lost_reference_is_named(schema: UntypedJson, name: str, ref: str) -> None:
     """A reference that leads nowhere is refused by both, and called lost."""
-    said = of_jsonschema(schema, BY_NAME[name], thorough=False)
+    said = python_verdict(schema, BY_NAME[name], thorough=False)
     assert said.lost_reference
     assert ref in str(said)
-    assert not of_jsonschema_rs(schema, BY_NAME[name]).accepts
+    assert not rust_verdict(schema, BY_NAME[name]).accepts
 
 
 def test_only_a_thorough_look_finds_an_invalid_schema() -> None:
     """Without `thorough` the metaschema is taken as passed."""
     schema: UntypedJson = {"type": "text"}
-    assert of_jsonschema(schema, NEWEST, thorough=False).accepts
-    said = of_jsonschema(schema, NEWEST, thorough=True)
+    assert python_verdict(schema, NEWEST, thorough=False).accepts
+    said = python_verdict(schema, NEWEST, thorough=True)
     assert not said.accepts
     assert not said.lost_reference
 
@@ -93,17 +93,17 @@ def test_only_a_thorough_look_finds_an_invalid_schema() -> None:
 def test_a_library_that_fails_is_a_refusal(dialect: Dialect) -> None:
     """Where `referencing` itself breaks, the schema cannot be used, and we go on."""
     schema: UntypedJson = {"properties": {"a": [1]}, "not": {"$ref": "#b"}}
-    said = of_jsonschema(schema, dialect, thorough=False)
+    said = python_verdict(schema, dialect, thorough=False)
     assert "its library fails" in str(said)
 
 
 def test_a_verdict_reads_as_a_clause() -> None:
     """A verdict says who, what and where, on one line."""
-    said = of_jsonschema_rs({"properties": {"a": {"pattern": "("}}}, NEWEST)
+    said = rust_verdict({"properties": {"a": {"pattern": "("}}}, NEWEST)
     assert str(said) == (
         'jsonschema-rs refuses it: /properties/a/pattern: "(" is not a "regex"'
     )
-    assert str(of_jsonschema_rs({}, NEWEST)) == "jsonschema-rs accepts it"
+    assert str(rust_verdict({}, NEWEST)) == "jsonschema-rs accepts it"
 
 
 def test_cycles_end() -> None:
@@ -112,4 +112,4 @@ def test_cycles_end() -> None:
         "$ref": "#/$defs/a",
         "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}},
     }
-    assert of_jsonschema(schema, NEWEST, thorough=False).accepts
+    assert python_verdict(schema, NEWEST, thorough=False).accepts

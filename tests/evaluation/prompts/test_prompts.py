@@ -19,6 +19,8 @@ from evaluation import prompts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from curation.core.json_types import UntypedJson
+
 _EVERY = len(json.loads((Path(prompts.__file__).parent / "shots.json").read_bytes()))
 
 
@@ -80,8 +82,8 @@ def _records(folder: Path) -> Iterator[object]:
             yield from map(json.loads, frame["json_schema"])
 
 
-def _bare(value: object) -> bytes:
-    def without(each: object) -> object:
+def _bare(value: UntypedJson) -> bytes:
+    def without(each: UntypedJson) -> UntypedJson:
         if isinstance(each, dict):
             names = ("$schema", "$id", "id", "title", "description")
             return {k: without(v) for k, v in each.items() if k not in names}

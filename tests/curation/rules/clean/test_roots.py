@@ -28,7 +28,7 @@ def _wrapped(schema: UntypedJson) -> UntypedJson:
 
 def test_an_embedded_schema_takes_the_place_of_the_root() -> None:
     """The whole root is in the change, so that nothing is lost."""
-    inner = {"$schema": "s", "type": "object", "properties": {"a": {}}}
+    inner: UntypedJson = {"$schema": "s", "type": "object", "properties": {"a": {}}}
     root = {"name": "tool", "inputs": [1], "input_schema": inner}
     result = PROMOTE.apply(document(root), CONTEXT)
     assert isinstance(result, Document)

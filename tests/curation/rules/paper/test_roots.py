@@ -31,8 +31,8 @@ def applied(rule: Rule, schema: UntypedJson) -> Document:
 
 def test_the_first_member_with_a_schema_of_its_own_is_promoted() -> None:
     """The first in file order wins, and all else goes."""
-    first = {"$schema": DRAFT_04, "type": "string"}
-    root = {"command": "x", "b": first, "a": {"$schema": DRAFT_04}}
+    first: UntypedJson = {"$schema": DRAFT_04, "type": "string"}
+    root: UntypedJson = {"command": "x", "b": first, "a": {"$schema": DRAFT_04}}
     left = applied(promote.RULE, root)
     assert left.schema == first
     [change] = left.changes
