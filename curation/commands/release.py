@@ -92,8 +92,8 @@ def _next(folder: Path, against: str, *, allow_partial: bool) -> Release:
 def _as_json(found: Release, *, written: bool) -> UntypedJson:
     kinds = Counter(kind for pair in found.found.pairs for kind in pair.kinds)
     instances: Mapping[str, UntypedJson] = {
-        each.config: {"added": each.added, "changed": each.changed}
-        for each in found.found.instances
+        changes.config: {"added": changes.added, "changed": changes.changed}
+        for changes in found.found.instances
     }
     return {
         "folder": str(found.folder),

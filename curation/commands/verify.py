@@ -95,7 +95,7 @@ def as_json(where: str, found: Verification) -> UntypedJson:
         "exit_code": found.exit_code,
         "counted": dict(found.counted),
         "checks": _questions(),
-        "findings": [asdict(each) for each in found.findings],
+        "findings": [asdict(finding) for finding in found.findings],
     }
 
 
@@ -104,15 +104,15 @@ def _questions() -> dict[str, str]:
     from curation.verification.core.findings import READABLE
     from curation.verification.registry import CHECKS
 
-    asked = {each.name: each.question for each in CHECKS}
+    asked = {check.name: check.question for check in CHECKS}
     return {READABLE: "can everything be read?", **asked}
 
 
 def _print(where: str, found: Verification, limit: int) -> None:
     rows = []
     for name, question in _questions().items():
-        failures = [each for each in found.failures if each.check == name]
-        notes = [each for each in found.notes if each.check == name]
+        failures = [failure for failure in found.failures if failure.check == name]
+        notes = [note for note in found.notes if note.check == name]
         verdict = plain("failed", "red") if failures else plain("ok", "green")
         rows.append([name, verdict, len(failures), len(notes), question])
         _list(failures, limit, "red")
@@ -128,8 +128,8 @@ def _print(where: str, found: Verification, limit: int) -> None:
 def _list(findings: Sequence[Finding], limit: int, style: str) -> None:
     if not limit:
         return
-    for each in findings[:limit]:
-        show(str(each), style=style)
+    for finding in findings[:limit]:
+        show(str(finding), style=style)
     if len(findings) > limit:
         more = len(findings) - limit
         say(f"... and {more:,} more of {findings[0].check} (--limit, --format json)")
@@ -150,7 +150,7 @@ def _conclude(where: str, found: Verification) -> None:
 
 
 def _next(where: str, found: Verification) -> str:
-    checks = {each.check for each in found.failures}
+    checks = {failure.check for failure in found.failures}
     if "credentials" in checks:
         return "Publish nothing before the credential is revoked and the text gone."
     if checks <= {"card", "digests"} and Path(where).is_dir():

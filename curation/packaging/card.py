@@ -87,7 +87,7 @@ class CardContents:
     @property
     def rows(self) -> int:
         """Records of all configs of schemas."""
-        return sum(each.kept for each in self.summary.configs)
+        return sum(config.kept for config in self.summary.configs)
 
 
 @cache
@@ -122,7 +122,7 @@ def _size(rows: int) -> str:
 
 
 def _source_datasets(summary: Summary) -> list[str]:
-    hub = [each.url.removeprefix(_HUB) for each in summary.pins if _HUB in each.url]
+    hub = [pin.url.removeprefix(_HUB) for pin in summary.pins if _HUB in pin.url]
     return ["original", *sorted(set(hub))]
 
 
@@ -155,7 +155,7 @@ def metadata(contents: CardContents) -> dict[str, UntypedJson]:
 
 def _total(summary: Summary) -> ConfigSummary:
     """Sum the configs; rows of the sample count only where there are no others."""
-    real = [each for each in summary.configs if each.origin != Origin.SAMPLE]
+    real = [config for config in summary.configs if config.origin != Origin.SAMPLE]
     if len(real) == len(summary.configs):
         return total_of(real, "all")
     if real:
@@ -165,7 +165,7 @@ def _total(summary: Summary) -> ConfigSummary:
 
 def _example(listed: Sequence[HubConfig]) -> tuple[str, str]:
     """Return a config and a split to load; a build without records has none."""
-    named = [each for each in listed if not each.default] or list(listed)
+    named = [config for config in listed if not config.default] or list(listed)
     return (named[0].name, list(named[0].files)[-1]) if named else (DEFAULT, SPLITS[-1])
 
 
@@ -174,7 +174,10 @@ def _tops(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def _subsets(summary: Summary, records: Mapping[str, int]) -> list[PublishedSubset]:
-    return [PublishedSubset(each, records.get(each.config)) for each in summary.configs]
+    return [
+        PublishedSubset(config, records.get(config.config))
+        for config in summary.configs
+    ]
 
 
 def _known(contents: CardContents) -> dict[str, UntypedJson]:
@@ -188,15 +191,15 @@ def _known(contents: CardContents) -> dict[str, UntypedJson]:
         "summary": summary,
         "counts": counts,
         "rows": contents.rows,
-        "filled": [each.config for each in summary.configs if each.kept],
+        "filled": [config.config for config in summary.configs if config.kept],
         "outside": [
-            each.config
-            for each in summary.configs
-            if each.kept and each.config in summary.extras
+            config.config
+            for config in summary.configs
+            if config.kept and config.config in summary.extras
         ],
         "splits": SPLITS,
         "total": _total(summary),
-        "default": next((each for each in contents.listed if each.default), None),
+        "default": next((config for config in contents.listed if config.default), None),
         "example": _example(contents.listed),
         "reasons": tuple(Reason),
         "columns": columns(),
@@ -212,7 +215,7 @@ def _known(contents: CardContents) -> dict[str, UntypedJson]:
         "responsible": responsible()["rai"],
         "subsets": _subsets(summary, edition["records"]),
         # Reading has no name, and comes first.
-        "rule_names": ["", *(each.name for each in summary.rule_notes)],
+        "rule_names": ["", *(rule.name for rule in summary.rule_notes)],
         "tables": tables,
         "measures": TITLES,
         "plots": figures.NAMES,

@@ -114,7 +114,7 @@ def _records(folder: Path, configs: list[str]) -> pl.DataFrame:
 def _counts(rows: pl.DataFrame, column: str) -> dict[str, int]:
     """Return each value's count, most first, equal ones by name."""
     counted = rows.group_by(column).len().rows()
-    return dict(sorted(counted, key=lambda each: (-each[1], each[0])))
+    return dict(sorted(counted, key=lambda pair: (-pair[1], pair[0])))
 
 
 def _licences(records: pl.DataFrame) -> dict[str, dict[str, int]]:
@@ -134,7 +134,7 @@ def _archives(ledger: Ledger, configs: list[str]) -> tuple[ArchiveCounts, ...]:
         .rows(named=True)
     )
     ranks = {name: rank for rank, name in enumerate(configs)}
-    archives = [ArchiveCounts(**each) for each in rows if each["config"] in ranks]
+    archives = [ArchiveCounts(**row) for row in rows if row["config"] in ranks]
     archives.sort(
         key=lambda counts: (ranks[counts.config], counts.source, counts.commit)
     )

@@ -112,14 +112,14 @@ def croissant(
         **{f"rai:{name}": text for name, text in responsible()["rai"].items()},
         "distribution": [
             *(_file_object(name, sums[name]) for name in _files(contents)),
-            *(_file_set(each) for each in contents.listed),
+            *(_file_set(config) for config in contents.listed),
         ],
-        "recordSet": [_record_set(each, folder) for each in contents.listed],
+        "recordSet": [_record_set(config, folder) for config in contents.listed],
     }
 
 
 def _files(contents: CardContents) -> list[str]:
-    return sorted({path for each in contents.listed for path in each.paths})
+    return sorted({path for config in contents.listed for path in config.paths})
 
 
 def _file_object(name: str, known: Sum) -> UntypedJson:
@@ -152,7 +152,7 @@ def _record_set(config: HubConfig, folder: Path) -> UntypedJson:
         "@id": config.name,
         "name": config.name,
         "description": _description(config),
-        "field": [_split(config), *(_field(config, each) for each in found)],
+        "field": [_split(config), *(_field(config, column) for column in found)],
     }
 
 
@@ -183,7 +183,7 @@ def _split(config: HubConfig) -> UntypedJson:
 def _field(config: HubConfig, column: pa.Field) -> UntypedJson:
     is_list = pa.types.is_list(column.type)
     dtype = column.type.value_type if is_list else column.type
-    meanings = {each.name: each.meaning for each in columns()}
+    meanings = {column.name: column.meaning for column in columns()}
     return {
         "@type": "cr:Field",
         # A column may be called as the field of splits is.

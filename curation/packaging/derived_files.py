@@ -121,7 +121,7 @@ def write_derived(
 def _contents(
     folder: Path, into: Path, summary: Summary, drawing: PlotProcess
 ) -> CardContents:
-    names = [each.config for each in summary.configs]
+    names = [config.config for config in summary.configs]
     listed = hub_configs(summary)
     known = CardContents(
         summary=summary,
@@ -135,7 +135,7 @@ def _contents(
 
 
 def _sums_of_data(folder: Path) -> dict[str, Sum]:
-    names = [each for each in checksums.names_in(folder) if not derived(each)]
+    names = [file for file in checksums.names_in(folder) if not derived(file)]
     return checksums.sums_of(folder, names)
 
 
@@ -163,12 +163,12 @@ def rebuild(
         wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
         fresh = Path(name)
         written = _dressed(folder, fresh, eval_yaml_too=wanted, release=release)
-        for each in checksums.names_in(folder) - set(written):
-            if derived(each):
-                (folder / each).unlink()
-        for each in written:
-            (folder / each).parent.mkdir(exist_ok=True)
-            (fresh / each).replace(folder / each)
+        for file in checksums.names_in(folder) - set(written):
+            if derived(file):
+                (folder / file).unlink()
+        for file in written:
+            (folder / file).parent.mkdir(exist_ok=True)
+            (fresh / file).replace(folder / file)
     return written
 
 
@@ -184,12 +184,12 @@ def differing(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="csbdata-card-") as name:
         fresh = Path(name)
         written = _dressed(folder, fresh, eval_yaml_too=wanted)
-        there = {each for each in checksums.names_in(folder) if derived(each)}
+        there = {file for file in checksums.names_in(folder) if derived(file)}
         return sorted(
-            each
-            for each in there | set(written)
-            if not (each in there and each in written)
-            or (folder / each).read_bytes() != (fresh / each).read_bytes()
+            file
+            for file in there | set(written)
+            if not (file in there and file in written)
+            or (folder / file).read_bytes() != (fresh / file).read_bytes()
         )
 
 

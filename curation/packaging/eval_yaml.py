@@ -27,11 +27,11 @@ _SPLIT = "test"
 
 
 def _tasks(contents: CardContents) -> Iterator[UntypedJson]:
-    for each in contents.listed:
-        if not holds_instances(each.name) and _SPLIT in each.files:
+    for config in contents.listed:
+        if not holds_instances(config.name) and _SPLIT in config.files:
             yield {
-                "id": each.name.lower(),
-                "config": each.name,
+                "id": config.name.lower(),
+                "config": config.name,
                 "split": _SPLIT,
             }
 

@@ -44,7 +44,7 @@ class HubConfig:
 
 def hub_configs(summary: Summary) -> list[HubConfig]:
     """Return the configs with rows: `default`, those of schemas, of instances."""
-    names = [each.config for each in summary.configs if each.kept]
+    names = [config.config for config in summary.configs if config.kept]
     schemas = {name: summary.of(name).splits for name in names}
     ten = {name: schemas[name] for name in names if name not in summary.extras}
     instances = {
@@ -70,14 +70,14 @@ def configs(listed: Iterable[HubConfig]) -> list[UntypedJson]:
     """Return the metadata's `configs`."""
     return [
         {
-            "config_name": each.name,
+            "config_name": config.name,
             "data_files": [
                 {"split": split, "path": list(paths)}
-                for split, paths in each.files.items()
+                for split, paths in config.files.items()
             ],
-            **({"default": True} if each.default else {}),
+            **({"default": True} if config.default else {}),
         }
-        for each in listed
+        for config in listed
     ]
 
 
@@ -88,9 +88,9 @@ def dataset_info(listed: Sequence[HubConfig], folder: Path) -> list[UntypedJson]
         OSError: a file cannot be read.
     """
     weights: dict[str, int] = {}
-    for path in {path for each in listed for path in each.paths}:
+    for path in {path for config in listed for path in config.paths}:
         weights[path] = arrow_bytes(folder / path)
-    return [_info(each, folder, weights) for each in listed]
+    return [_info(config, folder, weights) for config in listed]
 
 
 def _info(config: HubConfig, folder: Path, weights: Mapping[str, int]) -> UntypedJson:
@@ -108,7 +108,7 @@ def _info(config: HubConfig, folder: Path, weights: Mapping[str, int]) -> Untype
         "features": list(features_of(pq.read_schema(first))),
         "splits": splits,
         "download_size": sum((folder / path).stat().st_size for path in config.paths),
-        "dataset_size": sum(each["num_bytes"] for each in splits),
+        "dataset_size": sum(split["num_bytes"] for split in splits),
     }
 
 
@@ -130,7 +130,7 @@ def arrow_bytes(path: Path) -> int:
         batches = fragment.to_batches(
             batch_size=groups[0].num_rows, batch_readahead=0, fragment_readahead=0
         )
-        return sum(pa.Table.from_batches([each]).nbytes for each in batches)
+        return sum(pa.Table.from_batches([batch]).nbytes for batch in batches)
 
 
 def features_of(columns: pa.Schema) -> Iterator[UntypedJson]:
@@ -139,11 +139,11 @@ def features_of(columns: pa.Schema) -> Iterator[UntypedJson]:
     Raises:
         TypeError: a column has a type that no file of ours has.
     """
-    for each in columns:
-        if pa.types.is_list(each.type):
-            yield {"name": each.name, "list": _dtype(each.type.value_type)}
+    for column in columns:
+        if pa.types.is_list(column.type):
+            yield {"name": column.name, "list": _dtype(column.type.value_type)}
         else:
-            yield {"name": each.name, "dtype": _dtype(each.type)}
+            yield {"name": column.name, "dtype": _dtype(column.type)}
 
 
 def _dtype(arrow: pa.DataType) -> str:

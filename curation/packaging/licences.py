@@ -56,17 +56,19 @@ def terms_of(
 def identifiers(expression: str) -> list[str]:
     """Return the SPDX identifiers of an expression, in order, `NOASSERTION` apart."""
     words = _WORDS.findall(expression)
-    return [each for each in words if each not in {*_OPERATORS, UNSTATED}]
+    return [word for word in words if word not in {*_OPERATORS, UNSTATED}]
 
 
 def named(terms: tuple[ArchiveTerms, ...]) -> list[str]:
     """Return every SPDX identifier that holds somewhere in the folder, sorted."""
     expressions = [
         OWN,
-        *(each.pin.licence for each in terms),
-        *(expression for each in terms for expression in each.records),
+        *(archive.pin.licence for archive in terms),
+        *(expression for archive in terms for expression in archive.records),
     ]
-    return sorted({one for each in expressions for one in identifiers(each)})
+    return sorted(
+        {one for expression in expressions for one in identifiers(expression)}
+    )
 
 
 def shipped(identifier: str) -> Path | None:
@@ -89,8 +91,8 @@ def write_texts(names: list[str], folder: Path) -> list[str]:
     """
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     written = []
-    for each in names:
-        source, name = shipped(each), text_name(each)
+    for identifier in names:
+        source, name = shipped(identifier), text_name(identifier)
         if source is not None and name is not None:
             copyfile(source, folder / name)
             written.append(name)

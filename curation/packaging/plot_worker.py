@@ -40,7 +40,7 @@ def _sights(edition: Edition) -> list[SchemaMeasures]:
         output, _ = other.communicate()
     if other.returncode != 0:
         raise RuntimeError("the later half could not be measured")
-    return own + [_sight(each) for each in orjson.loads(output)]
+    return own + [_sight(measures) for measures in orjson.loads(output)]
 
 
 def _sight(told: dict[str, UntypedJson]) -> SchemaMeasures:

@@ -42,9 +42,9 @@ def configs_of(ledger: Ledger) -> tuple[ConfigSummary, ...]:
             .len(),
         ]
     )
-    tallies = [_nested(each) for each in (origins, outcomes, splits, changes)]
+    tallies = [_nested(counts) for counts in (origins, outcomes, splits, changes)]
     return tuple(
-        _summary(config, *(each.get(config, {}) for each in tallies))
+        _summary(config, *(tally.get(config, {}) for tally in tallies))
         for config in in_benchmark_order(tallies[0])
     )
 
@@ -66,11 +66,13 @@ def _summary(
 ) -> ConfigSummary:
     return ConfigSummary(
         config=config,
-        origin="+".join(each for each in Origin if each in origins),
+        origin="+".join(origin for origin in Origin if origin in origins),
         raw=sum(origins.values()),
         kept=sum(splits.values()),
         rejected={
-            each.value: outcomes[each.value] for each in Reason if each in outcomes
+            reason.value: outcomes[reason.value]
+            for reason in Reason
+            if reason in outcomes
         },
         changed=dict(sorted(changes.items())),
         splits={split: splits.get(split, 0) for split in SPLITS},

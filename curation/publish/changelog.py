@@ -93,7 +93,7 @@ def _facts(
     side: DatasetFolder | None, name: str, key: str
 ) -> dict[str, Mapping[str, UntypedJson]]:
     listed = side.manifest.get(name, []) if side else []
-    return {str(each[key]): each for each in listed}
+    return {str(fact[key]): fact for fact in listed}
 
 
 def _rules(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str]:
@@ -153,11 +153,11 @@ def _records(found: DatasetDiff) -> Iterator[dict[str, UntypedJson]]:
 def _line(pair: RecordPair) -> str:
     places = [_place(row) for row in (pair.before, pair.after) if row is not None]
     line = " to ".join(dict.fromkeys(places))
-    words = " ".join(code(each) for each in pair.keywords)
+    words = " ".join(code(keyword) for keyword in pair.keywords)
     return f"{line}: {words}" if words else line
 
 
 def _place(row: EditionRow) -> str:
     return code(
-        "/".join(each for each in (row.config, row.split, row.unique_id) if each)
+        "/".join(part for part in (row.config, row.split, row.unique_id) if part)
     )

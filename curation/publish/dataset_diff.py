@@ -55,9 +55,9 @@ class DatasetDiff:
     def level(self) -> Level:
         """How much it is."""
         kinds = {kind for pair in self.pairs for kind in pair.kinds}
-        if kinds - {"added"} or any(each.changed for each in self.instances):
+        if kinds - {"added"} or any(changes.changed for changes in self.instances):
             return Level.MAJOR
-        if kinds or any(each.added for each in self.instances):
+        if kinds or any(changes.added for changes in self.instances):
             return Level.MINOR
         return Level.PATCH if self.otherwise else Level.NONE
 
@@ -77,12 +77,14 @@ class DatasetFolder:
     @property
     def facts(self) -> dict[str, UntypedJson]:
         """What decides the content, and is not a matter of the release."""
-        return {name: each for name, each in self.manifest.items() if name not in _SET}
+        return {
+            name: value for name, value in self.manifest.items() if name not in _SET
+        }
 
     def files(self, *, but: Collection[str]) -> dict[str, UntypedJson]:
         """Return the digests of the files that the manifest lists, some left out."""
         files = self.manifest.get("files", {})
-        return {name: each for name, each in files.items() if name not in but}
+        return {name: file for name, file in files.items() if name not in but}
 
 
 def compare_folders(before: DatasetFolder | None, after: DatasetFolder) -> DatasetDiff:
@@ -113,16 +115,16 @@ def _differ_otherwise(before: DatasetFolder, after: DatasetFolder) -> bool:
 def _instances(before: Path, after: Path) -> list[InstanceChanges]:
     """Return the configs whose instances differ."""
     names = {
-        each.name
+        path.name
         for folder in (before, after)
-        for each in folder.iterdir()
-        if each.is_dir() and holds_instances(each.name)
+        for path in folder.iterdir()
+        if path.is_dir() and holds_instances(path.name)
     }
     found = (
         _compared(name, _rows(before / name), _rows(after / name))
         for name in in_benchmark_order(names)
     )
-    return [each for each in found if each.added or each.changed]
+    return [changes for changes in found if changes.added or changes.changed]
 
 
 def _rows(folder: Path) -> pl.DataFrame:
@@ -132,7 +134,7 @@ def _rows(folder: Path) -> pl.DataFrame:
         types = (pl.String, pl.Int64, pl.String, pl.Boolean)
         return pl.DataFrame(schema=dict(zip(columns, types, strict=True)))
     return pl.concat(
-        [pl.read_parquet(each, columns=list(columns), glob=False) for each in tables]
+        [pl.read_parquet(table, columns=list(columns), glob=False) for table in tables]
     )
 
 

@@ -76,6 +76,6 @@ def differing(
     """Return the local files that the other side lacks, or has otherwise."""
     return tuple(
         name
-        for name, each in local.items()
-        if name not in remote or not remote[name].holds(each)
+        for name, file in local.items()
+        if name not in remote or not remote[name].holds(file)
     )

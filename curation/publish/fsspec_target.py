@@ -120,12 +120,12 @@ def _names(target: FsspecTarget) -> list[str]:
         return []
     prefix = f"{target.root}/"
     names = (
-        each.removeprefix(prefix)
-        for each in map(str, target.files.find(target.root))
-        if each.startswith(prefix)
+        path.removeprefix(prefix)
+        for path in map(str, target.files.find(target.root))
+        if path.startswith(prefix)
     )
     # Keys of an object store may look like paths that lead elsewhere.
-    return sorted(each for each in names if ".." not in each.split("/"))
+    return sorted(name for name in names if ".." not in name.split("/"))
 
 
 def _contents(target: FsspecTarget) -> Iterator[tuple[str, bytes]]:

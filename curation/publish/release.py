@@ -186,13 +186,13 @@ def _fetched(where: str, folder: Path) -> Version | None:
     repository = HubRepository(name=found.name)
     revision = found.revision
     if not revision:
-        tagged = [each for each in repository.tags() if Version.parse(each)]
+        tagged = [tag for tag in repository.tags() if Version.parse(tag)]
         revision = max(tagged, key=_by_version, default=MAIN)
     state = repository.state(revision)
     names = [
-        each
-        for each in state.files
-        if each.endswith(".parquet") or each in {MANIFEST, FILE}
+        name
+        for name in state.files
+        if name.endswith(".parquet") or name in {MANIFEST, FILE}
     ]
     if not names:
         raise NoInput("the dataset holds no tables", f"{found.name}@{revision}")

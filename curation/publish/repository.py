@@ -82,13 +82,13 @@ class HubRepository:
             )
         )
         return {
-            each.path: RemoteFile(
-                bytes=each.size,
-                sha256=each.lfs.sha256 if each.lfs else None,
-                git_oid=None if each.lfs else each.blob_id,
+            entry.path: RemoteFile(
+                bytes=entry.size,
+                sha256=entry.lfs.sha256 if entry.lfs else None,
+                git_oid=None if entry.lfs else entry.blob_id,
             )
-            for each in entries
-            if isinstance(each, RepoFile)
+            for entry in entries
+            if isinstance(entry, RepoFile)
         }
 
     def visibility(self) -> str | None:
@@ -110,12 +110,12 @@ class HubRepository:
     def branches(self) -> Mapping[str, str]:
         """Return the commit of each branch, by its name."""
         refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
-        return {each.name: each.target_commit for each in refs.branches}
+        return {branch.name: branch.target_commit for branch in refs.branches}
 
     def tags(self) -> Mapping[str, str]:
         """Return the commit of each tag, by its name."""
         refs = self._ask(lambda: self.api.list_repo_refs(self.name, repo_type=_DATASET))
-        return {each.name: each.target_commit for each in refs.tags}
+        return {tag.name: tag.target_commit for tag in refs.tags}
 
     def manifest(self, state: RepositoryState) -> bytes:
         """Return the content of the manifest in a state; empty where there is none.
@@ -160,9 +160,9 @@ class HubRepository:
             self.fetch(commit, local, Path(folder))
             return tuple(
                 name
-                for name, each in local.items()
+                for name, known in local.items()
                 if not (path := Path(folder, name)).is_file()
-                or describe_content(path.read_bytes()) != each
+                or describe_content(path.read_bytes()) != known
             )
 
     def create(self, *, private: bool) -> None:
@@ -248,7 +248,7 @@ class HubRepository:
                 self.name, repo_type=_DATASET, revision=revision
             )
         )
-        found = [each.commit_id for each in history[:_RECENT]]
+        found = [commit.commit_id for commit in history[:_RECENT]]
         return found[: found.index(parent)] if parent in found else found
 
     def description(self, revision: str) -> str:
@@ -281,7 +281,9 @@ class HubRepository:
                 )
             )
         )
-        numbers = [each.num for each in found if each.status in {"open", "draft"}]
+        numbers = [
+            request.num for request in found if request.status in {"open", "draft"}
+        ]
         return sorted(numbers, reverse=True)
 
     def _who(self) -> str | None:

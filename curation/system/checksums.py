@@ -65,7 +65,7 @@ def names_in(folder: Path) -> set[str]:
     """
     paths = (path for path in folder.rglob("*") if path.is_file())
     names = (path.relative_to(folder) for path in paths)
-    return {each.as_posix() for each in names if each.parts[0] not in NOT_OURS}
+    return {name.as_posix() for name in names if name.parts[0] not in NOT_OURS}
 
 
 def write_sums(folder: Path, sums: Mapping[str, Sum]) -> str:

@@ -53,7 +53,7 @@ def verify_folder(
     return Verification(
         findings=tuple(map(_told, findings)),
         counted=counted,
-        partial=bool(contents.manifest.get("partial")),
+        partial=contents.manifest is not None and contents.manifest.partial,
     )
 
 
@@ -72,6 +72,6 @@ def _judged(
 def _told(finding: Finding) -> Finding:
     """Return a finding without the credentials that a name or an error may repeat."""
     where, detail = (
-        redacted(cover_credentials(each)) for each in (finding.where, finding.detail)
+        redacted(cover_credentials(text)) for text in (finding.where, finding.detail)
     )
     return replace(finding, where=where, detail=detail)

@@ -25,10 +25,11 @@ def _finding(where: str, detail: str) -> Finding:
 
 
 def _findings(contents: FolderContents) -> Iterator[Finding]:
-    canary = contents.manifest.get("canary")
+    if contents.manifest is None:
+        return
+    canary = contents.manifest.canary
     if not isinstance(canary, str) or not canary:
-        if contents.manifest:
-            yield _finding(MANIFEST, "no canary")
+        yield _finding(MANIFEST, "no canary")
         return
     if CARD in contents.files:
         try:

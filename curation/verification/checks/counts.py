@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 
 from curation.core.benchmark import DEFAULT, holds_instances, instances_config
@@ -25,6 +26,20 @@ _CARD = "README.md"
 Counts = Counter[tuple[str, str]]
 
 
+class CardSplit(msgspec.Struct, frozen=True, kw_only=True):
+    """One split of a config in the card's `dataset_info`."""
+
+    name: str
+    num_examples: int
+
+
+class CardInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """One config in the card's `dataset_info`."""
+
+    config_name: str = DEFAULT
+    splits: list[CardSplit] | None = None
+
+
 def _finding(where: str, detail: str) -> Finding:
     return Finding(check=_NAME, where=where, detail=detail)
 
@@ -32,9 +47,9 @@ def _finding(where: str, detail: str) -> Finding:
 def counts_of(contents: FolderContents) -> Counts:
     """Return the rows of the tables outside the ledger, by config and split."""
     counted: Counts = Counter()
-    for each in contents.tables.values():
-        if each.holds_records or holds_instances(each.config):
-            counted[each.config, each.split] += each.rows
+    for table in contents.tables.values():
+        if table.holds_records or holds_instances(table.config):
+            counted[table.config, table.split] += table.rows
     return counted
 
 
@@ -52,7 +67,8 @@ def _differences(
 
 def _of_manifest(contents: FolderContents) -> Counts:
     counted: Counts = Counter()
-    for config, figures in contents.manifest.get("configs", {}).items():
+    configs = contents.manifest.configs if contents.manifest else {}
+    for config, figures in configs.items():
         splits = figures.get("splits") if isinstance(figures, dict) else None
         for split, rows in splits.items() if isinstance(splits, dict) else ():
             counted[config, split] = rows if isinstance(rows, int) else -1
@@ -62,12 +78,11 @@ def _of_manifest(contents: FolderContents) -> Counts:
 def _of_card(contents: FolderContents) -> Counts:
     """Return the rows that the card's `dataset_info` announces, if it does."""
     given = contents.metadata.get("dataset_info") or []
+    listed = [given] if isinstance(given, dict) else given
     counted: Counts = Counter()
-    for config in [given] if isinstance(given, dict) else given:
-        for split in config.get("splits") or ():
-            counted[config.get("config_name", DEFAULT), split["name"]] = split[
-                "num_examples"
-            ]
+    for config in msgspec.convert(listed, list[CardInfo]):
+        for split in config.splits or ():
+            counted[config.config_name, split.name] = split.num_examples
     return counted
 
 
@@ -107,10 +122,10 @@ def _table(contents: FolderContents, path: str, names: Sequence[str]) -> pl.Data
 def records_of(contents: FolderContents, names: tuple[str, ...]) -> pl.DataFrame:
     """Return columns of all records, with `config` and `split` in front."""
     frames = [
-        _table(contents, each.path, names).with_columns(
-            config=pl.lit(each.config), split=pl.lit(each.split)
+        _table(contents, table.path, names).with_columns(
+            config=pl.lit(table.config), split=pl.lit(table.split)
         )
-        for each in contents.records()
+        for table in contents.records()
     ]
     empty = pl.DataFrame(schema=dict.fromkeys([*names, "config", "split"], pl.String))
     return pl.concat([empty, *frames]).select("config", "split", *names)
@@ -126,11 +141,11 @@ def _standings(contents: FolderContents) -> Iterator[Finding]:
         ["config", "unique_id", "split", "witnesses", "near_misses"],
     )
     frames = [
-        _table(contents, each.path, ["unique_id"]).with_columns(
-            instances=pl.lit(each.config), split=pl.lit(each.split)
+        _table(contents, table.path, ["unique_id"]).with_columns(
+            instances=pl.lit(table.config), split=pl.lit(table.split)
         )
-        for each in contents.tables.values()
-        if holds_instances(each.config)
+        for table in contents.tables.values()
+        if holds_instances(table.config)
     ]
     empty = pl.DataFrame(
         schema=dict.fromkeys(["unique_id", "instances", "split"], pl.String)
@@ -162,7 +177,7 @@ def _standings(contents: FolderContents) -> Iterator[Finding]:
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     own = counts_of(contents)
-    records = {each.config for each in contents.records()}
+    records = {table.config for table in contents.records()}
     announced = _of_card(contents)
     findings: list[Finding] = []
     if contents.manifest:

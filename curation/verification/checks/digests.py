@@ -25,10 +25,10 @@ def _finding(where: str, detail: str) -> Finding:
 
 
 def _of_manifest(contents: FolderContents) -> dict[str, str]:
-    listed = contents.manifest.get("files", {})
+    files = contents.manifest.files if contents.manifest else {}
     return {
-        name: str(each.get("sha256")) if isinstance(each, dict) else ""
-        for name, each in listed.items()
+        name: str(file.get("sha256")) if isinstance(file, dict) else ""
+        for name, file in files.items()
     }
 
 
@@ -64,7 +64,7 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
     findings: list[Finding] = []
     own = {name: file_digest(path) for name, path in contents.files.items()}
     # What cannot be read has been told.
-    unread = frozenset(each.where for each in contents.findings)
+    unread = frozenset(finding.where for finding in contents.findings)
     facts: dict[tuple[str, str], list[str]] = {}
     lists = []
     if contents.manifest:

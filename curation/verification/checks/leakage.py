@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "leakage"
-_CLEAN = "clean"
 _HEXADECIMAL = r"^[0-9a-f]{64}$"
 
 
@@ -45,17 +44,16 @@ def _shared(rows: pl.DataFrame, column: str) -> Iterator[list[dict[str, str]]]:
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     rows = records_of(contents, ("unique_id", "sha256", "skeleton_sha256"))
-    clean = contents.manifest.get("rules", _CLEAN) == _CLEAN
     findings = list(_misplaced(rows))
     for first, *others in _shared(rows, "sha256"):
         findings += [
             Finding(
                 check=_NAME,
-                where=_name(each),
+                where=_name(other),
                 detail=f"the same schema as {_name(first)}",
-                failure=clean,
+                failure=contents.must_be_valid,
             )
-            for each in others
+            for other in others
         ]
     near = 0
     for first, *others in _shared(rows, "skeleton_sha256"):
@@ -63,12 +61,12 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
         findings += [
             Finding(
                 check=_NAME,
-                where=_name(each),
-                detail=f"in {each['split']}, its skeleton in {first['split']} too "
+                where=_name(other),
+                detail=f"in {other['split']}, its skeleton in {first['split']} too "
                 f"({_name(first)})",
             )
-            for each in others
-            if each["split"] != first["split"]
+            for other in others
+            if other["split"] != first["split"]
         ]
     return CheckResult(
         findings=findings, counted={"near-duplicates in one split": near}

@@ -40,35 +40,52 @@ class OpenedConfig(msgspec.Struct, frozen=True, kw_only=True):
     installed: bool = True
 
 
-def _announced(contents: FolderContents) -> dict[str, dict[str, list[str]]]:
-    """Return the files of each config and split that the card announces."""
-    configs: dict[str, dict[str, list[str]]] = {}
-    for config in contents.metadata.get("configs") or ():
-        splits = configs.setdefault(str(config["config_name"]), {})
-        for each in config["data_files"]:
-            paths = each["path"]
-            listed = [paths] if isinstance(paths, str) else paths
-            splits[str(each["split"])] = [str(path) for path in listed]
-    return configs
+class CardFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """The files of one split in the card's `configs`."""
+
+    split: str
+    path: str | list[str]
 
 
-def _safely_announced(
-    contents: FolderContents,
-) -> dict[str, dict[str, list[str]]] | None:
+class CardConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """One config in the card's `configs`."""
+
+    #: YAML reads an unquoted name of digits as a number.
+    config_name: str | int
+    data_files: list[CardFiles]
+
+
+def _announced(contents: FolderContents) -> dict[str, dict[str, list[str]]] | None:
+    """Return the files of each config and split that the card announces.
+
+    None where the card says it in another way than `datasets` reads.
+    """
+    listed = contents.metadata.get("configs") or []
     try:
-        return _announced(contents)
-    except (LookupError, TypeError, AttributeError):
+        configs = msgspec.convert(listed, list[CardConfig])
+    except msgspec.ValidationError:
         return None
+    announced: dict[str, dict[str, list[str]]] = {}
+    for config in configs:
+        splits = announced.setdefault(str(config.config_name), {})
+        for files in config.data_files:
+            path = files.path
+            splits[files.split] = [path] if isinstance(path, str) else path
+    return announced
 
 
 def _broken(contents: FolderContents, files: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the files of a config that are not there or do not open."""
-    paths = [path for each in files.values() for path in each]
-    return [path for path in paths if not contents.is_sound(path)]
+    return [
+        path
+        for paths in files.values()
+        for path in paths
+        if not contents.is_sound(path)
+    ]
 
 
 def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
-    configs = _safely_announced(contents) or {}
+    configs = _announced(contents) or {}
     units = [
         CheckUnit(where=config)
         for config, files in configs.items()
@@ -117,7 +134,7 @@ def _unopened(
     for config, files in configs.items():
         for path in _broken(contents, files):
             yield _finding(config, f"cannot be opened without {path}")
-    with_rows = {each.config for each in contents.tables.values() if each.rows}
+    with_rows = {table.config for table in contents.tables.values() if table.rows}
     for config in sorted(with_rows - configs.keys() - {LEDGER, DEFAULT}):
         if contents.metadata:
             yield _finding(config, f"not announced in {CARD}")
@@ -125,11 +142,11 @@ def _unopened(
 
 def _columns(contents: FolderContents) -> Iterator[Finding]:
     """Yield the tables whose columns are not those that a build writes."""
-    for each in contents.tables.values():
-        if each.config == LEDGER:
+    for table in contents.tables.values():
+        if table.config == LEDGER:
             continue
-        wanted = INSTANCES if holds_instances(each.config) else RECORDS
-        given = each.metadata.schema.to_arrow_schema().remove_metadata()
+        wanted = INSTANCES if holds_instances(table.config) else RECORDS
+        given = table.metadata.schema.to_arrow_schema().remove_metadata()
         other = [
             name
             for name in dict.fromkeys([*wanted.names, *given.names])
@@ -139,7 +156,7 @@ def _columns(contents: FolderContents) -> Iterator[Finding]:
         ]
         if other:
             names = ", ".join(other)
-            yield _finding(each.path, f"not the columns of a build: {names}")
+            yield _finding(table.path, f"not the columns of a build: {names}")
 
 
 def _miscounted(
@@ -156,7 +173,7 @@ def _miscounted(
 
 def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
     findings: list[Finding] = []
-    configs = _safely_announced(contents)
+    configs = _announced(contents)
     if configs is None:
         findings.append(
             _finding(CARD, "its `configs` are not as `datasets` reads them")

@@ -29,7 +29,8 @@ _RESERVED_DOMAINS = ("example.com", "example.org", "example.net")
 def _is_anyones(address: str) -> bool:
     domain = address.rpartition("@")[2].lower()
     return domain.rpartition(".")[2] not in _RESERVED and not any(
-        domain == each or domain.endswith(f".{each}") for each in _RESERVED_DOMAINS
+        domain == reserved or domain.endswith(f".{reserved}")
+        for reserved in _RESERVED_DOMAINS
     )
 
 

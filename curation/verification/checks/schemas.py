@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 _NAME = "schemas"
 _COLUMNS = ("unique_id", "json_schema", "dialect", "sha256", "skeleton_sha256")
-#: The rule set whose records are valid by construction.
-_CLEAN = "clean"
 
 
 class RecordFaults(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +80,7 @@ def _invalid(schema: Json, dialect: Dialect, text: bytes) -> Iterator[str]:
 
 def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
     findings: list[Finding] = []
-    clean = contents.manifest.get("rules", _CLEAN) == _CLEAN
+    clean = contents.must_be_valid
     for table in contents.records():
         missing = set(_COLUMNS) - set(table.metadata.schema.to_arrow_schema().names)
         if missing:

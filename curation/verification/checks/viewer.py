@@ -24,7 +24,7 @@ MOST_GROUP = 4_000_000
 
 def _of_table(table: ParquetTable) -> Iterator[str]:
     metadata = table.metadata
-    groups = [metadata.row_group(each) for each in range(metadata.num_row_groups)]
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     for number, group in enumerate(groups):
         size, limit = group.total_byte_size, MOST_GROUP
         if group.num_rows == 1:
@@ -35,23 +35,23 @@ def _of_table(table: ParquetTable) -> Iterator[str]:
                 f"together; {limit:,} is the most"
             )
     chunks = [
-        group.column(each) for group in groups for each in range(group.num_columns)
+        group.column(column) for group in groups for column in range(group.num_columns)
     ]
     # A column index lists least and greatest values; long ones are dropped.
-    if not all(each.has_offset_index for each in chunks):
+    if not all(chunk.has_offset_index for chunk in chunks):
         yield "a column whose pages are not indexed"
     if groups and CHUNKING_KEY.encode() not in (metadata.metadata or {}):
         yield "not written with content-defined chunking"
 
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
-    tables = [each for each in contents.tables.values() if each.config != LEDGER]
+    tables = [table for table in contents.tables.values() if table.config != LEDGER]
     findings = [
         Finding(check=_NAME, where=table.path, detail=detail)
         for table in tables
         for detail in _of_table(table)
     ]
-    groups = sum(each.metadata.num_row_groups for each in tables)
+    groups = sum(table.metadata.num_row_groups for table in tables)
     return CheckResult(findings=findings, counted={"row groups": groups})
 
 

@@ -50,16 +50,16 @@ class Verification:
     @property
     def failures(self) -> tuple[Finding, ...]:
         """The findings with which the folder must not be published."""
-        return tuple(each for each in self.findings if each.failure)
+        return tuple(finding for finding in self.findings if finding.failure)
 
     @property
     def notes(self) -> tuple[Finding, ...]:
         """The findings that are worth knowing."""
-        return tuple(each for each in self.findings if not each.failure)
+        return tuple(finding for finding in self.findings if not finding.failure)
 
     @property
     def exit_code(self) -> int:
         """0: all is well; 1: a check failed; 65: something cannot be read at all."""
-        if any(each.check == READABLE for each in self.failures):
+        if any(failure.check == READABLE for failure in self.failures):
             return BadData.exit_code
         return FAILED if self.failures else 0

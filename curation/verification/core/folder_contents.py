@@ -1,7 +1,7 @@
 """What lies in a dataset folder, opened with suspicion: its files, tables, card.
 
-Nothing is read that is no regular file of the folder itself, and whatever cannot be
-read is a finding, so that the checks see only what is sound.
+Nothing is read that is no regular file of the folder itself, and what cannot be read
+is a finding, so that the checks see only what is sound.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,10 +28,12 @@ from curation.verification.core.findings import READABLE, Finding
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 #: Where the tables lie that are no config.
 LEDGER = "ledger"
+#: The rule set whose records are valid by construction.
+_CLEAN = "clean"
 #: Bytes of the largest text file that is read whole.
 _MOST_TEXT = 64 * 2**20
 _SHOWN = 200
@@ -67,6 +69,20 @@ class ParquetTable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StatedContents:
+    """What the manifest states; no more is certain of it than these types."""
+
+    #: Name of the rule set.
+    rules: str
+    partial: bool
+    canary: Json
+    #: By the config's name.
+    configs: Mapping[str, Json]
+    #: By the file's path.
+    files: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FolderContents:
     """A folder, as far as it can be read."""
 
@@ -75,18 +91,27 @@ class FolderContents:
     files: Mapping[str, Path]
     #: The parquet files that open, by path.
     tables: Mapping[str, ParquetTable]
-    manifest: Mapping[str, UntypedJson]
+    #: None where it cannot be read.
+    manifest: StatedContents | None
     #: The card's YAML; empty where there is none.
-    metadata: Mapping[str, UntypedJson]
+    metadata: Mapping[str, Json]
     #: What could not be read.
     findings: tuple[Finding, ...]
 
     def records(self) -> Iterator[ParquetTable]:
         """Yield the tables of schemas."""
-        return (each for each in self.tables.values() if each.holds_records)
+        return (table for table in self.tables.values() if table.holds_records)
+
+    @property
+    def must_be_valid(self) -> bool:
+        """Whether the rules promise legal schemas, and none twice.
+
+        Those of `clean` do, and so does a folder whose manifest cannot be read.
+        """
+        return self.manifest is None or self.manifest.rules == _CLEAN
 
     def is_sound(self, path: str) -> bool:
-        """Tell whether a file is there and, if it is a table, opens."""
+        """Return whether a file is there and, if it is a table, opens."""
         return path in self.tables or (
             path in self.files and not path.endswith(".parquet")
         )
@@ -132,9 +157,9 @@ def _files(folder: Path, findings: list[Finding]) -> dict[str, Path]:
     for parent, folders, names in os.walk(folder):
         here = Path(parent)
         foreign = NOT_OURS if here == folder else frozenset()
-        folders[:] = [each for each in folders if each not in foreign]
-        links = [each for each in folders if (here / each).is_symlink()]
-        for name in (*links, *(each for each in names if each not in foreign)):
+        folders[:] = [name for name in folders if name not in foreign]
+        links = [name for name in folders if (here / name).is_symlink()]
+        for name in (*links, *(name for name in names if name not in foreign)):
             path = here / name
             where = path.relative_to(folder).as_posix()
             wrong = _not_a_file(path, root)
@@ -146,7 +171,7 @@ def _files(folder: Path, findings: list[Finding]) -> dict[str, Path]:
 
 
 def _not_a_file(path: Path, root: Path) -> str:
-    """Say why a path must not be read; empty where it may be."""
+    """Return why a path must not be read; empty where it may be."""
     try:
         if path.is_symlink() and not path.resolve().is_relative_to(root):
             return "a symbolic link that leads out of the folder"
@@ -181,26 +206,39 @@ def read_text(path: Path) -> str:
 
 def _manifest(
     files: Mapping[str, Path], findings: list[Finding]
-) -> Mapping[str, UntypedJson]:
+) -> StatedContents | None:
     path = files.get(MANIFEST)
     if path is None:
-        return {}
+        return None
     try:
-        given: Any = json.loads(read_text(path))
+        loaded: Json = json.loads(read_text(path))
     except (ValueError, OSError, RecursionError) as error:
         findings.append(_unreadable(MANIFEST, f"not readable as JSON ({error})"))
-        return {}
-    wanted = {"configs": dict, "files": dict, "partial": list, "rules": str}
-    for name, kind in wanted.items():
-        if not isinstance(given, dict) or not isinstance(given.get(name), kind):
-            findings.append(_unreadable(MANIFEST, f"no {name!r} as a build writes it"))
-            return {}
-    return dict(given)
+        return None
+    given = loaded if isinstance(loaded, dict) else {}
+    configs, listed = given.get("configs"), given.get("files")
+    partial, rules = given.get("partial"), given.get("rules")
+    if not isinstance(configs, dict):
+        missing = "configs"
+    elif not isinstance(listed, dict):
+        missing = "files"
+    elif not isinstance(partial, list):
+        missing = "partial"
+    elif not isinstance(rules, str):
+        missing = "rules"
+    else:
+        return StatedContents(
+            rules=rules,
+            partial=bool(partial),
+            canary=given.get("canary"),
+            configs=configs,
+            files=listed,
+        )
+    findings.append(_unreadable(MANIFEST, f"no {missing!r} as a build writes it"))
+    return None
 
 
-def _metadata(
-    files: Mapping[str, Path], findings: list[Finding]
-) -> Mapping[str, UntypedJson]:
+def _metadata(files: Mapping[str, Path], findings: list[Finding]) -> Mapping[str, Json]:
     path = files.get(CARD)
     if path is None:
         findings.append(_unreadable(CARD, "missing"))
@@ -216,7 +254,7 @@ def _metadata(
     return {}
 
 
-def card_metadata(text: str) -> dict[str, UntypedJson]:
+def card_metadata(text: str) -> dict[str, Json]:
     """Return the YAML at the head of a card.
 
     Raises:

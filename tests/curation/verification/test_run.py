@@ -319,5 +319,7 @@ def test_what_is_no_build_is_no_input(tmp_path: Path) -> None:
 def test_configs_of_instances_are_opened_too(sound: Path) -> None:
     """The card announces them; so they load."""
     found = open_folder(sound)
-    names = {each["config_name"] for each in found.metadata["configs"]}
+    configs = found.metadata["configs"]
+    assert isinstance(configs, list)
+    names = {each["config_name"] for each in configs if isinstance(each, dict)}
     assert {instances_config(each) for each in CONFIGS} < names
