@@ -9,6 +9,7 @@ counts the raw files, and its Snowplow row files of which some were dropped late
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping  # noqa: TC003 (read by msgspec)
 from dataclasses import dataclass
 from statistics import median_high
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from curation.schema.measures import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from curation.core.json_types import Json
 

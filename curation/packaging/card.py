@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import inspect
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from curation.core.benchmark import DEFAULT, SPLITS, instances_config
 from curation.core.canary import MAJOR, METADATA_KEY, canary
@@ -24,7 +25,7 @@ from curation.dataset.summary import ConfigSummary, total_of
 from curation.lint.lint import CODES
 from curation.packaging import licences
 from curation.packaging import plot_process as figures
-from curation.packaging.hub_info import configs
+from curation.packaging.hub_info import configs_metadata
 from curation.packaging.markdown import render_template
 from curation.system.package_data import cards_folder
 
@@ -32,10 +33,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from huggingface_hub import DatasetCardData
+
+    from curation.core.json_types import Json, UntypedJson
     from curation.dataset.summary import Summary
     from curation.packaging.card_figures import FolderCounts
     from curation.packaging.hub_info import HubConfig
+    from curation.packaging.plot_messages import PaperTables
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"
@@ -78,9 +82,9 @@ class CardContents:
     counts: FolderCounts
     listed: Sequence[HubConfig]
     #: The Hub's `dataset_info`.
-    info: Sequence[UntypedJson]
-    #: The tables of `csbdata stats`; null where there is no record.
-    tables: UntypedJson
+    info: Sequence[Json]
+    #: The tables of `csbdata stats`; None where there is no record.
+    tables: PaperTables | None
     #: Whether the folder has a CHANGELOG.md.
     changelog: bool = False
 
@@ -104,14 +108,36 @@ def columns() -> tuple[CardColumn, ...]:
     )
 
 
-def published() -> UntypedJson:
-    """Return what is known of the published edition (`cards/published.toml`)."""
-    return tomllib.loads((cards_folder() / "published.toml").read_text("utf-8"))
+class PublishedEdition(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of the edition that was published with the paper."""
+
+    #: Number of the paper at arXiv.
+    arxiv: str
+    title: str
+    year: int
+    #: Config to records, the paper's Table 1.
+    records: dict[str, int]
 
 
-def responsible() -> UntypedJson:
-    """Return the words on origin, limits and use (`cards/responsible.toml`)."""
-    return tomllib.loads((cards_folder() / "responsible.toml").read_text("utf-8"))
+class ResponsibleAi(msgspec.Struct, frozen=True, kw_only=True):
+    """The words on origin, limits and use, which the card and Croissant share."""
+
+    description: str
+    #: Field of the vocabulary to its text, or texts.
+    #: Source: MLCommons' RAI 1.0 (http://mlcommons.org/croissant/RAI/1.0).
+    rai: dict[str, str | list[str]]
+
+
+def published() -> PublishedEdition:
+    """Return what `cards/published.toml` says."""
+    content = (cards_folder() / "published.toml").read_bytes()
+    return msgspec.toml.decode(content, type=PublishedEdition)
+
+
+def responsible() -> ResponsibleAi:
+    """Return what `cards/responsible.toml` says."""
+    content = (cards_folder() / "responsible.toml").read_bytes()
+    return msgspec.toml.decode(content, type=ResponsibleAi)
 
 
 def _size(rows: int) -> str:
@@ -126,31 +152,33 @@ def _source_datasets(summary: Summary) -> list[str]:
     return ["original", *sorted(set(hub))]
 
 
-def metadata(contents: CardContents) -> dict[str, UntypedJson]:
-    """Return the card's metadata, as `huggingface_hub.DatasetCardData` takes it."""
+def hub_metadata(contents: CardContents) -> DatasetCardData:
+    """Return the card's metadata."""
+    from huggingface_hub import DatasetCardData  # noqa: PLC0415 - a tenth of a second
+
     summary = contents.summary
     made = bool(summary.instances)
-    return {
-        "annotations_creators": ["machine-generated" if made else "no-annotation"],
-        "language_creators": ["found"],
-        "language": ["en"],
-        "license": "other",
-        "license_name": "per-record",
-        "license_link": licences.FILE,
-        "size_categories": [_size(contents.rows)],
-        "source_datasets": _source_datasets(summary),
-        "task_categories": ["text-generation"],
-        "pretty_name": summary.name,
-        "tags": [
+    return DatasetCardData(
+        annotations_creators=["machine-generated" if made else "no-annotation"],
+        language_creators=["found"],
+        language=["en"],
+        license="other",
+        license_name="per-record",
+        license_link=licences.FILE,
+        size_categories=[_size(contents.rows)],
+        source_datasets=_source_datasets(summary),
+        task_categories=["text-generation"],
+        pretty_name=summary.name,
+        tags=[
             "json-schema",
             "structured-output",
             "constrained-decoding",
             "function-calling",
             "benchmark",
         ],
-        "configs": configs(contents.listed),
-        "dataset_info": list(contents.info),
-    }
+        configs=configs_metadata(contents.listed),
+        dataset_info=list(contents.info),
+    )
 
 
 def _total(summary: Summary) -> ConfigSummary:
@@ -212,15 +240,15 @@ def _known(contents: CardContents) -> dict[str, UntypedJson]:
         "own_licence": licences.OWN,
         "unstated": licences.UNSTATED,
         "edition": edition,
-        "responsible": responsible()["rai"],
-        "subsets": _subsets(summary, edition["records"]),
+        "responsible": responsible().rai,
+        "subsets": _subsets(summary, edition.records),
         # Reading has no name, and comes first.
         "rule_names": ["", *(rule.name for rule in summary.rule_notes)],
         "tables": tables,
         "measures": TITLES,
         "plots": figures.NAMES,
-        "features": _tops(tables["figure_2"]["features"]) if tables else [],
-        "formats": _tops(tables["figure_2"]["formats"]) if tables else [],
+        "features": _tops(tables.figure_2.features) if tables else [],
+        "formats": _tops(tables.figure_2.formats) if tables else [],
         "lint_meanings": CODES,
         "canary": canary(),
         "canary_key": METADATA_KEY,
@@ -232,9 +260,7 @@ def _known(contents: CardContents) -> dict[str, UntypedJson]:
 
 def card(contents: CardContents) -> str:
     """Return the text of README.md."""
-    from huggingface_hub import DatasetCardData  # noqa: PLC0415 - a tenth of a second
-
-    head = DatasetCardData(**metadata(contents)).to_yaml(line_break="\n")
+    head = hub_metadata(contents).to_yaml(line_break="\n")
     return f"---\n{head}\n---\n\n{render_template(_TEMPLATE, _known(contents))}"
 
 

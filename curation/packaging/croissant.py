@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.packaging.card import CardContents
     from curation.packaging.hub_info import HubConfig
     from curation.system.checksums import Sum
@@ -34,7 +34,7 @@ _TYPES = {pa.string(): "sc:Text", pa.int64(): "sc:Integer", pa.bool_(): "sc:Bool
 #: The split of a file, by its name.
 _SPLIT = r"^.*/(\w+)-\d+-of-\d+\.parquet$"
 #: The JSON-LD context that the specification gives for 1.1.
-_CONTEXT: UntypedJson = {
+_CONTEXT: dict[str, Json] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "arrayShape": "cr:arrayShape",
@@ -79,24 +79,24 @@ _CONTEXT: UntypedJson = {
 }
 
 
-def croissant(
+def croissant_description(
     contents: CardContents, sums: Mapping[str, Sum], folder: Path
-) -> UntypedJson:
+) -> dict[str, Json]:
     """Return the description; `sums` are of the data's files, which `folder` holds."""
     summary = contents.summary
-    edition = published()
-    paper = f"https://arxiv.org/abs/{edition['arxiv']}"
+    edition, words = published(), responsible()
+    paper = f"https://arxiv.org/abs/{edition.arxiv}"
     terms = licences.terms_of(summary, contents.counts.licences)
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "name": summary.name,
-        "description": responsible()["description"],
+        "description": words.description,
         "conformsTo": [
             "http://mlcommons.org/croissant/1.1",
             "http://mlcommons.org/croissant/RAI/1.0",
         ],
-        "citeAs": f"{edition['title']}. {edition['year']}. {paper}",
+        "citeAs": f"{edition.title}. {edition.year}. {paper}",
         "url": paper,
         "version": summary.version,
         **({"datePublished": summary.released} if summary.released else {}),
@@ -109,7 +109,7 @@ def croissant(
         "inLanguage": "en",
         "isLiveDataset": False,
         "creator": {"@type": "Organization", "name": "The csbdata developers"},
-        **{f"rai:{name}": text for name, text in responsible()["rai"].items()},
+        **{f"rai:{name}": _text(text) for name, text in words.rai.items()},
         "distribution": [
             *(_file_object(name, sums[name]) for name in _files(contents)),
             *(_file_set(config) for config in contents.listed),
@@ -118,11 +118,15 @@ def croissant(
     }
 
 
+def _text(text: str | list[str]) -> Json:
+    return text if isinstance(text, str) else [*text]
+
+
 def _files(contents: CardContents) -> list[str]:
     return sorted({path for config in contents.listed for path in config.paths})
 
 
-def _file_object(name: str, known: Sum) -> UntypedJson:
+def _file_object(name: str, known: Sum) -> dict[str, Json]:
     return {
         "@type": "cr:FileObject",
         "@id": name,
@@ -134,18 +138,18 @@ def _file_object(name: str, known: Sum) -> UntypedJson:
     }
 
 
-def _file_set(config: HubConfig) -> UntypedJson:
+def _file_set(config: HubConfig) -> dict[str, Json]:
     return {
         "@type": "cr:FileSet",
         "@id": f"{config.name}/files",
         "name": f"files of {config.name}",
         "description": f"The files of the config {config.name}.",
         "encodingFormat": _PARQUET,
-        "includes": config.paths,
+        "includes": [*config.paths],
     }
 
 
-def _record_set(config: HubConfig, folder: Path) -> UntypedJson:
+def _record_set(config: HubConfig, folder: Path) -> dict[str, Json]:
     found = pq.read_schema(folder / config.paths[0])
     return {
         "@type": "cr:RecordSet",
@@ -164,8 +168,8 @@ def _description(config: HubConfig) -> str:
     return "JSON Schemas, one a record."
 
 
-def _split(config: HubConfig) -> UntypedJson:
-    source = {
+def _split(config: HubConfig) -> dict[str, Json]:
+    source: dict[str, Json] = {
         "fileSet": {"@id": f"{config.name}/files"},
         "extract": {"fileProperty": "fullpath"},
         "transform": {"regex": _SPLIT},
@@ -180,7 +184,7 @@ def _split(config: HubConfig) -> UntypedJson:
     }
 
 
-def _field(config: HubConfig, column: pa.Field) -> UntypedJson:
+def _field(config: HubConfig, column: pa.Field) -> dict[str, Json]:
     is_list = pa.types.is_list(column.type)
     dtype = column.type.value_type if is_list else column.type
     meanings = {column.name: column.meaning for column in columns()}
@@ -207,6 +211,8 @@ def write_croissant(
     Raises:
         OSError: a file of the folder cannot be read, or this one not written.
     """
-    text = json.dumps(croissant(contents, sums, folder), indent=1, ensure_ascii=False)
+    text = json.dumps(
+        croissant_description(contents, sums, folder), indent=1, ensure_ascii=False
+    )
     (into / FILE).write_text(text + "\n", encoding="utf-8", newline="\n")
     return FILE

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.packaging.card import CardContents
 
 #: The file's name in a dataset folder; the Hub looks for it at the root.
@@ -26,7 +26,7 @@ _FRAMEWORK = "inspect-ai"
 _SPLIT = "test"
 
 
-def _tasks(contents: CardContents) -> Iterator[UntypedJson]:
+def _tasks(contents: CardContents) -> Iterator[Json]:
     for config in contents.listed:
         if not holds_instances(config.name) and _SPLIT in config.files:
             yield {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.dataset.summary import Summary
 
 
@@ -66,7 +66,7 @@ def _files(configs: Mapping[str, Mapping[str, int]]) -> dict[str, list[str]]:
     return {split: paths for split, paths in found.items() if paths}
 
 
-def configs(listed: Iterable[HubConfig]) -> list[UntypedJson]:
+def configs_metadata(listed: Iterable[HubConfig]) -> list[Json]:
     """Return the metadata's `configs`."""
     return [
         {
@@ -81,7 +81,7 @@ def configs(listed: Iterable[HubConfig]) -> list[UntypedJson]:
     ]
 
 
-def dataset_info(listed: Sequence[HubConfig], folder: Path) -> list[UntypedJson]:
+def dataset_info(listed: Sequence[HubConfig], folder: Path) -> list[Json]:
     """Return the metadata's `dataset_info`.
 
     Raises:
@@ -93,12 +93,18 @@ def dataset_info(listed: Sequence[HubConfig], folder: Path) -> list[UntypedJson]
     return [_info(config, folder, weights) for config in listed]
 
 
-def _info(config: HubConfig, folder: Path, weights: Mapping[str, int]) -> UntypedJson:
+def _info(
+    config: HubConfig, folder: Path, weights: Mapping[str, int]
+) -> dict[str, Json]:
     first = folder / config.paths[0]
-    splits = [
+    sizes = {
+        split: sum(weights[path] for path in paths)
+        for split, paths in config.files.items()
+    }
+    splits: list[Json] = [
         {
             "name": split,
-            "num_bytes": sum(weights[path] for path in paths),
+            "num_bytes": sizes[split],
             "num_examples": sum(_rows(folder / path) for path in paths),
         }
         for split, paths in config.files.items()
@@ -108,7 +114,7 @@ def _info(config: HubConfig, folder: Path, weights: Mapping[str, int]) -> Untype
         "features": list(features_of(pq.read_schema(first))),
         "splits": splits,
         "download_size": sum((folder / path).stat().st_size for path in config.paths),
-        "dataset_size": sum(split["num_bytes"] for split in splits),
+        "dataset_size": sum(sizes.values()),
     }
 
 
@@ -133,7 +139,7 @@ def arrow_bytes(path: Path) -> int:
         return sum(pa.Table.from_batches([batch]).nbytes for batch in batches)
 
 
-def features_of(columns: pa.Schema) -> Iterator[UntypedJson]:
+def features_of(columns: pa.Schema) -> Iterator[Json]:
     """Yield each column as the metadata's `features` name it.
 
     Raises:

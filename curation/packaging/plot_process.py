@@ -8,20 +8,19 @@ draws comes back through its pipe, so a child that outlives us does no harm.
 from __future__ import annotations
 
 import subprocess
-from base64 import b64decode
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-import orjson
+import msgspec
 
 from curation.dataset.paper_views import PLOTS
+from curation.packaging.plot_messages import PaperTables, PlotAnswer
 from curation.system.errors import CsbdataError
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from curation.core.json_types import UntypedJson
 
 #: The folder of plots in a dataset folder.
 FOLDER = "plots"
@@ -80,10 +79,10 @@ class PlotProcess:
             # It has died; `finish` says of what.
             pass
 
-    def finish(self, into: Path) -> UntypedJson:
-        """Write the plots into `into`; return the tables, as `csbdata stats` has them.
+    def finish(self, into: Path) -> PaperTables | None:
+        """Write the plots into `into`; return the tables.
 
-        Without a record there are neither: null.
+        None where the folder holds no record; then there are no plots either.
 
         Raises:
             CsbdataError: the child failed.
@@ -98,9 +97,9 @@ class PlotProcess:
                 f"the plots could not be drawn ({said[-1] if said else 'no word why'})",
                 "csbdata stats --plots",
             )
-        answer: UntypedJson = orjson.loads(output)
-        if answer["plots"]:
+        answer = msgspec.json.decode(output, type=PlotAnswer)
+        if answer.plots:
             (into / FOLDER).mkdir(exist_ok=True)
-        for name, content in answer["plots"].items():
-            (into / FOLDER / name).write_bytes(b64decode(content))
-        return answer["tables"]
+        for name, content in answer.plots.items():
+            (into / FOLDER / name).write_bytes(content)
+        return answer.tables

@@ -9,19 +9,18 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from base64 import b64encode
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
+import msgspec
 
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import SchemaMeasures, measure_schemas
 from curation.dataset.paper_views import as_json, draw, statistics_of, texts_of
+from curation.packaging.plot_messages import PaperTables, PlotAnswer
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
     from curation.dataset.editions import Edition
 
 #: Rows from which on a second process measures the later half of them.
@@ -29,46 +28,38 @@ _MANY = 1_000
 _HALF = "--later-half"
 
 
-def _sights(edition: Edition) -> list[SchemaMeasures]:
-    """Return the sight of every row, in order."""
+def _measured(edition: Edition) -> list[SchemaMeasures]:
+    """Return the measures of every row, in order."""
     texts = texts_of(edition)
     if len(texts) < _MANY:
         return measure_schemas(texts)
     command = [sys.executable, "-P", __file__, str(edition.folder), _HALF]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
-        own = measure_schemas(texts[: len(texts) // 2])
+        first_half = measure_schemas(texts[: len(texts) // 2])
         output, _ = other.communicate()
     if other.returncode != 0:
         raise RuntimeError("the later half could not be measured")
-    return own + [_sight(measures) for measures in orjson.loads(output)]
-
-
-def _sight(told: dict[str, UntypedJson]) -> SchemaMeasures:
-    names = {name: tuple(told[name]) for name in ("features", "formats")}
-    return SchemaMeasures(**{**told, **names})
+    return first_half + msgspec.json.decode(output, type=list[SchemaMeasures])
 
 
 def _measure_later_half(folder: str) -> None:
     texts = texts_of(open_edition(folder))
     found = measure_schemas(texts[len(texts) // 2 :])
-    sys.stdout.buffer.write(orjson.dumps(found))
+    sys.stdout.buffer.write(msgspec.json.encode(found))
 
 
-def _answer(folder: str) -> UntypedJson:
+def _answer(folder: str) -> PlotAnswer:
     try:
         edition = open_edition(folder)
     except NoInput:
-        return {"tables": None, "plots": {}}
-    statistics = statistics_of(edition, _sights(edition))
+        return PlotAnswer()
+    statistics = statistics_of(edition, _measured(edition))
     if not statistics.records:
-        return {"tables": None, "plots": {}}
+        return PlotAnswer()
     with tempfile.TemporaryDirectory(prefix="csbdata-plots-") as name:
-        plots = {
-            path.name: b64encode(path.read_bytes()).decode()
-            for path in draw(statistics, Path(name))
-        }
+        plots = {path.name: path.read_bytes() for path in draw(statistics, Path(name))}
     tables = {**as_json(statistics), "left_out": dict(statistics.left_out)}
-    return {"tables": tables, "plots": plots}
+    return PlotAnswer(tables=msgspec.convert(tables, PaperTables), plots=plots)
 
 
 def _main() -> None:
@@ -79,7 +70,7 @@ def _main() -> None:
     import curation.dataset.plots  # noqa: F401, PLC0415 (only the drawing process needs it)
 
     if sys.stdin.readline() == "go\n":
-        sys.stdout.buffer.write(orjson.dumps(_answer(sys.argv[1])))
+        sys.stdout.buffer.write(msgspec.json.encode(_answer(sys.argv[1])))
 
 
 if __name__ == "__main__":

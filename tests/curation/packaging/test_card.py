@@ -15,10 +15,17 @@ from curation.dataset.ledger import write_ledger
 from curation.dataset.ledger_reader import open_ledger
 from curation.dataset.parquet import COLUMNS, write_config
 from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
-from curation.packaging.card import CardContents, card, columns, metadata, write_card
+from curation.packaging.card import (
+    CardContents,
+    card,
+    columns,
+    hub_metadata,
+    write_card,
+)
 from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import dataset_info, hub_configs
 from curation.packaging.licences import FOLDER
+from curation.packaging.plot_messages import PaperFigure2, PaperTables
 from tests.made import change, entry, in_split, record, rejected, summary
 
 if TYPE_CHECKING:
@@ -86,13 +93,13 @@ def test_the_hub_reads_the_metadata_as_meant(tmp_path: Path) -> None:
     made = contents(tmp_path)
     read = DatasetCard(card(made)).data
     assert isinstance(read, DatasetCardData)
-    assert read.to_yaml() == DatasetCardData(**metadata(made)).to_yaml()
+    assert read.to_yaml() == hub_metadata(made).to_yaml()
     assert read.get("license_link") == "LICENSE"
 
 
 def test_extras_are_outside_the_default_config(tmp_path: Path) -> None:
     """`default` holds every config's files but the extras'."""
-    configs = metadata(contents(tmp_path))["configs"]
+    configs = hub_metadata(contents(tmp_path))["configs"]
     names = [each["config_name"] for each in configs]
     assert names == ["default", "Github_easy", "Kubernetes", "mine"]
     assert "mine" not in str(configs[0])
@@ -101,7 +108,7 @@ def test_extras_are_outside_the_default_config(tmp_path: Path) -> None:
 
 def test_splits_without_rows_are_not_announced(tmp_path: Path) -> None:
     """`datasets` cannot open an empty split, so the metadata does not name one."""
-    configs = metadata(contents(tmp_path))["configs"]
+    configs = hub_metadata(contents(tmp_path))["configs"]
     splits = [each["split"] for each in configs[2]["data_files"]]
     assert splits == ["test"]
 
@@ -109,7 +116,7 @@ def test_splits_without_rows_are_not_announced(tmp_path: Path) -> None:
 def test_a_config_without_records_is_not_announced(tmp_path: Path) -> None:
     """A config all of whose documents were rejected is in the table only."""
     made = contents(tmp_path, [rejected("o1", "Snowplow", Reason.EMPTY)])
-    assert metadata(made)["configs"] == []
+    assert hub_metadata(made)["configs"] == []
     assert "| `Snowplow` | upstream | 1 | 0 |" in card(made)
 
 
@@ -117,10 +124,10 @@ def test_a_partial_build_says_so(tmp_path: Path) -> None:
     """The name and one plain sentence say that a part is missing."""
     made = contents(tmp_path / "part", partial=("Kubernetes is not complete.",))
     assert f"# {PARTIAL_NAME}\n\nThis build is partial: Kubernetes is" in card(made)
-    assert metadata(made)["pretty_name"] == PARTIAL_NAME
+    assert hub_metadata(made)["pretty_name"] == PARTIAL_NAME
     whole = contents(tmp_path / "whole")
     assert "partial" not in card(whole)
-    assert metadata(whole)["pretty_name"] == NAME
+    assert hub_metadata(whole)["pretty_name"] == NAME
 
 
 def test_totals_leave_sample_rows_out(tmp_path: Path) -> None:
@@ -218,12 +225,14 @@ HOSTILE = [
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_formats_stay_in_their_cell(tmp_path: Path, name: str) -> None:
     """The most frequent `format` may be anything a schema's author wrote."""
-    tables = {
-        "table_8": {},
-        "table_8_of": "records",
-        "figure_2": {"features": {"type": 3}, "formats": {name: 2}},
-        "left_out": {},
-    }
+    tables = PaperTables(
+        table_1={},
+        table_8={},
+        table_8_of="records",
+        table_9={},
+        figure_2=PaperFigure2(features={"type": 3}, formats={name: 2}),
+        left_out={},
+    )
     text = card(replace(contents(tmp_path), tables=tables))
     (row,) = [each for each in text.splitlines() if each.startswith("| `type` | 3 |")]
     assert row.replace("\\|", "").count("|") == 6

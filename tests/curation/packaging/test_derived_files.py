@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING, Self
 
+import msgspec
 import pyarrow.parquet as pq
 import pytest
 
@@ -16,6 +17,7 @@ from curation.dataset.editions import open_edition
 from curation.dataset.paper_views import as_json, draw, statistics_of
 from curation.packaging.derived_files import derived, differing, rebuild, set_version
 from curation.packaging.manifest import read_manifest
+from curation.packaging.plot_messages import PaperTables
 from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.workers.run_folder import locked, run_folder_of
@@ -23,7 +25,6 @@ from curation.workers.run_folder import locked, run_folder_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.json_types import UntypedJson
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sample-card.md"
 
@@ -40,10 +41,8 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 @pytest.fixture
 def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the sample's own plots where a test is not about drawing them."""
-    tables = {
-        **as_json(statistics_of(open_edition(str(sample)))),
-        "left_out": {},
-    }
+    counted = as_json(statistics_of(open_edition(str(sample))))
+    tables = msgspec.convert({**counted, "left_out": {}}, PaperTables)
 
     class Drawn:
         def __init__(self, _folder: Path) -> None:
@@ -58,7 +57,7 @@ def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         def begin(self) -> None:
             pass
 
-        def finish(self, into: Path) -> UntypedJson:
+        def finish(self, into: Path) -> PaperTables:
             copytree(sample / "plots", into / "plots")
             return tables
 

@@ -10,7 +10,7 @@ from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import measure_schemas
 from curation.dataset.paper_views import texts_of
 from curation.packaging.plot_process import NAMES, PlotProcess
-from curation.packaging.plot_worker import _sights
+from curation.packaging.plot_worker import _measured
 from curation.system.errors import CsbdataError
 from tests.builds import write_build
 
@@ -23,7 +23,8 @@ def test_plots_and_tables_come_from_the_rows(tmp_path: Path) -> None:
     folder = write_build(tmp_path / "build")
     with PlotProcess(folder) as drawing:
         tables = drawing.finish(tmp_path)
-    assert tables["table_1"] == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
+    assert tables is not None
+    assert tables.table_1 == {"Github_easy": 2, "Snowplow": 1, "Kubernetes": 1}
     assert all((tmp_path / name).stat().st_size for name in NAMES)
 
 
@@ -53,7 +54,7 @@ def test_two_processes_measure_what_one_does(
     """The halves of a large folder, measured apart, are the whole in its order."""
     monkeypatch.setattr("curation.packaging.plot_worker._MANY", 2)
     edition = open_edition(str(write_build(tmp_path)))
-    assert _sights(edition) == measure_schemas(texts_of(edition))
+    assert _measured(edition) == measure_schemas(texts_of(edition))
 
 
 def test_nothing_is_left_running(tmp_path: Path) -> None:
@@ -69,4 +70,6 @@ def test_a_folder_may_be_called_like_a_pattern(tmp_path: Path) -> None:
     """Brackets and stars in a path are letters: its own files are read."""
     folder = write_build(tmp_path / "o[u]t *")
     with PlotProcess(folder) as drawing:
-        assert sum(drawing.finish(tmp_path)["table_1"].values()) == 4
+        tables = drawing.finish(tmp_path)
+    assert tables is not None
+    assert sum(tables.table_1.values()) == 4
