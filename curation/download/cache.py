@@ -3,7 +3,8 @@
 packs/<digest>.arrow    unpacked archives
 seen/<name>.json        which file of a mirror had which digest
 refused/                what was refused, for a person to look at
-locks/                  one lock an archive
+tokenizers/, models/    folders that are made once
+locks/                  one lock an archive or a folder
 .downloads/             bytes on their way
 """
 
@@ -14,7 +15,7 @@ import json
 import shutil
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from curation.download.packs import SUFFIX, open_pack
 from curation.system.atomic_files import (
@@ -24,6 +25,7 @@ from curation.system.atomic_files import (
     replace_file,
     sweep,
 )
+from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.system.locks import locked
 
@@ -31,8 +33,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+_T = TypeVar("_T")
 #: How long to wait for another process that fetches the same archive, seconds.
 _PATIENCE: Final = 1800.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderName:
+    """The name of a folder that is made once: `<kind>s/<label>-<fingerprint>`."""
+
+    #: What it holds, as `tokenizer`.
+    kind: str
+    #: A name for people who look into the cache.
+    label: str
+    #: A digest of everything that decides what is made.
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +134,47 @@ class Cache:
             self.clear_downloads(name)
             sweep(self.packs, name)
             yield
+
+    def folder_made_once(
+        self,
+        name: FolderName,
+        *,
+        read: Callable[[Path], _T | None],
+        make: Callable[[Path], None],
+        say: Callable[[str], None],
+    ) -> _T:
+        """Return what a folder of the cache holds, made first if need be.
+
+        The folder appears whole or not at all, and what was damaged since is made
+        anew.
+
+        Args:
+            name: Which folder.
+            read: Returns what the folder holds, None if it is missing or damaged.
+            make: Fills an empty folder.
+            say: Told when another process has to be waited for.
+
+        Raises:
+            NoInput: what was just made cannot be read.
+            TemporarilyUnavailable: another process has been making it for half an
+                hour (exit 75).
+            CannotCreate: the cache cannot be written (exit 73).
+        """
+        folder = self.folder / f"{name.kind}s" / f"{name.label}-{name.fingerprint}"
+        found = read(folder)
+        if found is not None:
+            return found
+        with self.lock(f"{name.kind}-{name.fingerprint}", say):
+            found = read(folder)
+            if found is None:
+                # A damaged folder would be taken for another's, and not be replaced.
+                shutil.rmtree(folder, ignore_errors=True)
+                with atomic_folder(folder) as empty:
+                    make(empty)
+                found = read(folder)
+        if found is None:
+            raise NoInput(f"the {name.kind} just made cannot be read", str(folder))
+        return found
 
     def _note(self, file: Path) -> Path:
         name = hashlib.sha256(str(file.resolve()).encode()).hexdigest()

@@ -39,7 +39,7 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.atomic_folders import atomic_folder, refuse_foreign
 from curation.system.errors import Unavailable
 from curation.system.progress import Progress, Quiet
-from curation.validation.fastjsonschema_check import tried
+from curation.validation.fastjsonschema_check import try_fastjsonschema
 from curation.workers.fingerprint import code_digest, fingerprint, versions
 from curation.workers.limits import Limits
 from curation.workers.pool import Pool
@@ -245,7 +245,7 @@ class _Work:
             and source_named(document.source.provenance.source).tries_fastjsonschema
         ]
         with self.progress.bar("Compiling with fastjsonschema") as advance:
-            compiled = tried(
+            compiled = try_fastjsonschema(
                 records,
                 self.request.fetch.cache,
                 jobs=self.request.jobs,

@@ -1,4 +1,4 @@
-"""Files that are whole or absent, whatever kills the process that writes them."""
+"""Files that are whole or absent, even if the process that writes them is killed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ UNFINISHED = ".unfinished"
 
 @contextmanager
 def unfinished(folder: Path, name: str) -> Iterator[Path]:
-    """Give a path for a file in the making, removed at the end if still there.
+    """Yield a path for a file that is being written, removed at the end if still there.
 
     A process that is killed leaves it behind; `sweep` removes what is left.
 
@@ -37,7 +37,7 @@ def unfinished(folder: Path, name: str) -> Iterator[Path]:
 
 
 def replace_file(temporary: Path, path: Path) -> None:
-    """Bring a finished file to the disk, then give it its name at one stroke."""
+    """Bring a finished file to the disk, then give it its name in one step."""
     flush(temporary)
     temporary.replace(path)
     flush(path.parent)
@@ -45,9 +45,13 @@ def replace_file(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[Path]:
-    """Give a temporary file that becomes `path` at the end of the block.
+    """Yield a temporary file that becomes `path` at the end of the block.
 
     If the block raises, `path` stays as it was.
+
+    Example:
+        >>> with atomic_file(Path("table.csv")) as temporary:
+        ...     temporary.write_text("a,b")
     """
     with unfinished(path.parent, path.name) as temporary:
         yield temporary
@@ -79,8 +83,21 @@ def sweep(folder: Path, name: str) -> None:
         left.unlink(missing_ok=True)
 
 
+def sweep_tree(folder: Path) -> None:
+    """Remove what killed processes left anywhere in a folder that the caller holds.
+
+    Raises:
+        CannotCreate: the folder cannot be written (exit 73).
+    """
+    try:
+        for left in folder.rglob(f".*{UNFINISHED}"):
+            left.unlink(missing_ok=True)
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+
+
 def cannot_write(path: Path, error: OSError) -> CannotCreate:
-    """Say why a path cannot be written."""
+    """Return the error that says why a path cannot be written."""
     why = error.strerror or type(error).__name__
     return CannotCreate(
         f"cannot be written ({why})",

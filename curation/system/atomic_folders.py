@@ -1,4 +1,4 @@
-"""A whole output folder, published at one stroke: the old one or the new, no mix."""
+"""A whole output folder, replaced in one step: the old one or the new, no mix."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _RENAME_EXCHANGE = 2
 
 @contextmanager
 def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path]:
-    """Give an empty folder that becomes `path` at the end of the block.
+    """Yield an empty folder that becomes `path` at the end of the block.
 
-    If the block raises, or the process is killed at whatever moment, `path` stays
+    If the block raises, or the process is killed at any moment, `path` stays
     as it was, or is wholly new. A folder that is neither empty nor holds `marker`
     was not made by us and is not replaced. The caller holds the run's lock: what
     killed processes left beside `path` is removed here.
@@ -54,21 +54,21 @@ def atomic_folder(path: Path, *, marker: str = "manifest.json") -> Iterator[Path
 
 
 def recover(path: Path) -> None:
-    """Put back what a killed process had moved aside, and remove its torsos."""
+    """Put back what a killed process had moved aside, and remove what it left."""
     for aside in path.parent.glob(f".{escape(path.name)}.*{_REPLACED}"):
         if path.exists():
             shutil.rmtree(aside, ignore_errors=True)
         else:
             aside.rename(path)
-    for torso in path.parent.glob(f".{escape(path.name)}.*{UNFINISHED}"):
-        if torso.is_dir():
-            shutil.rmtree(torso, ignore_errors=True)
+    for left in path.parent.glob(f".{escape(path.name)}.*{UNFINISHED}"):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def refuse_foreign(path: Path, marker: str = "manifest.json") -> None:
     """Refuse a place that holds something which we have not made.
 
-    Worth asking before long work, whose result could not be published.
+    Worth asking before long work, whose result could not be written.
 
     Raises:
         CannotCreate: the place is taken (exit 73).
@@ -103,7 +103,7 @@ def _swap_folders(new: Path, path: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Swap two names at one stroke; False where the system has no such call."""
+    """Swap two names in one step; False where the system has no such call."""
     if sys.platform != "linux":
         return False
     rename = getattr(ctypes.CDLL(None), "renameat2", None)

@@ -1,7 +1,9 @@
 """Does fastjsonschema compile it? Asked of every record once, and remembered.
 
 A step of its own after deduplication, since compiling is slow and says nothing
-about a record's right to be here.
+about a record's right to be here. The verdicts are one table by digest, which holds
+for every build with this version of fastjsonschema, while the pieces of
+`curation.workers.finished_work` are a single run's.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.workers.limits import Limits
@@ -35,7 +39,7 @@ _ENDINGS = {
 }
 
 
-def tried(
+def try_fastjsonschema(
     records: Iterable[Record],
     cache: Path,
     *,
@@ -44,8 +48,13 @@ def tried(
 ) -> list[Record]:
     """Return the records, in their order, with fastjsonschema's verdict on each.
 
-    Verdicts are kept in the cache folder by the record's sha256. `progress` is
-    told how many more records are done.
+    Verdicts are kept in the cache folder by the record's sha256.
+
+    Args:
+        records: What is tried.
+        cache: The cache folder.
+        jobs: Number of worker processes.
+        progress: Told how many more records are done.
 
     Raises:
         WorkerDidNotStart: fastjsonschema cannot be run at all.
@@ -54,28 +63,31 @@ def tried(
     listed = list(records)
     memory = cache / f"fastjsonschema-{version('fastjsonschema')}.json"
     known = _remembered(memory)
-    new = {each.sha256: each.json_schema for each in listed if each.sha256 not in known}
-    progress(sum(each.sha256 in known for each in listed))
+    new = {
+        record.sha256: record.json_schema
+        for record in listed
+        if record.sha256 not in known
+    }
+    progress(sum(record.sha256 in known for record in listed))
     if new:
-        for sha256, verdict in _asked(new, jobs):
+        for sha256, verdict in _ask(new, jobs):
             known[sha256] = verdict
             progress(1)
         text = json.dumps(dict(sorted(known.items())), indent=0)
         memory.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_bytes(memory, text.encode())
-    return [replace(each, fastjsonschema=known[each.sha256]) for each in listed]
+    return [replace(record, fastjsonschema=known[record.sha256]) for record in listed]
 
 
 def _remembered(memory: Path) -> dict[str, str]:
     """Return the verdicts kept; none where the file is missing or damaged."""
     try:
-        found = json.loads(memory.read_bytes())
+        return msgspec.json.decode(memory.read_bytes(), type=dict[str, str])
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
-def _asked(schemas: Mapping[str, str], jobs: int) -> Iterator[tuple[str, str]]:
+def _ask(schemas: Mapping[str, str], jobs: int) -> Iterator[tuple[str, str]]:
     digests, texts = list(schemas), list(schemas.values())
     starts = range(0, len(texts), _BATCH)
     batches = (texts[start : start + _BATCH] for start in starts)

@@ -43,7 +43,7 @@ CHANNEL = "CSBDATA_CHANNEL"
 _PR_SET_PDEATHSIG = 1
 
 
-class WorkerLimits(TypedDict):
+class ReceivedLimits(TypedDict):
     """What the process may use, as the parent sends it."""
 
     #: Bytes above what it holds when it is ready.
@@ -139,7 +139,7 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
 
 
-def _limit(limits: WorkerLimits) -> None:
+def _limit(limits: ReceivedLimits) -> None:
     """Set the limits on this process; memory counts from what it holds now."""
     try:
         import resource  # noqa: PLC0415 - POSIX only

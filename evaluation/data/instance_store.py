@@ -3,6 +3,9 @@
 What is made depends on the schema's text, its dialect, the seed and the code alone;
 that is the key under which it is kept, so that of a folder's schemas only the edited
 one is made anew.
+
+This is no `curation.workers.finished_work`, whose pieces all go when one fingerprint
+does: any schema of any folder is kept here, for a week, by several processes at once.
 """
 
 from __future__ import annotations

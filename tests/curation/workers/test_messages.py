@@ -43,7 +43,7 @@ def test_what_is_no_message_says_nothing(line: bytes) -> None:
 def test_both_ends_name_the_same_fields() -> None:
     """The worker's side is written without msgspec, for Pythons that lack it."""
     ours = {field.name for field in msgspec.structs.fields(messages.WorkerLimits)}
-    assert ours == protocol.WorkerLimits.__annotations__.keys()
+    assert ours == protocol.ReceivedLimits.__annotations__.keys()
     greeting = Greeting(setup={"a": 1}, limits=Limits().for_worker(), parent=7)
     assert msgspec.json.decode(encode_message(greeting)).keys() == {
         "setup",

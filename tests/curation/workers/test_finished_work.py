@@ -1,0 +1,47 @@
+"""Pieces of finished work: found as they were stored, or not at all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.workers.finished_work import FinishedWork
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_piece_is_found_under_its_own_fingerprint_and_name(tmp_path: Path) -> None:
+    """No other run and no other name finds it."""
+    work = FinishedWork(tmp_path, "f1")
+    work.store("one", b"\n{}\n\0")
+    assert work.find("one") == b"\n{}\n\0"
+    assert work.find("two") is None
+    assert FinishedWork(tmp_path, "f2").find("one") is None
+
+
+def test_a_file_under_another_fingerprint_is_not_taken(tmp_path: Path) -> None:
+    """The fingerprint stands in the file, and not only in its folder's name."""
+    FinishedWork(tmp_path, "f1").store("one", b"1")
+    (tmp_path / "f1").rename(tmp_path / "f2")
+    assert FinishedWork(tmp_path, "f2").find("one") is None
+
+
+@pytest.mark.parametrize("damaged", [b"", b"x", b"\n1", b'["f1","one",""]\n1'])
+def test_a_damaged_piece_has_to_be_made_again(tmp_path: Path, damaged: bytes) -> None:
+    """A file's presence proves nothing."""
+    work = FinishedWork(tmp_path, "f1")
+    work.store("one", b"1")
+    (tmp_path / "f1" / "one").write_bytes(damaged)
+    assert work.find("one") is None
+
+
+def test_the_pieces_of_others_are_removed(tmp_path: Path) -> None:
+    """Only one fingerprint's work is of use to its run."""
+    FinishedWork(tmp_path, "f1").store("one", b"1")
+    work = FinishedWork(tmp_path, "f2")
+    work.store("one", b"2")
+    work.remove_others()
+    assert [path.name for path in tmp_path.iterdir()] == ["f2"]
+    assert work.find("one") == b"2"
