@@ -1,7 +1,7 @@
 """llama.cpp grammars: JSON Schema to GBNF, masks by llama.cpp's own sampler.
 
 No weights are needed: the sampler works over a model of a vocabulary alone, which is
-written here for the tokenizer at hand. The conversion is the one that comes with
+written here for the tokenizer that is given. The conversion is the one that comes with
 llama-cpp-python. A sampler that takes a token outside its mask throws through ctypes
 and ends the process, so that `commit` asks the mask first.
 """
@@ -47,10 +47,10 @@ _UINT32, _BOOL, _STRING, _ARRAY, _INT32, _FLOAT32 = 4, 7, 8, 9, 5, 6
 
 
 def grammar_text(schema: str, options: Mapping[str, Any]) -> str:
-    """Return the GBNF of a schema; raises whatever the converter raises."""
+    """Return the GBNF of a schema; what the converter raises is passed on."""
     from llama_cpp import llama_grammar
 
-    order = [each for each in options["property_order"].split(",") if each]
+    order = [name for name in options["property_order"].split(",") if name]
     text: str = llama_grammar.json_schema_to_gbnf(schema, order)
     if options["whitespace"] is not None:
         rule = f"space ::= {options['whitespace']}"
@@ -174,7 +174,7 @@ class Matcher:
         return True
 
     def may_end(self) -> bool:
-        """Tell whether the mask allows the end token."""
+        """Return whether the mask allows the end token."""
         eos = self._engine.eos_id
         return bool(self.mask()[eos // 8] >> eos % 8 & 1)
 
@@ -190,7 +190,7 @@ def vocabulary(tokenizer: Tokenizer) -> Iterator[bytes]:
     letter a byte; one with two tokens of the same bytes (single bytes beside letters,
     as SentencePiece has them) is its `llama`.
     """
-    contents = [each for each in tokenizer.token_bytes if each]
+    contents = [content for content in tokenizer.token_bytes if content]
     twice = len(set(contents)) < len(contents)
     spelled = _pieces(tokenizer) if twice else _letters(tokenizer)
     names, kinds = zip(*spelled, strict=True)
@@ -200,8 +200,8 @@ def vocabulary(tokenizer: Tokenizer) -> Iterator[bytes]:
         _pair(
             "tokenizer.ggml.pre", _STRING, _text("default" if twice else "llama-bpe")
         ),
-        _list("tokenizer.ggml.tokens", _STRING, [_text(each) for each in names]),
-        _list("tokenizer.ggml.token_type", _INT32, [_word(each) for each in kinds]),
+        _list("tokenizer.ggml.tokens", _STRING, [_text(name) for name in names]),
+        _list("tokenizer.ggml.token_type", _INT32, [_word(kind) for kind in kinds]),
         _pair("tokenizer.ggml.eos_token_id", _UINT32, _word(tokenizer.eos_id)),
         _pair("tokenizer.ggml.add_bos_token", _BOOL, b"\0"),
     ]
@@ -220,7 +220,7 @@ def _letters(tokenizer: Tokenizer) -> Iterator[tuple[str, int]]:
     names = _special_names(tokenizer)
     for index, content in enumerate(tokenizer.token_bytes):
         if content and index not in names:
-            yield "".join(letters[each] for each in content), _NORMAL
+            yield "".join(letters[byte] for byte in content), _NORMAL
         elif index in names:
             yield names[index], _CONTROL
         else:
@@ -245,10 +245,10 @@ def _pieces(tokenizer: Tokenizer) -> Iterator[tuple[str, int]]:
 
 def _special_names(tokenizer: Tokenizer) -> dict[int, str]:
     """Return the text of every special token, as `tokenizer.json` has it."""
-    names = {each: f"<|special_{each}|>" for each in tokenizer.special_ids}
+    names = {token: f"<|special_{token}|>" for token in tokenizer.special_ids}
     try:
         content = json.loads(Path(tokenizer.tokenizer_json).read_bytes())
-        added = {each["id"]: each["content"] for each in content["added_tokens"]}
+        added = {token["id"]: token["content"] for token in content["added_tokens"]}
     except (OSError, ValueError, KeyError, TypeError):
         return names
     return {index: added.get(index, name) for index, name in names.items()}
@@ -258,7 +258,7 @@ def _alphabet() -> list[str]:
     """Return the letter of every byte: itself where it prints, else one from 256 on."""
     printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = iter(range(256, 512))
-    return [chr(each if each in printing else next(others)) for each in range(256)]
+    return [chr(byte if byte in printing else next(others)) for byte in range(256)]
 
 
 def _word(number: int) -> bytes:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from evaluation.core.engine_protocol import Tokenizer
+
 ABOUT = {
     "distribution": "llguidance",
     "summary": "Rust library of the guidance project: derivatives and Earley parsing",
@@ -78,7 +80,7 @@ class _Matcher:
 class _Engine:
     """llguidance over one tokenizer."""
 
-    def __init__(self, tokenizer: Any, options: Mapping[str, object]) -> None:  # noqa: ANN401 (typed by shape)
+    def __init__(self, tokenizer: Tokenizer, options: Mapping[str, object]) -> None:
         import llguidance
 
         self.version = str(llguidance.__version__)
@@ -91,7 +93,7 @@ class _Engine:
             slices=slices,
         )
         self._mask_bytes = (tokenizer.vocab_size + 31) // 32 * 4
-        limits: dict[str, Any] = {each: options.get(each) for each in _LIMITS}
+        limits: dict[str, Any] = {name: options.get(name) for name in _LIMITS}
         self._limits = llguidance.LLParserLimits(
             **{name: value for name, value in limits.items() if value is not None}
         )
@@ -159,7 +161,7 @@ class _OldMatcher:
         return "" if reason == "NotStopped" else reason
 
     def may_end(self) -> bool:
-        """Tell whether the mask allows the end token."""
+        """Return whether the mask allows the end token."""
         end = self._engine.eos_id
         return bool(self.mask()[end // 8] >> end % 8 & 1)
 
@@ -170,13 +172,13 @@ class _OldMatcher:
 class _OldEngine:
     """Versions before 0.6, which have no `LLMatcher`, no limits and no slices."""
 
-    def __init__(self, tokenizer: Any, options: Mapping[str, Any]) -> None:  # noqa: ANN401 (typed by shape)
+    def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
         import llguidance
         import numpy
 
         self.version = version("llguidance")
         unknown = {"lenient", "whitespace_pattern", *_LIMITS}
-        asked = sorted(each for each in unknown if options.get(each))
+        asked = sorted(name for name in unknown if options.get(name))
         if asked:
             raise ValueError(f"llguidance {self.version} has no option {asked[0]}")
         self.eos_id = tokenizer.eos_id
@@ -222,10 +224,10 @@ class _Spelling:
     """A tokenizer as versions before 0.6 want it.
 
     Specials begin with a byte of 255. Every single byte has to be a token, or masks
-    panic: those that the vocabulary lacks get ids behind its end, which nobody asks.
+    panic: those that the vocabulary lacks get ids behind its end, beyond every mask.
     """
 
-    def __init__(self, tokenizer: Any) -> None:  # noqa: ANN401 (typed by shape)
+    def __init__(self, tokenizer: Tokenizer) -> None:
         self.eos_token_id = tokenizer.eos_id
         self.bos_token_id = None
         missing = tokenizer.vocab_size - len(tokenizer.token_bytes)
@@ -234,9 +236,11 @@ class _Spelling:
             b"\xff<%d>" % index if content is None else content
             for index, content in enumerate(contents)
         ]
-        bytewise = {bytes([each]) for each in range(256)}
+        bytewise = {bytes([byte]) for byte in range(256)}
         self.tokens += sorted(bytewise - set(self.tokens))
-        self._ids = {each: index for index, each in enumerate(self.tokens) if each}
+        self._ids = {
+            content: index for index, content in enumerate(self.tokens) if content
+        }
         self._longest = max(map(len, self._ids))
 
     def __call__(self, text: bytes) -> list[int]:
@@ -261,7 +265,7 @@ def _old_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def load(tokenizer: Any, options: Mapping[str, object]) -> _Engine | _OldEngine:  # noqa: ANN401 (typed by shape)
+def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> _Engine | _OldEngine:
     """Return the engine."""
     import llguidance
 

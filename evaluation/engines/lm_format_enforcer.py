@@ -95,7 +95,7 @@ class Engine:
         return enforcer
 
     def _text(self, tokens: Sequence[int]) -> str:
-        content = b"".join(self._contents[each] or b"" for each in tokens)
+        content = b"".join(self._contents[token] or b"" for token in tokens)
         return content.decode(errors="replace")
 
 
@@ -129,7 +129,7 @@ class Matcher:
         return True
 
     def may_end(self) -> bool:
-        """Tell whether the mask allows the end token."""
+        """Return whether the mask allows the end token."""
         eos = self._engine.eos_id
         return bool(self.mask()[eos >> 3] >> (eos & 7) & 1)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from evaluation.core.engine_protocol import Tokenizer
 
 ABOUT = {
     "distribution": "",
@@ -17,7 +19,7 @@ ABOUT = {
 
 
 class _Matcher:
-    """A text about which nothing is said."""
+    """A text without any constraint."""
 
     def __init__(self, mask: bytes) -> None:
         self._mask = mask
@@ -36,7 +38,7 @@ class _Matcher:
 
 
 class _Engine:
-    """What constrains nothing."""
+    """An engine that allows every token."""
 
     version = ""
 
@@ -51,6 +53,6 @@ class _Engine:
         return _Matcher(self._mask)
 
 
-def load(tokenizer: Any, options: Mapping[str, object]) -> _Engine:  # noqa: ANN401, ARG001 (typed by shape)
+def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> _Engine:  # noqa: ARG001 (all engines are loaded so)
     """Return the engine."""
     return _Engine(tokenizer.vocab_size)

@@ -89,7 +89,7 @@ class Guide:
         return True
 
     def may_end(self) -> bool:
-        """Tell whether the mask allows the end token."""
+        """Return whether the mask allows the end token."""
         eos = self._engine.eos_id
         return bool(self.mask()[eos // 8] >> eos % 8 & 1)
 
@@ -177,7 +177,7 @@ class OldGuide:
         return True
 
     def may_end(self) -> bool:
-        """Tell whether the state is final."""
+        """Return whether the state is final."""
         return self._state is None or self._index.is_final_state(self._state)
 
     def forced(self) -> None:
@@ -208,7 +208,7 @@ def _spelled(content: bytes, symbol: Any) -> str:  # noqa: ANN401 - a function o
     try:
         return content.decode()
     except UnicodeDecodeError:
-        return "".join(symbol(each) for each in content)
+        return "".join(symbol(byte) for byte in content)
 
 
 def load(tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine | OldEngine:

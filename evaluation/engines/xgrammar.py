@@ -84,7 +84,7 @@ class Anything:
     """What stands for every name of a package that is imported and never used."""
 
     def __init__(self, *_: object, **__: object) -> None:
-        """Take whatever a decorator or a constructor is given."""
+        """Take any arguments, as a decorator or as a constructor."""
 
 
 class StandIn(types.ModuleType):
@@ -110,7 +110,7 @@ class Engine:
         self._matcher = xgrammar.GrammarMatcher
         self._read_grammar = xgrammar.Grammar.from_ebnf
         info = xgrammar.TokenizerInfo(
-            [each or b"" for each in tokenizer.token_bytes],
+            [content or b"" for content in tokenizer.token_bytes],
             xgrammar.VocabType.RAW,
             vocab_size=tokenizer.vocab_size,
             stop_token_ids=[tokenizer.eos_id],
@@ -123,7 +123,9 @@ class Engine:
     @cached_property
     def ids(self) -> dict[bytes, int]:
         """The id of every token by its bytes; the last where several have the same."""
-        return {each: index for index, each in enumerate(self._vocabulary) if each}
+        return {
+            content: index for index, content in enumerate(self._vocabulary) if content
+        }
 
     def compile(self, schema: str) -> object:
         """Return the compiled grammar of a schema."""
@@ -160,7 +162,7 @@ class Engine:
             "any_order": options["any_order"],
         }
         known = inspect.signature(self._compiler.compile_json_schema).parameters
-        for name in [each for each in wanted if each not in known]:
+        for name in [name for name in wanted if name not in known]:
             if wanted.pop(name):
                 raise ValueError(f"xgrammar {self.version} has no option {name}")
         return wanted
@@ -191,7 +193,7 @@ class Matcher:
         return bool(self._matcher.accept_token(token))
 
     def may_end(self) -> bool:
-        """Tell whether the mask allows the stop token."""
+        """Return whether the mask allows the stop token."""
         eos = self._engine.eos_id
         return bool(self.mask()[eos // 8] >> eos % 8 & 1)
 

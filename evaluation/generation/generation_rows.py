@@ -17,9 +17,6 @@ from evaluation.generation.text_generation import DecodingStep, Generation, Text
 from evaluation.results.outcomes import WRITTEN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import UntypedJson
     from evaluation.generation.requests import GenerationRequest
 
 #: Members of a generation that stand in columns of its row.
@@ -42,6 +39,16 @@ class _StepColumns(msgspec.Struct):
             DecodingStep(fed=fed, forward_ns=forward, mask_ns=mask, wait_ns=wait)
             for fed, forward, mask, wait in zip(*columns, strict=True)
         )
+
+
+class _TextLabel(msgspec.Struct):
+    """The label of a text's row, but for its generation."""
+
+    subject: str
+    sample: int
+    budget: int
+    written: TextClass = msgspec.field(name=WRITTEN)
+    judgement: Judgement | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,18 +135,20 @@ def text_from_row(row: Row) -> GeneratedText:
     Raises:
         KeyError, TypeError, ValueError: The row is not such a one.
     """
-    label: Mapping[str, UntypedJson] = row.label
-    figures = dict(label["generation"])
-    columns = msgspec.convert(figures.pop("steps"), _StepColumns)
-    figures |= {name: getattr(row, name) for name in _ROW_COLUMNS}
-    generation = msgspec.convert(figures, Generation)
+    label = msgspec.convert(row.label, _TextLabel)
+    figures = row.label["generation"]
+    if not isinstance(figures, dict):
+        raise TypeError(figures)
+    columns = msgspec.convert(figures["steps"], _StepColumns)
+    from_row = {name: getattr(row, name) for name in _ROW_COLUMNS}
+    generation = msgspec.convert({**figures, "steps": (), **from_row}, Generation)
     return GeneratedText(
         engine=row.engine,
-        subject=str(label["subject"]),
+        subject=label.subject,
         config=row.config,
-        sample=int(label["sample"]),
-        budget=int(label["budget"]),
+        sample=label.sample,
+        budget=label.budget,
         generation=replace(generation, steps=columns.steps()),
-        judgement=msgspec.convert(label["judgement"], Judgement | None),
-        outcome=TextClass(label[WRITTEN]),
+        judgement=label.judgement,
+        outcome=label.written,
     )

@@ -34,7 +34,7 @@ class TokenPrices:
     output: float
 
     def cost(self, prompt: int | None, output: int | None) -> float | None:
-        """Return what one text of so many tokens costs; None where nobody counted."""
+        """Return what a text of so many tokens costs; None if they are not known."""
         if prompt is None or output is None:
             return None
         return (prompt * self.prompt + output * self.output) / _MILLION

@@ -1,4 +1,4 @@
-"""What a model that we drive token by token is, to the generation loop."""
+"""What the generation loop needs of a model that runs in this process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,16 +24,23 @@ class Message:
 
 
 class Decoding(Protocol):
-    """A batch of texts under way: one key-value cache, one row a text."""
+    """A batch of texts under way: one key-value cache, one row a text.
+
+    Example:
+        >>> decoding, logits = model.begin([model.prompt(messages)])
+        >>> token = int(logits[0].argmax())
+        >>> logits = decoding.feed([[token]])
+    """
 
     #: Prompt tokens of each row that came out of the prefix cache.
     reused: int
 
     def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Run one forward pass over new tokens of every row.
+        """Run one forward pass, and wait until the device has finished it.
 
-        A row may be empty where another is not; what is returned for it has no
-        meaning. The device is waited for, so that the caller's clock is honest.
+        Args:
+            rows: The new tokens of every row. A row may be empty where another is
+                not; what is returned for it has no meaning.
 
         Returns:
             Logits after each row's last token, float32, shape (rows, vocabulary).
@@ -44,20 +51,27 @@ class Decoding(Protocol):
 
 
 class LanguageModel(Protocol):
-    """A model in this process, with its tokenizer and chat template."""
+    """A model in this process, with its tokenizer and chat template.
 
-    #: What results call it: what was loaded, how exact its weights are.
+    `evaluation.models.transformers.TransformersModel` is one.
+
+    Example:
+        >>> model = get_model("smollm2", LoadOptions(device="cpu"), settings)
+        >>> model.text(model.prompt([Message(role="user", content="Hello")]))
+    """
+
+    #: Its name in results: what was loaded, and how exact its weights are.
     name: str
-    #: Tokens of which any ends a text.
+    #: The tokens of which any ends a text.
     end_tokens: frozenset[int]
     #: Columns of the logits; at least the tokenizer's vocabulary.
     vocab_size: int
-    #: Most tokens, prompt included, that it was made for.
+    #: Most tokens of a text that it was made for, those of the prompt included.
     context_length: int
     #: Folder with `tokenizer.json`, from which engines make their vocabulary.
     tokenizer_folder: Path
 
-    def facts(self) -> Mapping[str, UntypedJson]:
+    def facts(self) -> Mapping[str, Json]:
         """Return what a run's header records: revision, device, dtype, threads."""
 
     def prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:
@@ -71,8 +85,10 @@ class LanguageModel(Protocol):
     ) -> tuple[Decoding, torch.Tensor]:
         """Prefill the prompts; what they share with the last ones is not done again.
 
-        The last ones of the same `line`: whoever is compared has one of its own, or
-        the second to be given a prompt would find it prefilled by the first.
+        Args:
+            prompts: The tokens of each prompt.
+            line: Whose prompts these are. Engines that are compared have a line each,
+                or the second one would find its prompt prefilled by the first.
 
         Returns:
             The batch under way, and the logits for each row's first new token.

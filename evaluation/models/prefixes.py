@@ -29,10 +29,19 @@ def shared_length(rows: Sequence[Sequence[int]]) -> int:
 
 
 class PrefixCache:
-    """Keeps the keys and values of the last shared prefix."""
+    """Keeps the keys and values of the last shared prefix.
+
+    Example:
+        >>> prefixes = PrefixCache(lambda: DynamicCache(config=model.config))
+        >>> cache, held = prefixes.take(prompts, fill)
+    """
 
     def __init__(self, new: Callable[[], DynamicCache]) -> None:
-        """Say how an empty cache is made."""
+        """Begin with nothing kept.
+
+        Args:
+            new: Returns an empty cache.
+        """
         self._new = new
         self._last: tuple[int, ...] = ()
         self._tokens: tuple[int, ...] = ()
@@ -45,8 +54,11 @@ class PrefixCache:
     ) -> tuple[DynamicCache, int]:
         """Return a cache for all prompts, and how many tokens of each it holds.
 
-        At least one token of every prompt is left to feed. `fill` runs the model
-        over tokens so that a cache holds them too.
+        At least one token of every prompt is left to feed.
+
+        Args:
+            prompts: The tokens of each prompt.
+            fill: Runs the model over tokens, so that a cache holds them too.
         """
         wanted = self._wanted(prompts)
         self._last = tuple(prompts[0])
@@ -66,12 +78,14 @@ class PrefixCache:
         rows = [*prompts, self._last] if self._last else list(prompts)
         alone = len(rows) == 1
         length = 0 if alone else shared_length(rows)
-        return tuple(prompts[0][: min(length, *(len(each) - 1 for each in prompts))])
+        return tuple(
+            prompts[0][: min(length, *(len(prompt) - 1 for prompt in prompts))]
+        )
 
     def _kept(self, wanted: Sequence[int]) -> DynamicCache:
         """Return the cache kept, cropped to what it has in common with the wanted.
 
-        It is given away: whoever takes it puts it back when it is filled.
+        It is given away: the caller puts it back when it is filled.
         """
         cache, self._cache = self._cache, None
         known = shared_length([self._tokens, wanted])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evaluation.models.transformers import LoadOptions, TransformersModel
 
-#: What is measured with where nobody says otherwise.
+#: The model that writes by default.
 DEFAULT: Final = "smollm2"
 #: Raised when the same wheel makes other files.
 _VERSION: Final = "2"
@@ -55,14 +55,15 @@ def get_model(
 
 def missing_libraries() -> list[str]:
     """Return the libraries that running a model needs and that are not installed."""
-    return [each for each in ("torch", "transformers") if find_spec(each) is None]
+    wanted = ("torch", "transformers")
+    return [library for library in wanted if find_spec(library) is None]
 
 
 def check_installed() -> None:
-    """See that what runs models is there.
+    """Check that the libraries that run models are installed.
 
     Raises:
-        BadConfiguration: it is not; says what to install.
+        BadConfiguration: One is not; the message says what to install.
     """
     absent = missing_libraries()
     if absent:

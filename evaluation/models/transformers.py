@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from evaluation.models.base import Message
 
 #: Number types that may be asked for.
@@ -31,10 +31,10 @@ DTYPES = {
 
 
 def choose_device(wanted: str) -> torch.device:
-    """Return the device: `auto` is the GPU where there is one, else the CPU.
+    """Return a device by its name: `auto` is the GPU where there is one, else the CPU.
 
     Raises:
-        BadConfiguration: it is not there.
+        BadConfiguration: There is no such device here.
     """
     if wanted == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -125,7 +125,7 @@ class TransformersModel:
         folder: Path,
     ) -> None:
         """Drive a model that is loaded; `load_model` makes one from a name."""
-        #: The model itself, for who wants to do other things with it.
+        #: The model itself, for other uses.
         self.module = model.eval()
         self._tokenizer = tokenizer
         self._prefixes: dict[str, PrefixCache] = {}
@@ -136,7 +136,7 @@ class TransformersModel:
         self.vocab_size = int(model.get_output_embeddings().weight.shape[0])
         self.context_length = int(model.config.max_position_embeddings)
 
-    def facts(self) -> Mapping[str, UntypedJson]:
+    def facts(self) -> Mapping[str, Json]:
         """Return what a run's header records."""
         return {
             "revision": self._revision,
@@ -153,9 +153,11 @@ class TransformersModel:
         A model without a chat template gets the turns as paragraphs.
         """
         if not self._tokenizer.chat_template:
-            text = "\n\n".join(each.content for each in messages) + "\n\n"
+            text = "\n\n".join(message.content for message in messages) + "\n\n"
             return tuple(self._tokenizer.encode(text))
-        turns = [{"role": each.role, "content": each.content} for each in messages]
+        turns = [
+            {"role": message.role, "content": message.content} for message in messages
+        ]
         asked = self._tokenizer.apply_chat_template(
             turns, add_generation_prompt=True, tokenize=False
         )
@@ -179,7 +181,7 @@ class TransformersModel:
             self._prefixes[line] = PrefixCache(self._new_cache)
         cache, reused = self._prefixes[line].take(prompts, self._fill)
         batch = BatchDecoding(self.module, cache, len(prompts), reused)
-        return batch, batch.feed([each[reused:] for each in prompts])
+        return batch, batch.feed([prompt[reused:] for prompt in prompts])
 
     def _new_cache(self) -> DynamicCache:
         return DynamicCache(config=self.module.config)
@@ -200,8 +202,8 @@ def _end_tokens(
     """Return every token that ends a text, as the model's own settings say."""
     settings = getattr(model.generation_config, "eos_token_id", None)
     listed = settings if isinstance(settings, list) else [settings]
-    found = {each for each in (*listed, tokenizer.eos_token_id) if each is not None}
-    return frozenset(int(each) for each in found)
+    tokens = (*listed, tokenizer.eos_token_id)
+    return frozenset(int(token) for token in tokens if token is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,8 +225,8 @@ def load_model(
     """Load a model from a folder or from the Hub.
 
     Raises:
-        NoInput: there is no such model, or it cannot be had.
-        BadConfiguration: the device or number type is not there.
+        NoInput: There is no such model, or it cannot be had.
+        BadConfiguration: The device or number type is not there.
     """
     if loading.dtype not in DTYPES:
         message = f"--dtype {loading.dtype}: no such number type; say one of"

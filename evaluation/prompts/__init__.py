@@ -50,7 +50,14 @@ class _Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A conversation with gaps."""
+    """A conversation with gaps for a schema and worked examples.
+
+    Example:
+        >>> template = read_template("sections")
+        >>> messages = template.filled('{"type": "null"}', worked_examples(2))
+        >>> [message.role for message in messages]
+        ['system', 'user']
+    """
 
     name: str
     #: The file's text; part of a run's header.
@@ -62,8 +69,12 @@ class Template:
     ) -> tuple[Message, ...]:
         """Return the conversation that asks for an instance of the schema.
 
+        Args:
+            schema: The schema, a JSON text.
+            shots: Worked examples.
+
         Raises:
-            BadConfiguration: the template names what there is not.
+            BadConfiguration: The template uses a name that is not defined.
         """
         messages: list[Message] = []
         repeated: list[_Part] = []
@@ -72,13 +83,15 @@ class Template:
                 repeated.append(part)
                 continue
             for shot in shots if repeated else ():
-                messages += [self._one(each, schema, shots, shot) for each in repeated]
+                messages += [
+                    self._message(turn, schema, shots, shot) for turn in repeated
+                ]
             repeated = []
             if part is not None:
-                messages.append(self._one(part, schema, shots, None))
+                messages.append(self._message(part, schema, shots, None))
         return tuple(messages)
 
-    def _one(
+    def _message(
         self,
         part: _Part,
         schema: str,
@@ -103,15 +116,15 @@ def _environment() -> SandboxedEnvironment:
 
 def template_names() -> tuple[str, ...]:
     """Return the names of the templates that come with csbdata."""
-    return tuple(sorted(each.stem for each in _FOLDER.glob("*.txt")))
+    return tuple(sorted(path.stem for path in _FOLDER.glob("*.txt")))
 
 
 def read_template(which: str) -> Template:
     """Return a template by its name or its file's path.
 
     Raises:
-        NoInput: there is no such template.
-        BadConfiguration: it has no part that asks.
+        NoInput: There is no such template.
+        BadConfiguration: Its last part is not one that asks.
     """
     path = _FOLDER / f"{which}.txt" if which in template_names() else Path(which)
     try:
@@ -121,7 +134,7 @@ def read_template(which: str) -> Template:
         message = f"--prompt {which}: no such template; say {known}, or name a file"
         raise NoInput(message) from error
     cuts = list(_PART.finditer(text))
-    ends = [*(each.start() for each in cuts[1:]), len(text)] if cuts else []
+    ends = [*(cut.start() for cut in cuts[1:]), len(text)] if cuts else []
     parts = tuple(
         _Part(role=cut[2], repeated=bool(cut[1]), text=text[cut.end() : end].strip())
         for cut, end in zip(cuts, ends, strict=True)
@@ -136,7 +149,7 @@ def worked_examples(count: int) -> tuple[WorkedExample, ...]:
     """Return the first worked examples, as compact JSON texts.
 
     Raises:
-        BadConfiguration: there are not so many.
+        BadConfiguration: There are not so many.
     """
     listed = json.loads(_SHOTS.read_text(encoding="utf-8"))
     if not 0 <= count <= len(listed):
@@ -144,7 +157,7 @@ def worked_examples(count: int) -> tuple[WorkedExample, ...]:
         raise BadConfiguration(f"{message}; say 0 to {len(listed)}")
     return tuple(
         WorkedExample(
-            schema=json.dumps(each["schema"]), output=json.dumps(each["output"])
+            schema=json.dumps(shot["schema"]), output=json.dumps(shot["output"])
         )
-        for each in listed[:count]
+        for shot in listed[:count]
     )

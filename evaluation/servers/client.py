@@ -1,4 +1,4 @@
-"""Asking a server for one text, whatever happens on the way.
+"""Asking a server for one text, and asking again where that may help.
 
 429, 5xx, cut streams and lost connections are tried again within a budget of tries
 and seconds; `Retry-After` is honoured. The key is taken from the environment, sent to

@@ -78,7 +78,7 @@ class ModelServer:
 def server_participants(
     base: str, model: str, dialects: Sequence[str], seconds: float
 ) -> list[ModelServer]:
-    """Return who takes part: the same server, asked in each dialect.
+    """Return the participants of a run: one server, asked in each dialect.
 
     Args:
         base: The server's address; it ends in `/v1` as a rule.

@@ -18,17 +18,22 @@ _SCHEMA = '{"type": "object", "properties": {"a": {"type": "integer"}}}'
 
 
 def main(path: str, options: str) -> None:
-    """Load, compile, and compute the first mask; raises whatever the engine raises.
+    """Load, compile, and compute the first mask.
+
+    Args:
+        path: The engine's file.
+        options: Its options, a JSON text.
 
     Raises:
-        RuntimeError: the first mask does not let an object begin.
+        RuntimeError: The first mask does not let an object begin.
+        Exception: Any that the engine raises.
     """
     load = runpy.run_path(path)["load"]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tokenizer.json"
         file.write_text(_tokenizer_json(), encoding="utf-8")
         tokenizer = SimpleNamespace(
-            token_bytes=[*(bytes([each]) for each in range(256)), None],
+            token_bytes=[*(bytes([byte]) for byte in range(256)), None],
             vocab_size=257,
             eos_id=256,
             special_ids=[256],
@@ -67,7 +72,7 @@ def _tokenizer_json() -> str:
             "decoder": bytewise,
             "model": {
                 "type": "BPE",
-                "vocab": {each: index for index, each in enumerate(letters)},
+                "vocab": {letter: index for index, letter in enumerate(letters)},
                 "merges": [],
             },
         }
