@@ -1,1 +1,1 @@
-"""What a value at one place of a schema must meet."""
+"""What one value of an instance must meet."""

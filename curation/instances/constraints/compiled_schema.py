@@ -161,8 +161,9 @@ class CompiledSchema(SchemaTree):
         return (child, ()) if named else (location, tokens)
 
     def _holds_many(self, keyword: str, value: Json) -> bool:
-        shape = self.dialect.applicators[keyword]
-        return isinstance(value, list) or "object" in shape.value
+        """Return whether a keyword holds an array or an object of schemas."""
+        holds_object = "object" in self.dialect.applicators[keyword].value
+        return holds_object or isinstance(value, list)
 
     def accepts(self, location: SchemaLocation, value: Json) -> bool:
         """Return whether the schema at a location accepts a value.

@@ -1,4 +1,4 @@
-"""A schema's text as a compiled, be it a record of a build or anyone's file.
+"""Read a schema from its text, be it a record of a build or anyone's file.
 
 The dialect of a schema that is no record is decided as the rule set `clean` does;
 where that rewrites draft-03 or a misspelt `$schema`, the rewritten schema is meant.
@@ -19,7 +19,12 @@ _NEWEST = "2020-12"
 
 
 def read_schema(text: str, dialect: str = "") -> CompiledSchema | Rejected:
-    """Return the compiled of a schema's text; an empty dialect is decided here."""
+    """Return a schema, or why it cannot be read.
+
+    Args:
+        text: The schema as JSON text.
+        dialect: Name of its dialect; empty if that is to be decided.
+    """
     schema = parse(text.encode("utf-8", "surrogatepass"))
     if isinstance(schema, Rejected):
         return schema

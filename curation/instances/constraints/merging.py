@@ -189,8 +189,8 @@ def _merge_contains(conjunction: Conjunction, location: SchemaLocation) -> None:
     counted = "minContains" in conjunction.tree.dialect.assertions
     least = schema.get("minContains", 1) if counted else 1
     most = schema.get("maxContains") if counted else None
-    place = conjunction.tree.child(location, ("contains",))
-    conjunction.contains.append(Containment(place, int(least), most))
+    contained = conjunction.tree.child(location, ("contains",))
+    conjunction.contains.append(Containment(contained, int(least), most))
 
 
 def _count_undecided(conjunction: Conjunction) -> int:

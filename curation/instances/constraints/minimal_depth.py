@@ -46,10 +46,10 @@ def minimal_depth(compiled: CompiledSchema, location: SchemaLocation) -> float:
         changed = True
         while changed:
             changed = False
-            for place, needed in needs.items():
+            for needing, needed in needs.items():
                 depth = _depth(needed, found, compiled)
-                if depth < found[place]:
-                    found[place], changed = depth, True
+                if depth < found[needing]:
+                    found[needing], changed = depth, True
         compiled.minimal_depths.update(found)
     return compiled.minimal_depths[location]
 

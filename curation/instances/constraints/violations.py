@@ -2,8 +2,8 @@
 
 `$ref`, `allOf`, `properties`, `items` and the like only pass on what stands below
 them. What decides by itself (`anyOf`, `oneOf`, `not`, `if`, `contains`,
-`propertyNames`, `dependent...`, `unevaluated...`) is the keyword that fails, whatever
-fails below it.
+`propertyNames`, `dependent...`, `unevaluated...`) is the keyword that fails, and not
+what fails below it.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
 from curation.instances.constraints.load_schema import read_schema
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
 #: Longest text kept of an error; jsonschema-rs repeats whole schemas.
-_SHOWN = 300
+_SHOWN: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """What is to be said of one instance. None: a validator could not say."""
+    """What the validators say of one instance. None: it cannot be told."""
 
     #: jsonschema-rs and jsonschema, with formats on and off.
     jsonschema_rs: bool | None
@@ -36,14 +36,14 @@ class Grade:
     instance_pointer: str = ""
     #: Every (keyword, schema pointer, instance pointer) of a mixed failure.
     keywords: tuple[tuple[str, str, str], ...] = ()
-    #: Why nothing could be said: no JSON, or what a validator stumbled over.
+    #: Why there is no verdict: it is no JSON, or a validator failed.
     error: str = ""
 
     @property
     def disputed(self) -> bool:
         """Whether the two validators differ with formats on."""
-        said = {self.jsonschema_rs, self.jsonschema} - {None}
-        return len(said) > 1
+        verdicts_given = {self.jsonschema_rs, self.jsonschema} - {None}
+        return len(verdicts_given) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,25 +58,36 @@ class Graded:
 
 
 def grade(text: str, dialect: str, instances: Sequence[str]) -> Graded:
-    """Return the grade of each instance's text under a schema's text."""
-    subject = read_schema(text, dialect)
-    if isinstance(subject, Rejected):
-        return Graded(error=f"{subject.reason}: {subject.detail}")
+    """Return what the validators say of instances, and which keyword fails.
+
+    Args:
+        text: The schema as JSON text.
+        dialect: Name of its dialect; empty if that is to be decided.
+        instances: The instances as JSON texts.
+
+    Example:
+        >>> graded = grade('{"type": "string"}', "", ["7"])
+        >>> graded.dialect, graded.grades[0].keyword
+        ('2020-12', 'type')
+    """
+    compiled = read_schema(text, dialect)
+    if isinstance(compiled, Rejected):
+        return Graded(error=f"{compiled.reason}: {compiled.detail}")
     try:
-        subject.validator  # noqa: B018 - compiled here, so that a fault shows
+        compiled.validator  # noqa: B018 - compiled here, so that a fault shows
     except ValueError as error:
         why = shortened(str(error).partition("\n")[0], _SHOWN)
-        return Graded(dialect=subject.dialect.name, error=f"jsonschema-rs: {why}")
+        return Graded(dialect=compiled.dialect.name, error=f"jsonschema-rs: {why}")
     return Graded(
-        dialect=subject.dialect.name,
-        grades=tuple(_grade(subject, each) for each in instances),
+        dialect=compiled.dialect.name,
+        grades=tuple(_grade(compiled, instance) for instance in instances),
     )
 
 
-def _grade(subject: CompiledSchema, text: str) -> Grade:
+def _grade(compiled: CompiledSchema, text: str) -> Grade:
     try:
         value = json.loads(text)
-        said = verdicts(subject, value, ask_jsonschema=True)
+        judged = verdicts(compiled, value, ask_jsonschema=True)
     except (ValueError, RecursionError) as error:
         return Grade(
             jsonschema_rs=None,
@@ -85,15 +96,15 @@ def _grade(subject: CompiledSchema, text: str) -> Grade:
             jsonschema_plain=None,
             error=shortened(f"{type(error).__name__}: {error}", _SHOWN),
         )
-    missed = as_near_miss(subject, value) if said.jsonschema_rs is False else None
+    near_miss = as_near_miss(compiled, value) if judged.jsonschema_rs is False else None
     return Grade(
-        jsonschema_rs=said.jsonschema_rs,
-        jsonschema_rs_plain=said.jsonschema_rs_plain,
-        jsonschema=said.jsonschema,
-        jsonschema_plain=said.jsonschema_plain,
-        keyword=missed.keyword if missed else "",
-        schema_pointer=missed.schema_pointer if missed else "",
-        instance_pointer=missed.instance_pointer if missed else "",
-        keywords=missed.keywords if missed else (),
-        error=said.error,
+        jsonschema_rs=judged.jsonschema_rs,
+        jsonschema_rs_plain=judged.jsonschema_rs_plain,
+        jsonschema=judged.jsonschema,
+        jsonschema_plain=judged.jsonschema_plain,
+        keyword=near_miss.keyword if near_miss else "",
+        schema_pointer=near_miss.schema_pointer if near_miss else "",
+        instance_pointer=near_miss.instance_pointer if near_miss else "",
+        keywords=near_miss.keywords if near_miss else (),
+        error=judged.error,
     )

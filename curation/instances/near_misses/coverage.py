@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """Counts of (place, keyword) pairs that some value of an instance meets."""
+    """Counts of assertions (keywords at schema locations) that can refuse a value."""
 
     pairs: int
     #: With a near miss that fails that keyword alone.

@@ -90,7 +90,7 @@ class Effort:
     #: Searches without the keyword, and the steps of each.
     searches: int = 24
     steps: int = 400
-    #: Near misses beyond one for each pair: inside of anyOf and the like.
+    #: Near misses beyond one for each assertion: inside of anyOf and the like.
     deeper: int = 8
     #: Witnesses made to reach what the given ones do not.
     witnesses: int = 24
@@ -355,8 +355,8 @@ class _NearMissSearch:
     def _make_site(self, assertion: Assertion) -> None:
         """Make a witness in which the keyword applies to some value.
 
-        Where none is found, a witness is taken that has no value there yet: whatever
-        is put there is wrong.
+        Where none is found, a witness is taken that has no value there yet: every
+        value that is put there is wrong.
         """
         locations = self.reachable.assertions[assertion]
         for location in locations[:_REACHED]:

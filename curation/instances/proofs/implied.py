@@ -1,7 +1,7 @@
 """Keywords that cannot fail alone, each with the name of a proof.
 
 A keyword is implied where, type by type, every value that fails it fails another
-keyword at the same place too, or where no value of the type fails it at all. The
+keyword for the same value too, or where no value of the type fails it at all. The
 proofs are sound for how jsonschema-rs judges; no proof means nothing.
 """
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.instances.constraints.compiled_schema import CompiledSchema
-from curation.instances.judging.two_validators import Verdicts, is_match, verdicts
+from curation.instances.judging.ecma_keywords import is_match
+from curation.instances.judging.two_validators import Verdicts, verdicts
 from curation.schema.dialects import DIALECTS
 
 if TYPE_CHECKING:
