@@ -12,9 +12,7 @@ import typer
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.publish.release import Release
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -89,9 +87,9 @@ def _next(folder: Path, against: str, *, allow_partial: bool) -> Release:
         return next_release(folder, last, allow_partial=allow_partial)
 
 
-def _as_json(found: Release, *, written: bool) -> UntypedJson:
+def _as_json(found: Release, *, written: bool) -> dict[str, Json]:
     kinds = Counter(kind for pair in found.found.pairs for kind in pair.kinds)
-    instances: Mapping[str, UntypedJson] = {
+    instances: dict[str, Json] = {
         changes.config: {"added": changes.added, "changed": changes.changed}
         for changes in found.found.instances
     }

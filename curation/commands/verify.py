@@ -24,7 +24,7 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.verification import Finding, Verification
 
 
@@ -86,7 +86,7 @@ def verify(
         raise typer.Exit(found.exit_code)
 
 
-def as_json(where: str, found: Verification) -> UntypedJson:
+def as_json(where: str, found: Verification) -> dict[str, Json]:
     """Return what was found as one JSON object."""
     return {
         "verified": where,
@@ -94,7 +94,7 @@ def as_json(where: str, found: Verification) -> UntypedJson:
         "partial": found.partial,
         "exit_code": found.exit_code,
         "counted": dict(found.counted),
-        "checks": _questions(),
+        "checks": {**_questions()},
         "findings": [asdict(finding) for finding in found.findings],
     }
 

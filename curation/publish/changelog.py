@@ -7,20 +7,24 @@ from the edition that came before, byte for byte.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from curation.dataset.difference import KINDS, config_counts
 from curation.packaging.markdown import code, prose, render_template, text
 from curation.publish.versions import PUBLISHED, Level
+from curation.system.errors import BadData
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.dataset.difference import EditionRow, RecordPair
     from curation.publish.dataset_diff import DatasetDiff, DatasetFolder
     from curation.publish.versions import Version
 
+_T = TypeVar("_T")
 #: The file's name in a dataset folder.
 FILE = "CHANGELOG.md"
 _TEMPLATE = "CHANGELOG.md.j2"
@@ -74,7 +78,7 @@ def _sentence(previous: Version | None, found: DatasetDiff) -> str:
     )
 
 
-def _configs(found: DatasetDiff) -> list[dict[str, UntypedJson]]:
+def _configs(found: DatasetDiff) -> list[dict[str, Json]]:
     if found.before is None:
         return []
     counts = config_counts(found.before, found.after, found.pairs)
@@ -91,9 +95,26 @@ def _configs(found: DatasetDiff) -> list[dict[str, UntypedJson]]:
 
 def _facts(
     side: DatasetFolder | None, name: str, key: str
-) -> dict[str, Mapping[str, UntypedJson]]:
-    listed = side.manifest.get(name, []) if side else []
-    return {str(fact[key]): fact for fact in listed}
+) -> dict[str, Mapping[str, str]]:
+    """Return the facts of a list in a manifest, by one of their members."""
+    facts = _member(side, name, list[dict[str, str]]) or []
+    return {fact[key]: fact for fact in facts}
+
+
+def _member(side: DatasetFolder | None, name: str, kind: type[_T]) -> _T | None:
+    """Return a member of a manifest; None where there is none.
+
+    Raises:
+        BadData: it is of another type than csbdata writes.
+    """
+    if side is None or name not in side.manifest:
+        return None
+    try:
+        return msgspec.convert(side.manifest[name], kind)
+    except msgspec.ValidationError as error:
+        raise BadData(
+            f"not a manifest that csbdata writes: {name}: {error}", str(side.folder)
+        ) from error
 
 
 def _rules(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str]:
@@ -130,14 +151,14 @@ def _sources(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str
 
 
 def _versions(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[str]:
-    old = before.manifest.get("versions", {}) if before else {}
-    for name, version in after.manifest.get("versions", {}).items():
+    old = _member(before, "versions", dict[str, str]) or {}
+    for name, version in (_member(after, "versions", dict[str, str]) or {}).items():
         if old.get(name) != version:
             was = f" (was {text(old[name])})" if name in old else ""
             yield f"{text(name)} {text(version)}{was}"
 
 
-def _records(found: DatasetDiff) -> Iterator[dict[str, UntypedJson]]:
+def _records(found: DatasetDiff) -> Iterator[dict[str, Json]]:
     """Yield the records of each kind, the first of them by name."""
     for kind in KINDS:
         pairs = [pair for pair in found.pairs if kind in pair.kinds]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.dataset.difference import RecordPair
     from curation.dataset.editions import Edition
 
@@ -42,7 +42,7 @@ class InstanceChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetDiff:
-    """Two editions, and everything in which they differ."""
+    """Two editions, and all in which they differ."""
 
     before: Edition | None
     after: Edition
@@ -67,23 +67,25 @@ class DatasetFolder:
     """One dataset folder and what its manifest says; empty where it has none."""
 
     folder: Path
-    manifest: Mapping[str, UntypedJson] = field(default_factory=dict)
+    manifest: Mapping[str, Json] = field(default_factory=dict)
 
     @property
-    def version(self) -> UntypedJson:
+    def version(self) -> Json:
         """The version, which stands in the card and in `croissant.json` too."""
         return self.manifest.get("data_version")
 
     @property
-    def facts(self) -> dict[str, UntypedJson]:
+    def facts(self) -> dict[str, Json]:
         """What decides the content, and is not a matter of the release."""
         return {
             name: value for name, value in self.manifest.items() if name not in _SET
         }
 
-    def files(self, *, but: Collection[str]) -> dict[str, UntypedJson]:
+    def files(self, *, but: Collection[str]) -> dict[str, Json]:
         """Return the digests of the files that the manifest lists, some left out."""
-        files = self.manifest.get("files", {})
+        files = self.manifest.get("files")
+        if not isinstance(files, dict):
+            return {}
         return {name: file for name, file in files.items() if name not in but}
 
 

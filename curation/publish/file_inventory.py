@@ -1,10 +1,12 @@
-"""What a repository consists of: the files of a folder, or those that are there."""
+"""The files of a dataset folder and of a repository, and how they differ."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from huggingface_hub.utils.sha import git_hash
 
 from curation.system.checksums import names_in
 from curation.system.errors import BadData
@@ -26,15 +28,15 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteFile:
-    """One file of a repository, as the other side describes it."""
+    """One file of a repository, as its server describes it."""
 
     bytes: int
-    #: Known where the other side keeps it; else git's name is.
+    #: Known of large files, which the Hub keeps outside git; else `git_oid` is.
     sha256: str | None = None
     git_oid: str | None = None
 
     def holds(self, local: LocalFile) -> bool:
-        """Whether it has the content of a local file."""
+        """Return whether it has the content of a local file."""
         if self.bytes != local.bytes:
             return False
         if self.sha256 is not None:
@@ -60,20 +62,18 @@ def inventory(folder: Path) -> dict[str, LocalFile]:
 
 
 def describe_content(content: bytes) -> LocalFile:
-    """Return what is known of a content."""
-    git = hashlib.sha1(b"blob %d\0" % len(content), usedforsecurity=False)
-    git.update(content)
+    """Return size, sha256 and git's name of a content."""
     return LocalFile(
         bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
-        git_oid=git.hexdigest(),
+        git_oid=git_hash(content),
     )
 
 
-def differing(
+def files_to_send(
     local: Mapping[str, LocalFile], remote: Mapping[str, RemoteFile]
 ) -> tuple[str, ...]:
-    """Return the local files that the other side lacks, or has otherwise."""
+    """Return the local files that a repository lacks, or has with another content."""
     return tuple(
         name
         for name, file in local.items()

@@ -19,7 +19,7 @@ import platformdirs
 from fsspec.implementations.local import LocalFileSystem
 
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.publish.file_inventory import RemoteFile, describe_content, differing
+from curation.publish.file_inventory import RemoteFile, describe_content, files_to_send
 from curation.publish.plan import PushPlan, files_listed, plan_for
 from curation.system.atomic_files import cannot_write
 from curation.system.atomic_folders import atomic_folder, recover
@@ -174,7 +174,7 @@ def write_to_target(
             for name in _names(target)
             if name in files
         }
-    wrong = differing(files, there)
+    wrong = files_to_send(files, there)
     if wrong:
         raise BadData(
             f"{len(wrong)} files are not there as they were written ({wrong[0]})",

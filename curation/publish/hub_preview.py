@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from curation.huggingface.session import Patience
-from curation.publish.file_inventory import differing
+from curation.publish.file_inventory import files_to_send
 from curation.publish.plan import PushPlan, files_listed, plan_for
 from curation.publish.record_changes import SUFFIX
 from curation.publish.repository import MAIN, HubRepository, RepositoryState
+from curation.publish.versions import Version
 from curation.system.errors import BadData
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 #: Stands in the description of each of our commits: how a pull request of an earlier
 #: push is known again.
 _MARK = "Pushed by csbdata from the build "
-_RELEASE = re.compile(r"\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +44,8 @@ class HubPushRequest:
     @property
     def tag(self) -> str | None:
         """The tag of the data's version; None for data that was not released."""
-        version = self.facts.data_version
-        return f"v{version}" if _RELEASE.fullmatch(version) else None
+        version = Version.parse(self.facts.data_version)
+        return f"v{version}" if version else None
 
     @property
     def mark(self) -> str:
@@ -126,7 +125,7 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
 
 def _refuse_taken_tag(repository: HubRepository, request: HubPushRequest) -> None:
     commit = repository.tags().get(request.tag) if request.tag else None
-    if commit and differing(request.files, repository.files(commit)):
+    if commit and files_to_send(request.files, repository.files(commit)):
         raise BadData(
             f"{request.tag} is there already and stands for other content",
             request.name,

@@ -15,7 +15,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from curation.huggingface.errors import is_overtaken, may_pass
 from curation.huggingface.session import repeated
-from curation.publish.file_inventory import describe_content, differing
+from curation.publish.file_inventory import describe_content, files_to_send
 from curation.publish.hub_preview import pull_request_of
 from curation.publish.repository import HubRepository
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
@@ -175,7 +175,7 @@ def _landed(
 
 def _missing(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
     """Whether a commit is another than the one that was planned."""
-    wanted = differing(preview.request.files, files)
+    wanted = files_to_send(preview.request.files, files)
     return bool(wanted) or any(name in files for name in preview.plan.deleted)
 
 
@@ -193,8 +193,8 @@ def _check(repository: HubRepository, request: HubPushRequest, commit: str) -> N
     Raises:
         BadData: a file came back otherwise; the tag is withheld (exit 65).
     """
-    wrong = differing(request.files, repository.files(commit))
-    wrong = wrong or repository.differing(commit, request.files)
+    wrong = files_to_send(request.files, repository.files(commit))
+    wrong = wrong or repository.changed_files(commit, request.files)
     if wrong:
         named = ", ".join(wrong[:3]) + (" ..." if len(wrong) > 3 else "")  # noqa: PLR2004 (a few names)
         raise BadData(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.packaging.manifest import FILE as MANIFEST
-from curation.publish.file_inventory import differing
+from curation.publish.file_inventory import files_to_send
 from curation.system.checksums import FILE as SUMS
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def plan_for(
     `ours` are the files that the repository's own manifest lists: only these are
     deleted where the folder lacks them.
     """
-    send = set(differing(local, remote))
+    send = set(files_to_send(local, remote))
     gone = {name for name in ours if name in remote and name not in local}
     return PushPlan(
         added=tuple(sorted(send - remote.keys())),

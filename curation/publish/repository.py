@@ -150,7 +150,9 @@ class HubRepository:
             )
         )
 
-    def differing(self, commit: str, local: Mapping[str, LocalFile]) -> tuple[str, ...]:
+    def changed_files(
+        self, commit: str, local: Mapping[str, LocalFile]
+    ) -> tuple[str, ...]:
         """Download what was sent and return the files that came back otherwise.
 
         Raises:
