@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from curation.download.packs import digest_of
 from curation.download.path_patterns import Selection
-from curation.download.pins import ArchivePin, Kind
+from curation.download.pins import ArchiveKind, ArchivePin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,18 +35,18 @@ def digest(files: Mapping[str, bytes]) -> str:
 
 def github_pin(files: Mapping[str, bytes] = FILES) -> ArchivePin:
     """Return the pin of a repository that holds these files."""
-    return _pin(Kind.GITHUB, digest(files), "")
+    return _pin(ArchiveKind.GITHUB, digest(files), "")
 
 
 def hub_pin(content: bytes) -> ArchivePin:
     """Return the pin of a file on the Hub."""
-    return _pin(Kind.HUB, digest({"rows.json": content}), "rows.json")
+    return _pin(ArchiveKind.HUB, digest({"rows.json": content}), "rows.json")
 
 
 def wheel_pin(content: bytes, files: Mapping[str, bytes] = FILES) -> ArchivePin:
     """Return the pin of a wheel with these bytes, which holds these files."""
     return _pin(
-        Kind.WHEEL,
+        ArchiveKind.WHEEL,
         digest(files),
         "things-1.0-py3-none-any.whl",
         hashlib.sha256(content).hexdigest(),
@@ -56,14 +56,14 @@ def wheel_pin(content: bytes, files: Mapping[str, bytes] = FILES) -> ArchivePin:
 def sdist_pin(content: bytes, files: Mapping[str, bytes] = FILES) -> ArchivePin:
     """Return the pin of a source archive with these bytes, which holds these files."""
     return _pin(
-        Kind.SDIST,
+        ArchiveKind.SDIST,
         digest(files),
         "things-1.0.tar.gz",
         hashlib.sha256(content).hexdigest(),
     )
 
 
-def _pin(kind: Kind, digest: str, file: str, sha256: str = "") -> ArchivePin:
+def _pin(kind: ArchiveKind, digest: str, file: str, sha256: str = "") -> ArchivePin:
     return ArchivePin(
         name="things",
         kind=kind,

@@ -19,7 +19,7 @@ from curation.download.cache import Cache
 from curation.download.http import Network
 from curation.download.packs import SUFFIX
 from curation.download.pinned_archive import unpack
-from curation.download.pins import ArchivePin, Kind, load_pins
+from curation.download.pins import ArchiveKind, ArchivePin, load_pins
 from curation.download.publishers import fetched
 from curation.system.errors import NoInput, TemporarilyUnavailable, Unavailable
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Acquired",
+    "ArchiveKind",
     "ArchivePin",
     "FetchSettings",
-    "Kind",
     "UnavailableArchive",
     "acquire",
     "at_hand",

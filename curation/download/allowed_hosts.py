@@ -37,7 +37,7 @@ def resolve(host: str, port: int) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class HostPolicy:
     """The hosts of one source."""
 
     #: Names; one that begins with a dot stands for all hosts below it.

@@ -1,4 +1,4 @@
-"""Downloading one file over HTTP, whatever the server does."""
+"""Downloading one file over HTTP: every wait has an end, every host is checked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import requests
 import urllib3
 
-from curation.download.allowed_hosts import Gate, host_of, joined, resolve, shown
+from curation.download.allowed_hosts import HostPolicy, host_of, joined, resolve, shown
 from curation.download.http_responses import (
     RetryableError,
     is_redirect,
@@ -74,30 +74,54 @@ class Network:
     silent: set[str] = field(default_factory=set, repr=False, compare=False)
 
     def download(
-        self, url: str, file: Path, gate: Gate, say: Callable[[str], None]
+        self, url: str, file: Path, policy: HostPolicy, say: Callable[[str], None]
     ) -> None:
         """Write what the address holds to a file.
 
         Broken connections, failing servers and rate limits are retried with
-        growing pauses. Raises `Unavailable` or `TemporarilyUnavailable` where it
-        cannot be had, `BadData` if it is larger than allowed, `CannotCreate`
-        where the file cannot be written.
+        growing pauses.
+
+        Args:
+            url: Where it is; a redirect is followed.
+            file: What is written; replaced if it is there.
+            policy: The hosts that may be asked, redirects included.
+            say: Told when a wait is asked for.
+
+        Raises:
+            Unavailable: it cannot be had (exit 69).
+            TemporarilyUnavailable: it cannot be had now (exit 75).
+            BadData: it is larger than allowed (exit 65).
+            CannotCreate: the file cannot be written (exit 73).
         """
         deadline = time.monotonic() + self.limits.total
         try:
             self.limits.retry.call(
-                lambda: self._once(url, file, gate, deadline),
+                lambda: self._once(url, file, policy, deadline),
                 lambda error: _may_pass(error, say),
             )
         except RetryableError as last:
             raise last.fault from last
 
-    def _once(self, url: str, file: Path, gate: Gate, deadline: float) -> None:
+    def size_of(self, url: str, policy: HostPolicy) -> int | None:
+        """Return the bytes of what an address holds, without getting it.
+
+        None where the server does not say, or may not be asked.
+        """
+        try:
+            with (
+                _session() as session,
+                self._followed(session, url, policy, method="HEAD") as answer,
+            ):
+                return int(answer.headers["Content-Length"]) if answer.ok else None
+        except (RetryableError, Unavailable, KeyError, ValueError):
+            return None
+
+    def _once(self, url: str, file: Path, policy: HostPolicy, deadline: float) -> None:
         if time.monotonic() > deadline:
             what = f"not had within {self.limits.total:,.0f} seconds"
             raise TemporarilyUnavailable(what, shown(url), "run the same command later")
         limits = self.limits
-        with _session() as session, self._followed(session, url, gate) as answer:
+        with _session() as session, self._followed(session, url, policy) as answer:
             place = shown(url)
             refuse_failures(
                 answer.status_code, answer.headers, place, limits.longest_wait
@@ -109,11 +133,15 @@ class Network:
                 raise RetryableError(Unavailable(what, place, "try again")) from error
 
     def _followed(
-        self, session: requests.Session, url: str, gate: Gate
+        self,
+        session: requests.Session,
+        url: str,
+        policy: HostPolicy,
+        method: str = "GET",
     ) -> requests.Response:
         """Return the first answer that is no redirect."""
         for _ in range(self.limits.redirects + 1):
-            answer = self._answer(session, url, gate)
+            answer = self._answer(session, url, policy, method)
             target = answer.headers.get("Location", "")
             if not is_redirect(answer.status_code) or not target:
                 return answer
@@ -122,7 +150,7 @@ class Network:
         raise Unavailable("redirects without end", shown(url))
 
     def _answer(
-        self, session: requests.Session, url: str, gate: Gate
+        self, session: requests.Session, url: str, policy: HostPolicy, method: str
     ) -> requests.Response:
         """Return the answer's head, or give the host up if there is none."""
         host = host_of(url)
@@ -131,11 +159,15 @@ class Network:
         limits = self.limits
         timeout = (limits.connect, limits.silence)
         try:
-            within(limits.connect, lambda: gate.check(url, self.resolve))
+            within(limits.connect, lambda: policy.check(url, self.resolve))
             return within(
                 2 * limits.connect + limits.silence,
-                lambda: session.get(
-                    url, timeout=timeout, auth=_anonymous, allow_redirects=False
+                lambda: session.request(
+                    method,
+                    url,
+                    timeout=timeout,
+                    auth=_anonymous,
+                    allow_redirects=False,
                 ),
             )
         except requests.exceptions.SSLError as error:
@@ -209,7 +241,7 @@ def _may_pass(error: Exception, say: Callable[[str], None]) -> bool | float:
 
 
 def _is_broken(error: OSError) -> bool:
-    """Say whether a connection was there and broke, so that another may hold."""
+    """Return whether a connection was there and broke, so that another may hold."""
     cause = error.args[0] if error.args else None
     return isinstance(cause, urllib3.exceptions.ProtocolError)
 
@@ -218,7 +250,7 @@ def _cause(error: BaseException) -> str:
     """Return the innermost reason, without addresses in memory."""
     while True:
         inner = getattr(error, "reason", None) or next(
-            (each for each in error.args if isinstance(each, BaseException)), None
+            (cause for cause in error.args if isinstance(cause, BaseException)), None
         )
         if not isinstance(inner, BaseException):
             break

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,23 +19,29 @@ class Selection:
     """Patterns of paths; a path that matches one of them is selected.
 
     `*` and `?` stop at `/`, `**` does not. Everything else stands for itself.
+
+    Example:
+        >>> "src/a/b.json" in Selection(("src/**/*.json",))
+        True
     """
 
     patterns: tuple[str, ...]
-    _expression: re.Pattern[str] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Compile the patterns once."""
-        joined = "|".join(map(_translated, self.patterns))
-        object.__setattr__(self, "_expression", re.compile(joined, re.DOTALL))
 
     def __contains__(self, path: str) -> bool:
-        """Say whether a path is selected."""
-        return bool(self.patterns) and bool(self._expression.fullmatch(path))
+        """Return whether a path is selected."""
+        if not self.patterns:
+            return False
+        return _expression(self.patterns).fullmatch(path) is not None
 
     def of(self, paths: Iterable[str]) -> list[str]:
         """Return the selected ones of some paths."""
         return [path for path in paths if path in self]
+
+
+@cache
+def _expression(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Return one regular expression for all the patterns."""
+    return re.compile("|".join(map(_translated, patterns)), re.DOTALL)
 
 
 def _translated(pattern: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.download.archive_reader import ArchiveLimits, read_archive
 from curation.download.packs import SUFFIX, open_pack, write_pack
-from curation.download.pins import ArchivePin, Kind
+from curation.download.pins import ArchiveKind, ArchivePin
 from curation.system.errors import BadArchive, NoInput, WrongDigest
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def unpack(
     strip = pin.kind.has_outer_folder
     files = (
         _alone(file, pin.file)
-        if pin.kind is Kind.HUB
+        if pin.kind is ArchiveKind.HUB
         else read_archive(file, pin.paths, strip=strip, limits=limits)
     )
     pack = write_pack(cache.packs, pin.name, files)

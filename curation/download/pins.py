@@ -9,7 +9,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from curation.download.path_patterns import Selection
+import msgspec
+
+from curation.download.path_patterns import Selection  # noqa: TC001 (msgspec reads it)
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.package_data import raw_folder
 
@@ -17,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 #: The forms in which a mirror may hold a repository's archive.
 _TARBALLS: Final = (".tar.gz", ".tar.xz", ".zip")
 
 
-class Kind(StrEnum):
+class ArchiveKind(StrEnum):
     """How an archive is had from those who publish it."""
 
     GITHUB = "github"
@@ -39,12 +41,12 @@ class Kind(StrEnum):
     @property
     def is_package(self) -> bool:
         """Whether it is a package's file, named by package and version."""
-        return self in {Kind.WHEEL, Kind.SDIST}
+        return self in {ArchiveKind.WHEEL, ArchiveKind.SDIST}
 
     @property
     def has_outer_folder(self) -> bool:
         """Whether all its members stand in one folder named after the version."""
-        return self in {Kind.GITHUB, Kind.SDIST}
+        return self in {ArchiveKind.GITHUB, ArchiveKind.SDIST}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ class ArchivePin:
 
     #: What sources call it, and the embedded sample's folder.
     name: str
-    kind: Kind
+    kind: ArchiveKind
     #: `owner/name`; for a package's file the name of the package.
     repository: str
     #: Commit or revision; for a package's file the version.
@@ -77,7 +79,7 @@ class ArchivePin:
     @property
     def file_names(self) -> tuple[str, ...]:
         """What the archive's file may be called in a mirror, best first."""
-        if self.kind is not Kind.GITHUB:
+        if self.kind is not ArchiveKind.GITHUB:
             return (self.file,)
         repository = self.repository.rpartition("/")[2]
         return tuple(f"{repository}-{self.commit}{form}" for form in _TARBALLS)
@@ -101,8 +103,12 @@ class ArchivePin:
 def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
     """Return the pins by name, in the order of the file.
 
-    Without a path those that ship with csbdata. Raises `NoInput` where there is
-    no file, `BadConfiguration` where it is not what it must be.
+    Args:
+        path: A file like `raw/sources.toml`, which is read by default.
+
+    Raises:
+        NoInput: there is no such file (exit 66).
+        BadConfiguration: it is not TOML, or a pin has missing or wrong keys (exit 78).
     """
     path = path or raw_folder() / "sources.toml"
     try:
@@ -118,22 +124,24 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
     return MappingProxyType(pins)
 
 
-def _pin(name: str, table: UntypedJson, path: Path) -> ArchivePin:
+def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:
     values = dict(table)
-    if values.get("kind") in {Kind.WHEEL, Kind.SDIST}:
+    if values.get("kind") in {ArchiveKind.WHEEL, ArchiveKind.SDIST}:
         values["repository"] = values.pop("package", None)
         values["commit"] = values.pop("version", None)
-    known = {each.name for each in fields(ArchivePin)} - {"name"}
+    known = {field.name for field in fields(ArchivePin)} - {"name"}
     wanted = known - {"file", "sha256"}
     wrong = sorted((values.keys() - known) | (wanted - values.keys()))
     wrong += [key for key in ("digest", "sha256") if not _is_sum(values.get(key))]
     if wrong:
         what = f"[archive.{name}] has missing or wrong keys: {', '.join(wrong)}"
         raise BadConfiguration(what, str(path))
-    values["kind"] = Kind(values["kind"])
-    values["paths"] = Selection(tuple(values["paths"]))
-    return ArchivePin(name=name, **values)
+    values |= {"name": name, "paths": {"patterns": values["paths"]}}
+    try:
+        return msgspec.convert(values, ArchivePin)
+    except msgspec.ValidationError as error:
+        raise BadConfiguration(f"[archive.{name}]: {error}", str(path)) from error
 
 
-def _is_sum(value: UntypedJson) -> bool:
+def _is_sum(value: Json) -> bool:
     return value is None or bool(_SHA256.fullmatch(str(value)))

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from shutil import which
 from typing import TYPE_CHECKING, Final
 
-from curation.download.pins import Kind
+from curation.download.pins import ArchiveKind
 from curation.system.checksums import file_digest
 from curation.system.errors import TemporarilyUnavailable, Unavailable, WrongDigest
 
@@ -58,7 +58,9 @@ def download_package(
         raise Unavailable("did not answer before", _SERVICE)
     request = f"{pin.repository}=={pin.commit}"
     error = _run_pip([*_pip(), *_OPTIONS, *_asked(pin, request, folder)], folder)
-    files = sorted(folder.glob("*.whl" if pin.kind is Kind.WHEEL else "*.tar.gz"))
+    files = sorted(
+        folder.glob("*.whl" if pin.kind is ArchiveKind.WHEEL else "*.tar.gz")
+    )
     if _REFUSED in error:
         what = f"pip refuses {request}, which has not the sha256 {pin.sha256}"
         raise WrongDigest(what, _SERVICE, "see which index pip is told to ask")
@@ -78,7 +80,7 @@ def download_package(
 def _asked(pin: ArchivePin, request: str, folder: Path) -> tuple[str, ...]:
     """Return what pip is asked for, and where to put it."""
     to = f"--dest={folder}"
-    if pin.kind is Kind.WHEEL:
+    if pin.kind is ArchiveKind.WHEEL:
         return "--only-binary=:all:", to, request
     wanted = folder / "wanted.txt"
     wanted.write_text(f"{request} --hash=sha256:{pin.sha256}\n", encoding="utf-8")

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from curation.download.allowed_hosts import Gate
+from curation.download.allowed_hosts import HostPolicy
 from curation.download.pinned_archive import unpack
-from curation.download.pins import ArchivePin, Kind
+from curation.download.pins import ArchiveKind, ArchivePin
 from curation.download.pip import download_package
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadArchive, Unavailable
@@ -29,19 +29,19 @@ _HUB_HOSTS: Final = frozenset({"huggingface.co", ".huggingface.co", ".hf.co"})
 _ATTEMPTS: Final = 2
 
 
-def address(pin: ArchivePin) -> tuple[str, Gate]:
+def address(pin: ArchivePin) -> tuple[str, HostPolicy]:
     """Return where an archive is published, and the hosts that may be asked.
 
     `CSBDATA_GITHUB_BASE` and the Hub's own `HF_ENDPOINT` put another address in
     place of the usual one.
     """
-    if pin.kind is Kind.GITHUB:
+    if pin.kind is ArchiveKind.GITHUB:
         base = os.environ.get("CSBDATA_GITHUB_BASE", "").rstrip("/")
         url = f"{base or _GITHUB}/{pin.repository}/tar.gz/{pin.commit}"
-        return url, Gate(hosts=_GITHUB_HOSTS, base=base)
+        return url, HostPolicy(hosts=_GITHUB_HOSTS, base=base)
     base = os.environ.get("HF_ENDPOINT", "").rstrip("/")
     path = f"datasets/{pin.repository}/resolve/{pin.commit}/{quote(pin.file)}"
-    return f"{base or _HUB}/{path}", Gate(hosts=_HUB_HOSTS, base=base)
+    return f"{base or _HUB}/{path}", HostPolicy(hosts=_HUB_HOSTS, base=base)
 
 
 def fetched(
@@ -84,9 +84,12 @@ def _download(
     say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
     if pin.kind.is_package:
         return download_package(pin, folder, network, cache)
-    if pin.kind is Kind.HUB and os.environ.get("HF_HUB_OFFLINE", "") not in {"", "0"}:
+    if pin.kind is ArchiveKind.HUB and os.environ.get("HF_HUB_OFFLINE", "") not in {
+        "",
+        "0",
+    }:
         raise Unavailable("HF_HUB_OFFLINE is set", pin.name, "unset it")
-    url, gate = address(pin)
+    url, policy = address(pin)
     file = folder / pin.file_names[0]
-    network.download(url, file, gate, say)
+    network.download(url, file, policy, say)
     return file

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from curation.download.acquire import Acquired, FetchSettings, acquire, load_pins
-from curation.download.allowed_hosts import Gate
+from curation.download.allowed_hosts import HostPolicy
 from curation.download.cache import Cache
 from curation.download.http import FetchLimits, Network
 from curation.download.packs import open_pack, write_pack
@@ -63,7 +63,7 @@ class Hunt:
     #: Seconds between two questions to one host.
     pause: float = 0.2
     #: In place of the hosts that the catalogue lists; for tests.
-    gate: Gate | None = None
+    policy: HostPolicy | None = None
 
 
 def fetch_live(
@@ -151,7 +151,7 @@ def _ask_all(
     hunt: Hunt, catalogue: list[str], shelf: _Shelf, advance: Callable[[int], None]
 ) -> dict[str, str]:
     """Fill the shelf; return address to reason for what is not to be had."""
-    gate = hunt.gate or Gate(
+    policy = hunt.policy or HostPolicy(
         hosts=frozenset(urlsplit(each).hostname or "" for each in catalogue)
     )
     by_host: dict[str, list[str]] = defaultdict(list)
@@ -165,7 +165,7 @@ def _ask_all(
             if stop.is_set():
                 return
             if not shelf.holds(url):
-                why = _ask(hunt.network, url, shelf, gate)
+                why = _ask(hunt.network, url, shelf, policy)
                 if why:
                     failures[url] = why
                 time.sleep(hunt.pause)
@@ -180,12 +180,12 @@ def _ask_all(
     return failures
 
 
-def _ask(network: Network, url: str, shelf: _Shelf, gate: Gate) -> str:
+def _ask(network: Network, url: str, shelf: _Shelf, policy: HostPolicy) -> str:
     """Put one address's content on the shelf, or return why not."""
     place = shelf.place(url)
     arriving = place.with_name(f".{place.name}")
     try:
-        network.download(url, arriving, gate, lambda _message: None)
+        network.download(url, arriving, policy, lambda _message: None)
         expected = shelf.locked.get(url)
         found = _sha256(arriving)
         if expected not in {None, found}:

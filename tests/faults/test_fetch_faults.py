@@ -17,7 +17,7 @@ from curation.download.acquire import (
     UnavailableArchive,
     acquire,
 )
-from curation.download.allowed_hosts import Gate
+from curation.download.allowed_hosts import HostPolicy
 from curation.download.http import Network
 from curation.system.errors import (
     BadArchive,
@@ -273,9 +273,9 @@ def test_f4_a_name_that_never_resolves_is_given_up(tmp_path: Path) -> None:
         return []
 
     network = Network(limits=replace(HASTY, connect=0.1), resolve=hangs)
-    gate = Gate(hosts=frozenset({"things.example"}))
+    policy = HostPolicy(hosts=frozenset({"things.example"}))
     with pytest.raises(Unavailable, match="does not answer"):
-        network.download("https://things.example/x", tmp_path / "x", gate, print)
+        network.download("https://things.example/x", tmp_path / "x", policy, print)
     hung.set()
 
 

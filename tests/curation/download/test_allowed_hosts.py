@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from curation.download.allowed_hosts import Gate, host_of, shown
+from curation.download.allowed_hosts import HostPolicy, host_of, shown
 from curation.system.errors import Unavailable
 
-GATE = Gate(hosts=frozenset({"things.example", ".cdn.example"}))
+GATE = HostPolicy(hosts=frozenset({"things.example", ".cdn.example"}))
 PUBLIC = ["93.184.216.34"]
 
 
@@ -17,8 +17,8 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def _check(gate: Gate, url: str, *addresses: str) -> None:
-    gate.check(url, lambda _host, _port: addresses or PUBLIC)
+def _check(policy: HostPolicy, url: str, *addresses: str) -> None:
+    policy.check(url, lambda _host, _port: addresses or PUBLIC)
 
 
 @pytest.mark.parametrize(
@@ -89,26 +89,26 @@ def test_a_listed_name_of_a_private_machine_is_refused(address: str) -> None:
 
 def test_the_users_own_base_may_be_private() -> None:
     """A company's mirror stands on its own network; only TLS stays required."""
-    gate = Gate(hosts=frozenset(), base="https://mirror.corp:8443/github")
-    _check(gate, "https://mirror.corp:8443/github/x", "10.0.0.7")
+    policy = HostPolicy(hosts=frozenset(), base="https://mirror.corp:8443/github")
+    _check(policy, "https://mirror.corp:8443/github/x", "10.0.0.7")
     for url in ("https://mirror.corp/x", "http://mirror.corp:8443/x"):
         with pytest.raises(Unavailable, match="not asked"):
-            _check(gate, url, "10.0.0.7")
+            _check(policy, url, "10.0.0.7")
 
 
 def test_not_even_the_users_base_may_be_a_metadata_service() -> None:
     """No mirror lives there."""
-    gate = Gate(hosts=frozenset(), base="https://mirror.corp")
+    policy = HostPolicy(hosts=frozenset(), base="https://mirror.corp")
     with pytest.raises(Unavailable, match="metadata"):
-        _check(gate, "https://mirror.corp/x", "169.254.169.254")
+        _check(policy, "https://mirror.corp/x", "169.254.169.254")
 
 
 def test_only_a_loopback_base_may_do_without_tls() -> None:
     """And only for itself: another port of the machine is another host."""
-    gate = Gate(hosts=frozenset(), base="http://127.0.0.1:8000")
-    _check(gate, "http://127.0.0.1:8000/x", "127.0.0.1")
+    policy = HostPolicy(hosts=frozenset(), base="http://127.0.0.1:8000")
+    _check(policy, "http://127.0.0.1:8000/x", "127.0.0.1")
     with pytest.raises(Unavailable, match="not asked"):
-        _check(gate, "http://127.0.0.1:8001/x", "127.0.0.1")
+        _check(policy, "http://127.0.0.1:8001/x", "127.0.0.1")
 
 
 def test_behind_a_proxy_the_proxy_resolves(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.pins import Kind, load_pins
+from curation.download.pins import ArchiveKind, load_pins
 from curation.sources.registry import sources
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.package_data import raw_folder
@@ -37,7 +37,7 @@ def test_every_pin_is_exact() -> None:
     for pin in (*load_pins().values(), *suite.values()):
         assert re.fullmatch(r"[0-9a-f]{40}|[0-9][0-9.b]*", pin.commit), pin.name
         assert re.fullmatch(r"[0-9a-f]{64}", pin.digest)
-        assert bool(pin.sha256) == (pin.kind is not Kind.GITHUB)
+        assert bool(pin.sha256) == (pin.kind is not ArchiveKind.GITHUB)
         assert pin.licence
         assert pin.file_licence
         assert pin.attribution
@@ -76,6 +76,8 @@ def test_the_names_in_a_mirror_are_those_of_the_publisher() -> None:
         (GOOD + "colour = 1\n", "colour"),
         (GOOD.replace('commit = "c"\n', ""), "commit"),
         (TABLE.format(digest="12"), "digest"),
+        (GOOD.replace('kind = "github"', 'kind = "zip"'), "kind"),
+        (GOOD.replace('commit = "c"', "commit = 1"), "commit"),
     ],
 )
 def test_a_wrong_file_of_pins_is_named(text: str, why: str, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from msgspec import structs
 
 import curation.sources.schemastore_live
 from curation.download.acquire import Acquired, FetchSettings, acquire
-from curation.download.allowed_hosts import Gate
+from curation.download.allowed_hosts import HostPolicy
 from curation.download.http import Network
 from curation.download.packs import open_pack
 from curation.download.path_patterns import Selection
@@ -86,7 +86,7 @@ def hunt(
         lock=tmp_path / "lock.json",
         network=Network(limits=HASTY),
         pause=0.0,
-        gate=Gate(hosts=frozenset(), base=server.base),
+        policy=HostPolicy(hosts=frozenset(), base=server.base),
     )
 
 
@@ -234,7 +234,7 @@ def test_the_usual_gate_lets_only_the_catalogues_hosts_through(
     hunt: Hunt, server: Server
 ) -> None:
     """Here they are all on loopback without TLS, so none is asked."""
-    lock = fetch_live(replace(hunt, gate=None), print)
+    lock = fetch_live(replace(hunt, policy=None), print)
     assert lock.schemas == ()
     assert len(lock.failures) == 5
     assert server.asked == []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download.http import Network
 from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.commands.engines import _agreed
 from evaluation.setup.engine_files import (
@@ -219,14 +220,14 @@ class TestSize:
     def test_is_what_the_server_says(self, httpserver: HTTPServer) -> None:
         """The length of a file is asked for without its content."""
         httpserver.expect_request("/a.whl").respond_with_data(b"x" * 1234)
-        assert _size(httpserver.url_for("/a.whl")) == 1234
+        assert _size(httpserver.url_for("/a.whl"), Network()) == 1234
 
     def test_is_unknown_where_nobody_says(self, httpserver: HTTPServer) -> None:
         """An error, or an address that is none, is no size."""
         httpserver.expect_request("/b.whl").respond_with_data(b"", status=403)
-        assert _size(httpserver.url_for("/b.whl")) is None
-        assert _size("file:///nonexistent/c.whl") is None
-        assert _size("http://[") is None
+        assert _size(httpserver.url_for("/b.whl"), Network()) is None
+        assert _size("file:///nonexistent/c.whl", Network()) is None
+        assert _size("http://[", Network()) is None
 
 
 @pytest.mark.slow
