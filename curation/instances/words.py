@@ -28,5 +28,5 @@ WORDS: Final = split(
     tunnel valley velvet village violet walnut water willow window winter yellow zinc
     """
 )
-#: Words with letters beyond ASCII, for text that anyone may write.
+#: Words with letters beyond ASCII, for free text.
 ACCENTED: Final = ("café", "naïve", "jalapeño", "Zürich", "façade", "smörgåsbord")

@@ -104,7 +104,11 @@ class InstanceStep:
         self._wall_seconds = 0.0
 
     def work(self, *, jobs: int, progress: Callable[[int], None]) -> None:
-        """Make what is not there yet; `progress` is told how many more are done.
+        """Make the batches that are not finished yet.
+
+        Args:
+            jobs: Worker processes.
+            progress: Called with the number of schemas done since the last call.
 
         Raises:
             WorkerDidNotStart: a worker cannot be started.

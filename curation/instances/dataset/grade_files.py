@@ -37,10 +37,10 @@ _BATCH = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenInstance:
-    """One instance that somebody made, with what they say of it."""
+    """An instance that was not made here, with its label."""
 
     text: str
-    #: None where nothing is said.
+    #: The label: whether the schema is said to accept it; None without a label.
     valid: bool | None
     description: str = ""
 
@@ -52,7 +52,7 @@ class SchemaToGrade:
     config: str
     unique_id: str
     schema: str
-    #: Empty: to be decided.
+    #: Name of its dialect; empty where it is still to be decided.
     dialect: str = ""
     given: list[GivenInstance] = field(default_factory=list)
 
@@ -73,7 +73,7 @@ class GradedSchema:
 
 
 def read_schemas_to_grade(path: Path, records: Records) -> list[SchemaToGrade]:
-    """Return what a file or a folder asks, schema by schema.
+    """Return the schemas of a file or a folder, each with the instances to grade.
 
     Raises:
         NoInput: it cannot be read, or names a record that the build does not have.
@@ -171,17 +171,24 @@ def _schema_of(
 
 
 def grade_all(
-    questions: Sequence[SchemaToGrade],
+    schemas: Sequence[SchemaToGrade],
     *,
     jobs: int,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> list[GradedSchema]:
-    """Return the grades of all instances, schema by schema, in the given order."""
-    starts = range(0, len(questions), _BATCH)
-    batches = [questions[start : start + _BATCH] for start in starts]
+    """Return the grades of all instances, schema by schema, in the given order.
+
+    Args:
+        schemas: What is to be graded.
+        jobs: Worker processes.
+        progress: Called with the number of schemas graded since the last call.
+    """
+    starts = range(0, len(schemas), _BATCH)
+    batches = [schemas[start : start + _BATCH] for start in starts]
     answers: dict[int, list[GradedSchema]] = {}
     with Pool(program(), jobs=jobs, limits=limits()) as pool:
-        for result in pool.run_batches([_unit(q) for q in batch] for batch in batches):
+        units = ([_unit(schema) for schema in batch] for batch in batches)
+        for result in pool.run_batches(units):
             answers[result.index] = [
                 GradedSchema(asked=asked, graded=_graded(outcome))
                 for asked, outcome in zip(
@@ -234,7 +241,7 @@ class GradingFigures:
 
 
 def count_grades(schemas: Sequence[GradedSchema]) -> GradingFigures:
-    """Count what was graded."""
+    """Return the figures of graded schemas."""
     count: Counter[str] = Counter()
     for schema in schemas:
         count["unusable"] += bool(schema.graded.error)

@@ -205,7 +205,7 @@ def write_files(
     folder: Path,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> int:
-    """Write files into a folder; returns how many. `progress` is told of each.
+    """Write files into a folder; return how many. `progress` is called after each.
 
     Raises:
         CannotCreate: a file cannot be written.

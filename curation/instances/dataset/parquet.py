@@ -104,7 +104,7 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
     """Return the row of a record."""
     task, result = record.task, record.result
     witnesses = [row for row in result.instances if row.kind != InstanceKind.NEAR_MISS]
-    judged = [row for row in result.instances if _other(row) is not None]
+    judged = [row for row in result.instances if _python_verdict(row) is not None]
     covered = result.coverage
     return InstanceLedgerRow(
         config=task.config,
@@ -114,10 +114,10 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
         reason=result.reason,
         detail=result.detail,
         witnesses=len(witnesses),
-        agreed=sum(row.valid and _other(row) is True for row in witnesses),
+        agreed=sum(row.valid and _python_verdict(row) is True for row in witnesses),
         near_misses=len(result.instances) - len(witnesses),
         judged_by_both=len(judged),
-        disputed=sum(_other(row) != row.valid for row in judged),
+        disputed=sum(_python_verdict(row) != row.valid for row in judged),
         pairs=None if covered is None else covered.pairs,
         pairs_covered=None if covered is None else covered.covered,
         pairs_implied=None if covered is None else covered.implied,
@@ -129,17 +129,17 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
     )
 
 
-def _other(instance: InstanceRow) -> bool | None:
+def _python_verdict(instance: InstanceRow) -> bool | None:
     """Return jsonschema's verdict with formats on; None where it has none."""
-    said: bool | None = json.loads(instance.verdicts)["jsonschema"][0]
-    return said
+    verdict: bool | None = json.loads(instance.verdicts)["jsonschema"][0]
+    return verdict
 
 
 def disagreements(record: RecordInstances) -> Iterator[Disagreement]:
     """Yield the record's instances on which the two validators differ."""
     task = record.task
     for row in record.result.instances:
-        other = _other(row)
+        other = _python_verdict(row)
         if other not in (None, row.valid):
             yield Disagreement(
                 config=task.config,

@@ -1,4 +1,4 @@
-"""The worker process of instances: it makes them, or grades someone else's.
+"""The worker process of instances: it makes them, or grades given ones.
 
 Run by path (`curation.workers.pool`); a unit is an `InstanceUnit`.
 """

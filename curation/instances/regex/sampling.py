@@ -1,7 +1,7 @@
 """Strings made from the tree of a pattern, part by part.
 
-What is made of a `plain` tree matches by construction; assertions and what a
-back-reference repeats are left to whoever verifies.
+What is made of a `plain` tree matches by construction. Assertions, and what a
+back-reference repeats, are ignored here: the caller verifies the string.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def build_array(
 ) -> Json | Nothing:
     """Return an array that meets a conjunction, or NOTHING."""
     if conjunction.min_items > MOST_ITEMS:
-        return builder.note(
+        return builder.record_obstacle(
             Obstacle.TOO_LARGE, f"{conjunction.min_items} items are required"
         )
     return _ArrayBuilder(builder, conjunction, context).run()
@@ -52,7 +52,7 @@ class _ArrayBuilder:
             int(conjunction.min_items), len(self.needed), 2 * conjunction.duplicate
         )
         count = self._count(least)
-        start = self.builder.made
+        start = self.builder.values_made
         index = 0
         while index < count:
             if (
@@ -62,7 +62,7 @@ class _ArrayBuilder:
             ):
                 self._repeat(least)
                 break
-            spent = self.builder.made - start
+            spent = self.builder.values_made - start
             share = (self.context.allowance - spent) / (count - index) - 1
             if not self._add(index, max(share, 0)):
                 break
@@ -86,7 +86,7 @@ class _ArrayBuilder:
             count = wanted
         if conjunction.max_items is not None:
             count = min(count, int(conjunction.max_items))
-        if (*self.context.path, "*") in builder.trouble:
+        if (*self.context.path, "*") in builder.refused_paths:
             count = least
         return max(count, least) if conjunction.max_items is None else count
 
@@ -105,7 +105,7 @@ class _ArrayBuilder:
                 break
         if found is NOTHING:
             return False
-        self._count_needs(found)
+        self._drop_met_needs(found)
         self.items.append(found)
         if self.conjunction.unique:
             self.seen.add(identity(found))
@@ -122,7 +122,7 @@ class _ArrayBuilder:
             return [refused]
         return [(self.needed[0],), refused]
 
-    def _count_needs(self, value: Json) -> None:
+    def _drop_met_needs(self, value: Json) -> None:
         accepts = self.builder.compiled.accepts
         for location in dict.fromkeys(self.needed):
             if accepts(location, value):

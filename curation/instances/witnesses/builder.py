@@ -48,7 +48,7 @@ class WitnessBuilder(ValueBuilder):
         Raises:
             ExhaustedError: the budget is spent.
         """
-        context = (context or BuildContext()).inside(goals)
+        context = (context or BuildContext()).for_goals(goals)
         self.spend()
         if len(context.path) > DEEPEST:
             return self._too_deep(goals, context)
@@ -57,12 +57,14 @@ class WitnessBuilder(ValueBuilder):
             if found is NOTHING:
                 return found
             if not context.avoid or identity(found) not in context.avoid:
-                self.made += 1
+                self.values_made += 1
                 return found
             # What is optional may differ where what is required does not.
             more = max(context.allowance, redraw)
             context = context._replace(allowance=more, vary=True)
-        return self.note(Obstacle.CONTRADICTION, "no element unlike the others")
+        return self.record_obstacle(
+            Obstacle.CONTRADICTION, "no element unlike the others"
+        )
 
     def _too_deep(self, goals: Goals, context: BuildContext) -> Nothing:
         places = [goal for goal in goals if isinstance(goal, SchemaLocation)]
@@ -70,7 +72,7 @@ class WitnessBuilder(ValueBuilder):
             math.isinf(minimal_depth(self.compiled, location)) for location in places
         )
         obstacle = Obstacle.ENDLESS if endless else Obstacle.TOO_LARGE
-        return self.note(
+        return self.record_obstacle(
             obstacle, f"deeper than {DEEPEST}: {'/'.join(context.path[:8])}"
         )
 
@@ -100,7 +102,7 @@ class WitnessBuilder(ValueBuilder):
             is_new = not context.avoid or identity(value) not in context.avoid
             if is_new and self._passes(conjunction, value):
                 yield value
-        self.note(Obstacle.CONTRADICTION, "no value of an enum is left")
+        self.record_obstacle(Obstacle.CONTRADICTION, "no value of an enum is left")
 
     def _passes(self, conjunction: Conjunction, value: Json) -> bool:
         """Ask the validator about values that `admits` sees from outside only."""
@@ -115,7 +117,7 @@ class WitnessBuilder(ValueBuilder):
         Objects and arrays only where anything may stand: `full` wants them whole.
         """
         given: list[Json] = admitted_examples(conjunction)
-        if not given or context.path in self.trouble:
+        if not given or context.path in self.refused_paths:
             return NOTHING
         if self.varies(context):
             if self.rng.random() > _GIVEN:
@@ -132,7 +134,7 @@ class WitnessBuilder(ValueBuilder):
 
     def _types(self, conjunction: Conjunction, context: BuildContext) -> Sequence[str]:
         types = likely_types(conjunction)
-        if context.ends and len(types) > 1:
+        if context.scalars_first and len(types) > 1:
             return sorted(types, key=_CONTAINERS.__contains__)
         if len(types) == 1 or not self.varies(context):
             return types

@@ -76,7 +76,7 @@ class _BranchSearch:
         )
         why = contradiction(self.builder.compiled, conjunction)
         if why:
-            return self.builder.note(Obstacle.CONTRADICTION, why)
+            return self.builder.record_obstacle(Obstacle.CONTRADICTION, why)
         choice = next(
             (choice for choice in conjunction.choices if choice not in picked), None
         )
@@ -136,7 +136,7 @@ class _BranchSearch:
             if not (conjunction.risky or conjunction.negations or conjunction.excluded):
                 return NOTHING
             context = context._replace(vary=True)
-        return self.builder.note(Obstacle.CONTRADICTION, _where(conjunction))
+        return self.builder.record_obstacle(Obstacle.CONTRADICTION, _where(conjunction))
 
     def _amendments(self, conjunction: Conjunction, value: Json) -> list[Goals] | None:
         """Return goals of which one may mend the value; None if nothing is wrong."""

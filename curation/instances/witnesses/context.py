@@ -1,4 +1,4 @@
-"""What every part of the search for a value shares: its place, its state, its end."""
+"""What all parts of the search for a value share: where it is made, and the state."""
 
 from __future__ import annotations
 
@@ -40,43 +40,45 @@ class ExhaustedError(Exception):
 
 
 class BuildContext(NamedTuple):
-    """Where in the instance a value is made, and how much there may be of it."""
+    """Where in the instance a value is made, and how large it may become."""
 
-    #: Reference tokens of the place in the instance.
+    #: Reference tokens of the value in the instance.
     path: tuple[str, ...] = ()
-    #: Values that may still be made below; below 1 only what is required is.
+    #: How many values may still be made inside of it; below 1, only required ones.
     allowance: float = 0
     #: The nearest property name above, a hint for realistic values.
     name: str = ""
     #: Identities that the value must not have.
     avoid: AbstractSet[bytes] = frozenset()
-    #: Draw at random whatever the kind.
+    #: Draw at random, also where the kind of witness does not ask for it.
     vary: bool = False
-    #: Goals of the values around it, innermost last.
-    trail: tuple[Goals, ...] = ()
-    #: Whether what can end here should: scalars before objects and arrays.
-    ends: bool = False
+    #: Goals of the values that it stands in, innermost last.
+    ancestors: tuple[Goals, ...] = ()
+    #: Try scalars before objects and arrays, so that the nesting ends.
+    scalars_first: bool = False
 
-    def inside(self, goals: Goals) -> BuildContext:
-        """Return the context once it is known what the value must meet.
+    def for_goals(self, goals: Goals) -> BuildContext:
+        """Return the context of a value that must meet these goals.
 
-        What recurs, and what is deep, is made as small as can be.
+        Values that recur, or stand deep, are made as small as possible.
         """
-        small = len(self.path) >= _DEEP or self.trail.count(goals) >= _RECURRENCES
+        small = len(self.path) >= _DEEP or self.ancestors.count(goals) >= _RECURRENCES
         return BuildContext(
             self.path,
             0 if small else self.allowance,
             self.name,
             self.avoid,
             self.vary,
-            (*self.trail, goals),
+            (*self.ancestors, goals),
             small,
         )
 
     def member(self, name: str, allowance: float) -> BuildContext:
         """Return the context of a property."""
         path = (*self.path, name)
-        return BuildContext(path=path, allowance=allowance, name=name, trail=self.trail)
+        return BuildContext(
+            path=path, allowance=allowance, name=name, ancestors=self.ancestors
+        )
 
     def element(
         self, index: int, allowance: float, avoid: AbstractSet[bytes]
@@ -87,43 +89,48 @@ class BuildContext(NamedTuple):
             allowance=allowance,
             name=self.name,
             avoid=avoid,
-            trail=self.trail,
+            ancestors=self.ancestors,
         )
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ValueBuilder(ABC):
-    """One search for one value; `steps` counts down."""
+    """The state of one search for one value, and what builds the values inside it.
+
+    Objects, arrays and choices call `value` and `candidates` for what stands below
+    them; `WitnessBuilder` implements both.
+    """
 
     compiled: CompiledSchema
     rng: random.Random
     kind: InstanceKind
+    #: Steps that are left.
     steps: int
     #: Values made so far.
-    made: int = 0
-    #: Paths that the validator complained about, and how often.
-    trouble: dict[tuple[str, ...], int] = field(default_factory=dict)
+    values_made: int = 0
+    #: Paths of the values that the validator has refused, and how often.
+    refused_paths: dict[tuple[str, ...], int] = field(default_factory=dict)
     obstacles: dict[Obstacle, str] = field(default_factory=dict)
-    #: Path to what draws the scalar there anew, of those that stand for themselves.
-    leaves: dict[tuple[str, ...], Callable[[], Json | Nothing]] = field(
+    #: For paths of scalars that no other value depends on: what draws one anew.
+    redraws: dict[tuple[str, ...], Callable[[], Json | Nothing]] = field(
         default_factory=dict
     )
 
     def varies(self, context: BuildContext) -> bool:
-        """Return whether what is made there is drawn, not taken in order."""
+        """Return whether values are drawn at random here, not taken in order."""
         return (
             self.kind is InstanceKind.RANDOM
             or context.vary
-            or context.path in self.trouble
+            or context.path in self.refused_paths
         )
 
-    def note(self, obstacle: Obstacle, detail: str) -> Nothing:
-        """Remember what stood in the way; the first of each kind counts."""
+    def record_obstacle(self, obstacle: Obstacle, detail: str) -> Nothing:
+        """Remember why no value was found; the first detail of each obstacle counts."""
         self.obstacles.setdefault(obstacle, detail[:200])
         return NOTHING
 
-    def coin(self) -> bool:
-        """Return true or false, equally often."""
+    def flip_coin(self) -> bool:
+        """Return true or false, each with probability one half."""
         return self.rng.random() < 0.5  # noqa: PLR2004 - what makes it fair
 
     def spend(self, steps: int = 1) -> None:

@@ -30,7 +30,7 @@ def build_object(
     """Return an object that meets a conjunction, or NOTHING."""
     if conjunction.min_properties > MOST_PROPERTIES:
         detail = f"{conjunction.min_properties} properties are required"
-        return builder.note(Obstacle.TOO_LARGE, detail)
+        return builder.record_obstacle(Obstacle.TOO_LARGE, detail)
     return _ObjectBuilder(builder, conjunction, context).run()
 
 
@@ -44,12 +44,12 @@ class _ObjectBuilder:
         self.declared = _declared(conjunction)
 
     def run(self) -> Json | Nothing:
-        start = self.builder.made
+        start = self.builder.values_made
         required = list(self.conjunction.required)
         optional = self._optional()
         count = len(required) + len(optional)
         for index, name in enumerate([*required, *optional]):
-            spent = self.builder.made - start
+            spent = self.builder.values_made - start
             share = (self.context.allowance - spent) / (count - index) - 1
             if not self._add(name, max(share, 0)) and name in self.conjunction.required:
                 return NOTHING
@@ -57,7 +57,7 @@ class _ObjectBuilder:
             if not self._add_named(goals):
                 return NOTHING
         if self.context.allowance >= 1:
-            self._decorate()
+            self._add_what_is_open()
         if not self._fill():
             return NOTHING
         return self._ordered()
@@ -69,8 +69,10 @@ class _ObjectBuilder:
             return []
         names = [name for name in self.declared if name not in conjunction.required]
         if builder.varies(context):
-            names = [name for name in names if builder.coin()]
-        names = [name for name in names if (*context.path, name) not in builder.trouble]
+            names = [name for name in names if builder.flip_coin()]
+        names = [
+            name for name in names if (*context.path, name) not in builder.refused_paths
+        ]
         if context.path:
             names = names[: int(context.allowance)]
         return names[: self._room(len(conjunction.required))]
@@ -103,10 +105,10 @@ class _ObjectBuilder:
             return None
         return goals
 
-    def _decorate(self) -> None:
+    def _add_what_is_open(self) -> None:
         """Add a property for what is open: patterns, additional properties."""
         builder = self.builder
-        if builder.kind is InstanceKind.RANDOM and builder.coin():
+        if builder.kind is InstanceKind.RANDOM and builder.flip_coin():
             return
         for pattern in _patterns(self.conjunction):
             if self._room(len(self.members)) > 0:
@@ -129,7 +131,7 @@ class _ObjectBuilder:
         return len(self.members) >= least
 
     def _add_new(self, pattern: str) -> bool:
-        """Add a property that no one declares."""
+        """Add a property whose name is not declared."""
         for draw in range(_DRAWS):
             name = self._new_name(pattern, draw)
             if name is None:
@@ -180,7 +182,9 @@ class _ObjectBuilder:
             constraints = strings.StringConstraints(patterns=tuple(patterns))
         found = strings.make_string(constraints, self.builder.rng)
         if found is None:
-            self.builder.note(Obstacle.PATTERN, f"property name {constraints}")
+            self.builder.record_obstacle(
+                Obstacle.PATTERN, f"property name {constraints}"
+            )
         return found
 
     def _ordered(self) -> dict[str, Json]:

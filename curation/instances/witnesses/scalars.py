@@ -39,11 +39,13 @@ def build_scalar(
         new = not context.avoid or identity(found) not in context.avoid
         if new and not (watched and not admits(conjunction, found)):
             if not watched and not context.avoid and kind in _DRAWN:
-                builder.leaves[context.path] = partial(
+                builder.redraws[context.path] = partial(
                     _draw, builder, conjunction, kind, context.name, 0
                 )
             return found
-    return builder.note(Obstacle.CONTRADICTION, f"no {kind} unlike the others")
+    return builder.record_obstacle(
+        Obstacle.CONTRADICTION, f"no {kind} unlike the others"
+    )
 
 
 def _draw(
@@ -52,7 +54,7 @@ def _draw(
     if kind == "string":
         return _string(builder, conjunction.string(name=name))
     if kind == "boolean":
-        return builder.coin()
+        return builder.flip_coin()
     if kind == "null":
         return None
     number = conjunction.number(integer=kind == "integer", name=name)
@@ -61,7 +63,7 @@ def _draw(
         number = replace(number, minimum=builder.rng.randint(0, 10**redraw))
     found = numbers.make_number(number, builder.rng)
     if found is None:
-        return builder.note(Obstacle.CONTRADICTION, str(number))
+        return builder.record_obstacle(Obstacle.CONTRADICTION, str(number))
     if isinstance(found, int) and "integer" not in conjunction.types:
         return found + 0.5
     for factor in conjunction.not_multiples:
@@ -75,8 +77,8 @@ def _string(
 ) -> Json | Nothing:
     if constraints.min_length > LONGEST:
         detail = f"{constraints.min_length} characters are required"
-        return builder.note(Obstacle.TOO_LARGE, detail)
+        return builder.record_obstacle(Obstacle.TOO_LARGE, detail)
     text = strings.make_string(constraints, builder.rng)
     if text is None:
-        return builder.note(Obstacle.PATTERN, str(constraints))
+        return builder.record_obstacle(Obstacle.PATTERN, str(constraints))
     return text

@@ -49,7 +49,7 @@ _PLENTY = Budget()
 _FAILURES = 4
 #: How often a streamed value is varied before the next search.
 _VARIANTS = 12
-#: Which obstacle is told where several were met.
+#: Which obstacle is reported where several were met: the first of these.
 _ORDER = (
     Obstacle.TOO_LARGE,
     Obstacle.EXHAUSTED,
@@ -63,7 +63,19 @@ _ORDER = (
 def find_witnesses(
     compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
 ) -> Witnesses:
-    """Return distinct values that jsonschema-rs accepts, or what stood in the way."""
+    """Return distinct values that jsonschema-rs accepts, or why none was found.
+
+    Args:
+        compiled: The schema.
+        seed: With the schema's content, it decides every draw.
+        budget: How many witnesses are looked for, and how long.
+
+    Example:
+        >>> from curation.instances.constraints.compiled_schema import CompiledSchema
+        >>> compiled = CompiledSchema.from_json({"const": 1}, "2020-12")
+        >>> [witness.value for witness in find_witnesses(compiled).found]
+        [1]
+    """
     try:
         compiled.validator  # noqa: B018 - compiled here, so that a fault shows
     except ValueError as error:
@@ -95,11 +107,10 @@ def find_witnesses(
 def stream(
     compiled: CompiledSchema, seed: int = 0, budget: Budget = _PLENTY
 ) -> Iterator[Json]:
-    """Yield values without end: first small, then full, then drawn.
+    """Yield values without end: first a small one, then a full one, then drawn ones.
 
-    What a search makes is not judged; each is followed by variants of it, which are.
-
-    Ends where the search finds nothing several times in a row.
+    What a search makes is not validated. It is followed by variants with one scalar
+    drawn anew, which are. The stream ends where several searches in a row find nothing.
     """
     rng = random.Random(_digest(compiled, seed))  # noqa: S311 - no secret
     plan = chain(
@@ -131,7 +142,7 @@ def _variants(
     Much cheaper than a new search, and what is wrong elsewhere (a scalar that an
     `if` or a `oneOf` looks at) the validator says.
     """
-    leaves = [leaf for leaf in builder.leaves.items() if _is_scalar_at(value, leaf[0])]
+    leaves = [leaf for leaf in builder.redraws.items() if _is_scalar_at(value, leaf[0])]
     if not leaves:
         return
     for _ in range(_VARIANTS):
@@ -173,7 +184,7 @@ class _WitnessSearch:
     ) -> None:
         self.compiled, self.rng, self.kind = compiled, rng, kind
         self.context, self.repairs = BuildContext(allowance=allowance), repairs
-        self.trouble: dict[tuple[str, ...], int] = {}
+        self.refused_paths: dict[tuple[str, ...], int] = {}
         self.obstacles: dict[Obstacle, str] = {}
 
     def run(self, steps: int) -> Json | Nothing:
@@ -185,13 +196,13 @@ class _WitnessSearch:
                 rng=self.rng,
                 kind=self.kind,
                 steps=left,
-                trouble=self.trouble,
+                refused_paths=self.refused_paths,
             )
             value = self._make(builder, steps)
             self.obstacles = {**builder.obstacles, **self.obstacles}
             if value is NOTHING or self.compiled.is_valid(value):
                 return value
-            self._complain(value)
+            self._note_refusals(value)
             left = builder.steps
         return NOTHING
 
@@ -199,14 +210,14 @@ class _WitnessSearch:
         try:
             return builder.value((self.compiled.root,), self.context)
         except (ExhaustedError, RecursionError):
-            return builder.note(Obstacle.EXHAUSTED, f"{steps} steps")
+            return builder.record_obstacle(Obstacle.EXHAUSTED, f"{steps} steps")
 
-    def _complain(self, value: Json) -> None:
+    def _note_refusals(self, value: Json) -> None:
         """Remember where the validator found fault."""
         errors = self.compiled.errors(value)
         for error in errors:
             path = tokens_of(error.instance_pointer)
-            self.trouble[path] = self.trouble.get(path, 0) + 1
+            self.refused_paths[path] = self.refused_paths.get(path, 0) + 1
         first = errors[0]
         self.obstacles[Obstacle.REFUSED] = (
             f"{first.keyword} at {first.schema_pointer or '/'} "
