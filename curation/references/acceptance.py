@@ -86,9 +86,11 @@ class AcceptedTypes:
         return _NONE.union(*parts)
 
     def _all_of(
-        self, location: SchemaLocation, places: Iterable[Tokens]
+        self, location: SchemaLocation, branches: Iterable[Tokens]
     ) -> list[frozenset[str]]:
-        return [self.of(descend(location, tokens, self._dialect)) for tokens in places]
+        return [
+            self.of(descend(location, tokens, self._dialect)) for tokens in branches
+        ]
 
     def _target(self, location: SchemaLocation) -> frozenset[str]:
         """Return what the target of `$ref` accepts; nothing is sure of another one."""

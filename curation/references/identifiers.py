@@ -21,7 +21,7 @@ _URI_REFERENCE = re.compile(
 
 
 def is_uri_reference(text: str) -> bool:
-    """Tell whether a text is a URI reference (RFC 3986 section 4.1)."""
+    """Return whether a text is a URI reference (RFC 3986 section 4.1)."""
     found = _URI_REFERENCE.fullmatch(text)
     if found is None:
         return False
@@ -30,7 +30,10 @@ def is_uri_reference(text: str) -> bool:
 
 
 def usable(identifier: str) -> str | None:
-    """Return the identifier with what a URI cannot hold escaped; None if hopeless."""
+    """Return the identifier with what a URI cannot hold escaped, or None.
+
+    None stands for an identifier that is no URI reference even so.
+    """
     if is_uri_reference(identifier):
         return identifier
     escaped = legal(identifier).replace("[", "%5B").replace("]", "%5D")

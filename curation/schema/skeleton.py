@@ -44,7 +44,7 @@ def skeleton(schema: Json, dialect: Dialect) -> Json:
     """Return the schema without `STRIPPED`, wherever they stand as keywords.
 
     A property that is named `title` stays, and so does all that is data: members
-    of `enum`, `const` and of words that the dialect does not know.
+    of `enum`, `const` and of what the dialect does not know.
     """
     return edited(schema, dialect, _strip)
 

@@ -49,7 +49,7 @@ class _Group:
 
 @lru_cache(maxsize=65_536)
 def is_prone(pattern: str) -> bool:
-    """Tell whether a pattern surely has such a repetition."""
+    """Return whether a pattern surely has such a repetition."""
     if len(pattern) > LONGEST or pattern.count("(") > _DEEPEST:
         return False
     if "(" not in pattern:
@@ -69,29 +69,29 @@ class _Reading:
         return any(self._read(piece) for piece in pieces(pattern))
 
     def _read(self, piece: str) -> bool:
-        """Take in one piece; tell whether it makes the pattern prone."""
+        """Take in one piece; return whether it makes the pattern prone."""
         if piece[0] == "(":
-            self._settle()
+            self._finish_element()
             asserts = piece[:3] in ("(?=", "(?!") or piece[:4] in ("(?<=", "(?<!")
             self._stack.append(_Group(asserts=asserts))
         elif piece == ")":
-            self._settle()
+            self._finish_element()
             if len(self._stack) > 1:
                 self._last = _element(self._stack.pop())
         elif piece == "|":
-            self._settle()
+            self._finish_element()
             group = self._stack[-1]
             group.done.append(group.current)
             group.current = _Sequence()
         elif _is_quantifier(piece):
             return self._repeat(piece)
         else:
-            self._settle()
+            self._finish_element()
             # An anchor counts as needed: what it allows once, it may not allow twice.
             self._last = (True, False)
         return False
 
-    def _settle(self) -> None:
+    def _finish_element(self) -> None:
         """Add the element just read to its alternative."""
         if self._last is not None:
             sequence = self._stack[-1].current
@@ -115,8 +115,8 @@ def _element(group: _Group) -> tuple[bool, bool]:
     if group.asserts:
         return True, False
     alternatives = group.alternatives()
-    needed = all(each.needed for each in alternatives)
-    return needed, any(each.is_one_repeat for each in alternatives)
+    needed = all(sequence.needed for sequence in alternatives)
+    return needed, any(sequence.is_one_repeat for sequence in alternatives)
 
 
 def _is_quantifier(piece: str) -> bool:

@@ -136,9 +136,9 @@ def _from_draft_03(document: Document) -> Document | Rejected:
 
 def _oldest(schema: Json, used: Usage) -> Dialect:
     """Return the draft nearest to draft-03 that fits, else draft-04."""
-    for each in DIALECTS:
-        if used.all_effective(each) and is_valid(schema, each):
-            return each
+    for dialect in DIALECTS:
+        if used.all_effective(dialect) and is_valid(schema, dialect):
+            return dialect
     return DRAFT_04
 
 
@@ -152,8 +152,8 @@ def _upgraded(document: Document) -> Document | Rejected:
     return _stated(document.changed(schema, changes), DRAFT_04, "upgraded", note)
 
 
-def _listed(words: frozenset[str]) -> str:
-    return ", ".join(sorted(words))
+def _listed(keywords: frozenset[str]) -> str:
+    return ", ".join(sorted(keywords))
 
 
 def _unswitched(document: Document) -> Document:
@@ -163,8 +163,10 @@ def _unswitched(document: Document) -> Document:
     drafts up to 07 forbid `$schema` in subschemas.
     """
     name = document.dialect
-    own = next(each for each in DIALECTS if each.name == name)
-    others = sum("$schema" in each for each in subschemas(document.schema, ANY_DIALECT))
+    own = next(dialect for dialect in DIALECTS if dialect.name == name)
+    others = sum(
+        "$schema" in subschema for subschema in subschemas(document.schema, ANY_DIALECT)
+    )
     if others <= ("$schema" in document.schema):
         return document
     changes: list[Change] = []
@@ -186,6 +188,6 @@ def _unswitched(document: Document) -> Document:
                 note=note,
             )
         )
-        return {word: each for word, each in schema.items() if word != "$schema"}
+        return {name: value for name, value in schema.items() if name != "$schema"}
 
     return document.changed(edited(document.schema, ANY_DIALECT, unsaid), changes)

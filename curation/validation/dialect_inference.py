@@ -1,14 +1,11 @@
-"""Which keywords a schema uses, and in which drafts all of them do something."""
+"""The dialect of a schema that declares none, from the keywords that it uses."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.schema.dialects import (
-    DIALECTS,
-    Dialect,
-)
+from curation.schema.dialects import DIALECTS, Dialect
 from curation.validation.metaschemas import valid_under
 
 if TYPE_CHECKING:
@@ -32,8 +29,8 @@ def inferred(schema: Json, used: Usage) -> Inferred | None:
     where none fits, the newest is taken in which the schema is valid.
     """
     names = valid_under(schema)
-    valid = [each for each in reversed(DIALECTS) if each.name in names]
-    for each in valid:
-        if used.all_effective(each):
-            return Inferred(dialect=each, mixed=False)
+    valid = [dialect for dialect in reversed(DIALECTS) if dialect.name in names]
+    for dialect in valid:
+        if used.all_effective(dialect):
+            return Inferred(dialect=dialect, mixed=False)
     return Inferred(dialect=valid[0], mixed=True) if valid else None

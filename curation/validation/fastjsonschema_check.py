@@ -1,4 +1,4 @@
-"""Does fastjsonschema compile it? Asked of every record once, and remembered.
+"""Does fastjsonschema compile a record? Asked once of each, and kept.
 
 A step of its own after deduplication, since compiling is slow and says nothing
 about a record's right to be here. The verdicts are one table by digest, which holds

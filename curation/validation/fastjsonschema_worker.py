@@ -36,7 +36,7 @@ class Refusing(Mapping[str, Callable[[str], Any]]):
         return _refuse
 
     def __contains__(self, scheme: object) -> bool:
-        """Say that the scheme is taken care of, whatever it is."""
+        """Return True: there is a handler for every scheme."""
         return True
 
     def __iter__(self) -> Iterator[str]:

@@ -93,7 +93,7 @@ def quick(schema: Json) -> Complaint | None:
     if validator.is_valid(schema):
         return None
     error = next(iter(validator.iter_errors(schema)))
-    path = pointer(tuple(str(each) for each in error.instance_path))
+    path = pointer(tuple(map(str, error.instance_path)))
     return Complaint(pointer=path, message=shortened(error.message, _SHOWN))
 
 
@@ -108,7 +108,7 @@ def slow(schema: Json) -> Complaint | None:
         try:
             _SLOW.check_schema(schema)
         except SchemaError as error:
-            path = pointer(tuple(str(each) for each in error.absolute_path))
+            path = pointer(tuple(map(str, error.absolute_path)))
             return Complaint(pointer=path, message=shortened(error.message, _SHOWN))
         except OverflowError as error:
             return Complaint(pointer="", message=str(error))
@@ -136,7 +136,7 @@ def _careful(schema: Json) -> Complaint | None:
 
 
 def is_rechecked(key: str) -> bool:
-    """Tell whether the document of this key is checked by both."""
+    """Return whether the document of this key is checked by both."""
     return int(hashlib.sha256(key.encode()).hexdigest(), 16) % _RECHECKED == 0
 
 

@@ -1,9 +1,9 @@
-r"""Regular expressions: are they ECMA-262 with the `u` flag, and can they be mended?
+r"""Regular expressions: are they ECMA-262 with the `u` flag, and can they be repaired?
 
 JSON Schema asks for ECMA-262 patterns and, since 2019-09, for Unicode ones; AJV
 compiles every pattern with `u`. Much that authors write is legal only without the
 flag, by the looser grammar of ECMA-262 annex B.1.2, which gives each such text
-one meaning. `mended` writes that meaning in the strict grammar:
+one meaning. `repaired` writes that meaning in the strict grammar:
 
 - an escaped character that is neither a syntax character nor a letter or digit is
   that character (IdentityEscape of annex B): the backslash goes. `\-`, `\_`, `\ `;
@@ -15,13 +15,13 @@ one meaning. `mended` writes that meaning in the strict grammar:
 - a look-ahead with a quantifier (QuantifiableAssertion) is the same inside `(?:)`;
 - `\0` and octal escapes that begin with 0 are that code (LegacyOctalEscapeSequence),
   `\c` with a letter that control code, `\b` in a class U+0008: written as `\x`;
-- the name of a group nobody refers to changes nothing: it goes. `(?P<` is legal
+- the name of a group that nothing refers to changes nothing: it goes. `(?P<` is legal
   only in Python and means the same.
 
 What is legal in both grammars means the same in both but outside the Basic
 Multilingual Plane, where the flag is what JSON Schema wants. An escaped letter that
 is no escape (`\A`, `\Z`, `\h`) is that letter to ECMA and something else to every
-other engine, so nobody can say what was meant: there is no repair.
+other engine, so what was meant is unknown: there is no repair.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ _PYTHON_REPETITION = re.compile(r"\{,[0-9]+\}")
 class PatternVerdict:
     """What becomes of one pattern."""
 
-    #: The pattern to use: the same, or mended; None if there is no repair.
+    #: The pattern to use: the same, or repaired; None if there is no repair.
     pattern: str | None
-    #: What is wrong with it, or why it was mended.
+    #: What is wrong with it, or why it was repaired.
     note: str = ""
 
 
@@ -96,12 +96,12 @@ def pieces(pattern: str) -> Iterator[str]:
 
 
 class _NoRepairError(Exception):
-    """A piece of a pattern whose meaning cannot be told."""
+    """A piece of a pattern whose meaning is not certain."""
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_ecma(pattern: str, flags: str = "u") -> bool:
-    """Tell whether a text is an ECMA-262 pattern under the given flags."""
+    """Return whether a text is an ECMA-262 pattern under the given flags."""
     return not _complaint(pattern, flags)
 
 
@@ -117,7 +117,7 @@ def _complaint(pattern: str, flags: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_readable(pattern: str) -> bool:
-    """Tell whether both validators' engines read a pattern.
+    """Return whether both validators' engines read a pattern.
 
     jsonschema uses Python's `re`, jsonschema-rs fancy-regex behind a translation
     from ECMA-262.
@@ -133,14 +133,19 @@ def is_readable(pattern: str) -> bool:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def judged(pattern: str) -> PatternVerdict:
-    """Return the pattern as it is, mended, or the reason why it cannot be kept."""
+def pattern_verdict(pattern: str) -> PatternVerdict:
+    r"""Return the pattern as it is, repaired, or the reason why it cannot be kept.
+
+    Example:
+        >>> print(pattern_verdict(r"a\_b").pattern)
+        a_b
+    """
     if len(pattern) > LONGEST:
         return PatternVerdict(pattern=None, note=f"longer than {LONGEST} characters")
     strict = is_ecma(pattern)
     if strict and is_readable(pattern):
         return PatternVerdict(pattern=pattern)
-    result = mended(pattern)
+    result = repaired(pattern)
     if result is not None and (not strict or is_readable(result)):
         note = "the same in the strict grammar" if not strict else "a plainer spelling"
         return PatternVerdict(pattern=result, note=note)
@@ -149,7 +154,7 @@ def judged(pattern: str) -> PatternVerdict:
     return PatternVerdict(pattern=None, note=_complaint(pattern, "u"))
 
 
-def mended(pattern: str) -> str | None:
+def repaired(pattern: str) -> str | None:
     """Return a pattern of the same meaning in the strict grammar, or None.
 
     The proof of each step is in the module's description. A text that is no

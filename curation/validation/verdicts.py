@@ -55,7 +55,7 @@ class _Resolved(Protocol):
 _LIBRARY_FAILS = (AttributeError, TypeError)
 #: Longest text kept of an error.
 _SHOWN = 300
-#: A reference that stays in the resource where it stands, whatever its base.
+#: A reference that stays in the resource where it stands, under every base.
 _POINTER = re.compile(r"#(?:/|$)")
 _SPACE = re.compile(r"\s+")
 
@@ -111,7 +111,7 @@ def python_verdict(
 
     Args:
         schema: What is judged.
-        dialect: The dialect that it is read in, whatever its `$schema` says.
+        dialect: The dialect that it is read in, even if its `$schema` says another.
         thorough: Run jsonschema's own `check_schema`. Otherwise the schema must be
             known to be valid (`curation.validation.metaschemas`).
         follow: Look for every reference. Otherwise it must be known to hold none.

@@ -34,7 +34,7 @@ from curation.instances.regex.syntax_tree import (
     safe_length,
     sequence,
 )
-from curation.validation.regex_repair import LONGEST, is_ecma, mended
+from curation.validation.regex_repair import LONGEST, is_ecma, repaired
 
 #: Groups within groups.
 _DEEPEST = 60
@@ -95,7 +95,7 @@ def strict_text(pattern: str) -> str | None:
     """Return a pattern of the same meaning that is valid under the flag `u`."""
     if len(pattern) > LONGEST:
         return None
-    return pattern if is_ecma(pattern) else mended(pattern)
+    return pattern if is_ecma(pattern) else repaired(pattern)
 
 
 @dataclass(slots=True)

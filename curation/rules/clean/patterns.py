@@ -14,7 +14,7 @@ from curation.references.library import NoLibrary
 from curation.references.reachable import leaves_the_subschemas, taking_part
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschemas
-from curation.validation.regex_repair import judged
+from curation.validation.regex_repair import pattern_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ _SHOWN = 120
 
 
 def apply(document: Document, _context: Context) -> Document | Rejected:
-    """Mend the patterns that can be mended; reject the document otherwise."""
+    """Repair the patterns that can be repaired; reject the document otherwise."""
     dialect = BY_NAME[document.dialect or "2020-12"]
     if not _concerned(document.schema, dialect):
         return document
@@ -40,7 +40,7 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     changes: list[Change] = []
     for tokens, schema in taking_part(document.schema, dialect):
         for path, pattern in _patterns(schema):
-            verdict = judged(pattern)
+            verdict = pattern_verdict(pattern)
             if verdict.pattern is None:
                 shown = f"{pattern[:_SHOWN]!r} is no ECMA-262 pattern: {verdict.note}"
                 return _rejected(tokens + path, shown)
@@ -65,7 +65,10 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
 def _concerned(schema: UntypedJson, dialect: Dialect) -> bool:
     """Tell, quickly, whether anything in here needs a closer look."""
     return any(
-        any(judged(pattern).pattern != pattern for _, pattern in _patterns(each))
+        any(
+            pattern_verdict(pattern).pattern != pattern
+            for _, pattern in _patterns(each)
+        )
         or leaves_the_subschemas(each, dialect)
         for each in subschemas(schema, dialect)
     )
@@ -85,11 +88,11 @@ def _patterns(schema: UntypedJson) -> Iterator[tuple[Tokens, str]]:
 def _renamed(
     schema: UntypedJson, named: dict[Tokens, None], dialect: Dialect
 ) -> UntypedJson | Rejected:
-    """Give the members of `patternProperties` their mended names, innermost first."""
+    """Give the members of `patternProperties` their repaired names, innermost first."""
     for tokens in sorted(named, key=len, reverse=True):
         before: UntypedJson = at(schema, tokens)
         after: UntypedJson = {
-            judged(name).pattern: each for name, each in before.items()
+            pattern_verdict(name).pattern: each for name, each in before.items()
         }
         if len(after) != len(before):
             return _rejected(tokens, "two patterns are the same once they are mended")

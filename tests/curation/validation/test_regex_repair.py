@@ -1,4 +1,4 @@
-"""Patterns: judged by ECMA-262, mended where the meaning is one."""
+"""Patterns: judged by ECMA-262, repaired where the meaning is one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from curation.validation.regex_repair import (
     LONGEST,
     is_ecma,
     is_readable,
-    judged,
-    mended,
+    pattern_verdict,
+    repaired,
 )
 
 
@@ -34,7 +34,7 @@ from curation.validation.regex_repair import (
 )
 def test_what_the_strict_grammar_allows_stays(pattern: str) -> None:
     """A pattern that is fine is returned as it is."""
-    assert judged(pattern).pattern == pattern
+    assert pattern_verdict(pattern).pattern == pattern
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_the_looser_grammar_is_said_in_the_strict_one(
     pattern: str, expected: str
 ) -> None:
     """Each repair of the description, on its own."""
-    assert judged(pattern).pattern == expected
+    assert pattern_verdict(pattern).pattern == expected
     assert is_ecma(expected)
     assert is_readable(expected)
 
@@ -74,7 +74,7 @@ def test_the_looser_grammar_is_said_in_the_strict_one(
 )
 def test_a_repeated_look_ahead_gets_a_group(pattern: str, expected: str) -> None:
     """Strict ECMA repeats groups only; jsonschema-rs reads neither spelling."""
-    assert judged(pattern).pattern == expected
+    assert pattern_verdict(pattern).pattern == expected
     assert is_ecma(expected)
 
 
@@ -109,14 +109,14 @@ def test_a_repeated_look_ahead_gets_a_group(pattern: str, expected: str) -> None
 )
 def test_what_cannot_be_told_is_not_repaired(pattern: str) -> None:
     """Python's own syntax and broken texts have no repair, and a reason."""
-    verdict = judged(pattern)
+    verdict = pattern_verdict(pattern)
     assert verdict.pattern is None
     assert verdict.note
 
 
 def test_a_name_that_is_referred_to_is_kept() -> None:
     """Dropping it would change what the back reference means."""
-    assert judged(r"(?<q>['a])\w+\k<q>").pattern == r"(?<q>['a])\w+\k<q>"
+    assert pattern_verdict(r"(?<q>['a])\w+\k<q>").pattern == r"(?<q>['a])\w+\k<q>"
 
 
 _PIECES = st.sampled_from(
@@ -158,25 +158,25 @@ _TEXTS = st.text(alphabet="abc-_:@ .{}],09\x00[\n", max_size=8)
 
 @settings(deadline=None, max_examples=400)
 @given(st.lists(_PIECES, min_size=1, max_size=6), st.lists(_TEXTS, min_size=8))
-def test_a_mended_pattern_matches_what_the_loose_one_matched(
+def test_a_repaired_pattern_matches_what_the_loose_one_matched(
     pieces: list[str], texts: list[str]
 ) -> None:
     """An ECMA engine without the flag agrees with itself under the flag."""
     pattern = "".join(pieces)
-    result = mended(pattern)
+    result = repaired(pattern)
     if result is None:
         return
     assert is_ecma(result)
     loose, strict = regress.Regex(pattern), regress.Regex(result, "u")
     for text in texts:
         assert (loose.find(text) is None) is (strict.find(text) is None)
-    assert mended(result) == result
+    assert repaired(result) == result
 
 
 @given(st.text(max_size=30))
 def test_any_text_has_a_verdict(pattern: str) -> None:
     """Whatever stands there, nothing crashes, and a kept pattern is strict."""
-    verdict = judged(pattern)
+    verdict = pattern_verdict(pattern)
     assert verdict.pattern is None or is_ecma(verdict.pattern)
 
 
