@@ -1,13 +1,14 @@
-"""The process that an engine lives in, whoever asks it.
+"""The process that an engine lives in.
 
 Run by its path with the interpreter of the engine's own environment, which may know
 nothing of csbdata: only the standard library is imported, and everything else is
 loaded by its path.
 
-    engine_process.py worker_protocol.py FILE-FOR-WHAT-IS-PRINTED ANSWERING.py
+    engine_process.py PROTOCOL.py FILE-FOR-WHAT-IS-PRINTED SESSION.py
 
-ANSWERING is `worker.py` or `session_worker.py`: its `answering(engine, setup, printed)`
-returns what answers a question. Whatever an engine prints, by whichever layer, goes to
+PROTOCOL is `curation/workers/protocol.py`. SESSION is `walk_session.py` or
+`generation_session.py`: its `open_session(engine, setup, printed)` returns the function
+that answers a question. What an engine prints, from Python or from native code, goes to
 the file.
 """
 
@@ -20,13 +21,43 @@ import importlib.util
 import os
 import sys
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    UntypedJson = Any
+    from evaluation.core.engine_protocol import Engine
+
+    class TokenizerSetup(TypedDict):
+        """What the parent says of the tokenizer: files and numbers."""
+
+        #: Path of a JSON list: base64 by id, or null.
+        tokens: str
+        vocab_size: int
+        eos_id: int
+        special_ids: list[int]
+        kind: str
+        tokenizer_json: str
+
+    class EngineSetup(TypedDict, total=False):
+        """What the parent gives the process once; a session reads what it needs."""
+
+        #: Path of the engine's file.
+        engine: str
+        #: What its `load` is given.
+        options: dict[str, object]
+        tokenizer: TokenizerSetup
+        #: The core to stay on; None for any.
+        core: int | None
+        #: Whether a token outside the mask may be offered to `commit`.
+        checks_commit: bool
+        #: Path of the file that masks are written to.
+        mask: str
+
+    #: What is asked and answered: a JSON object.
+    Question = dict[str, Any]
+    Answer = dict[str, Any]
 
 #: Bytes of what is printed that come back with one answer.
 _MOST_PRINTED = 8 * 1024
@@ -35,8 +66,8 @@ _MOST_PRINTED = 8 * 1024
 class Vocabulary:
     """What an engine's `load` is given, see `engine_protocol.Tokenizer`."""
 
-    def __init__(self, given: dict[str, UntypedJson]) -> None:
-        """Read the tokens' file: base64 by id, or null."""
+    def __init__(self, given: TokenizerSetup) -> None:
+        """Read the tokens' file."""
         import json  # noqa: PLC0415 - once a process
         from binascii import a2b_base64  # noqa: PLC0415 - once a process
 
@@ -45,11 +76,11 @@ class Vocabulary:
         self.token_bytes = [
             None if token is None else a2b_base64(token) for token in listed
         ]
-        self.vocab_size: int = given["vocab_size"]
-        self.eos_id: int = given["eos_id"]
-        self.special_ids: list[int] = given["special_ids"]
-        self.kind: str = given["kind"]
-        self.tokenizer_json: str = given["tokenizer_json"]
+        self.vocab_size = given["vocab_size"]
+        self.eos_id = given["eos_id"]
+        self.special_ids = given["special_ids"]
+        self.kind = given["kind"]
+        self.tokenizer_json = given["tokenizer_json"]
 
 
 class PrintedOutput:
@@ -95,7 +126,7 @@ def _flush_python() -> None:
             stream.flush()
 
 
-def compile_schema(engine: Any, schema: str) -> tuple[Any, dict[str, UntypedJson]]:  # noqa: ANN401 (typed by shape)
+def compile_schema(engine: Engine, schema: str) -> tuple[object, Answer]:
     """Return a grammar and what its compilation took; or None, and the refusal."""
     gc.collect()
     start = perf_counter_ns()
@@ -109,7 +140,7 @@ def compile_schema(engine: Any, schema: str) -> tuple[Any, dict[str, UntypedJson
 
 
 def commits(commit: Callable[[int], bool], token: int) -> bool:
-    """Commit a token; an exception is a refusal."""
+    """Commit a token; return whether it was taken. An exception is a refusal."""
     try:
         return bool(commit(token))
     except (KeyboardInterrupt, MemoryError):
@@ -145,16 +176,16 @@ def main() -> None:
     """Serve until the other side closes its end."""
     protocol = _module("csbdata_worker_protocol", sys.argv[1])
     printed = PrintedOutput(sys.argv[2])
-    # What answers imports this file by its name, where there may be no such package.
+    # A session imports this file by its name, where there may be no such package.
     sys.modules["evaluation.execution.engine_process"] = sys.modules["__main__"]
-    answers = _module("csbdata_answering", sys.argv[3])
+    session = _module("csbdata_session", sys.argv[3])
     faulthandler.enable(2)
 
-    def start(setup: dict[str, UntypedJson]) -> Callable[[UntypedJson], UntypedJson]:
+    def start(setup: EngineSetup) -> Callable[[Question], Answer]:
         _pin(setup.get("core"))
         module = _module("csbdata_engine", setup["engine"])
         engine = module.load(Vocabulary(setup["tokenizer"]), setup["options"])
-        answer: Callable[[UntypedJson], UntypedJson] = answers.answering(
+        answer: Callable[[Question], Answer] = session.open_session(
             engine, setup, printed
         )
         return answer

@@ -17,32 +17,36 @@ from __future__ import annotations
 
 import mmap
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evaluation.execution.engine_process import commits, compile_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evaluation.execution.engine_process import PrintedOutput
-
-    UntypedJson = Any
+    from evaluation.core.engine_protocol import Engine, Matcher
+    from evaluation.execution.engine_process import (
+        Answer,
+        EngineSetup,
+        PrintedOutput,
+        Question,
+    )
 
 
 class GenerationSession:
     """One engine, one grammar, one text under way."""
 
-    def __init__(self, engine: Any, setup: dict[str, UntypedJson]) -> None:  # noqa: ANN401 (typed by shape)
+    def __init__(self, engine: Engine, setup: EngineSetup) -> None:
         """Map the file that masks are written to."""
         self._engine = engine
         self._size = (setup["tokenizer"]["vocab_size"] + 7) // 8
         with open(setup["mask"], "r+b") as file:  # noqa: PTH123 - pathlib is slow to import
             self._shared = mmap.mmap(file.fileno(), self._size)
-        self._grammar: Any = None
-        self._matcher: Any = None
+        self._grammar: object = None
+        self._matcher: Matcher | None = None
         self._ready = False
 
-    def answer(self, question: dict[str, UntypedJson]) -> UntypedJson:
+    def answer(self, question: Question) -> Answer:
         """Answer one question."""
         if "compile" in question:
             return self._compile(question["compile"])
@@ -50,52 +54,52 @@ class GenerationSession:
             return {"closed": True}
         if "open" in question:
             self._matcher = self._engine.start(self._grammar)
-            return {"forced": self._take_forced(question["forced"])}
+            return {"forced": self._take_forced(self._matcher, question["forced"])}
+        if self._matcher is None:
+            return {"closed": True}
         if "take" in question:
-            return self._take(question["take"], question["forced"])
-        return self._mask()
+            return self._take(self._matcher, question["take"], question["forced"])
+        return self._mask(self._matcher)
 
-    def _compile(self, schema: str) -> UntypedJson:
+    def _compile(self, schema: str) -> Answer:
         self._grammar = self._matcher = None
         self._ready = False
         self._grammar, found = compile_schema(self._engine, schema)
         self._ready = "refusal" not in found
         return found
 
-    def _take(self, token: int, most: int) -> UntypedJson:
-        if not commits(self._matcher.commit, token):
+    def _take(self, matcher: Matcher, token: int, most: int) -> Answer:
+        if not commits(matcher.commit, token):
             self._ready = False
             return {"taken": False, "forced": []}
-        forced = self._take_forced(most)
+        forced = self._take_forced(matcher, most)
         return {"taken": self._ready, "forced": forced}
 
-    def _take_forced(self, most: int) -> list[int]:
+    def _take_forced(self, matcher: Matcher, most: int) -> list[int]:
         """Commit what is the only way on; closed if the engine refuses its own."""
-        ask = getattr(self._matcher, "forced", None) if most else None
+        ask = getattr(matcher, "forced", None) if most else None
         taken: list[int] = []
         for token in ((ask() or [])[:most]) if ask is not None else ():
-            if not commits(self._matcher.commit, token):
+            if not commits(matcher.commit, token):
                 self._ready = False
                 break
             taken.append(token)
         return taken
 
-    def _mask(self) -> UntypedJson:
+    def _mask(self, matcher: Matcher) -> Answer:
         start = perf_counter_ns()
-        mask = self._matcher.mask()
+        mask = matcher.mask()
         took = perf_counter_ns() - start
         view = memoryview(mask).cast("B")
         if len(view) < self._size:
             message = f"a mask of {len(view)} bytes where {self._size} are needed"
             raise ValueError(message)
         self._shared[:] = view[: self._size]
-        return {"mask_ns": took, "may_end": bool(self._matcher.may_end())}
+        return {"mask_ns": took, "may_end": bool(matcher.may_end())}
 
 
-def answering(
-    engine: Any,  # noqa: ANN401 (typed by shape)
-    setup: dict[str, UntypedJson],
-    _printed: PrintedOutput,
-) -> Callable[[UntypedJson], UntypedJson]:
+def open_session(
+    engine: Engine, setup: EngineSetup, _printed: PrintedOutput
+) -> Callable[[Question], Answer]:
     """Return what answers; what is printed stays in the file."""
     return GenerationSession(engine, setup).answer

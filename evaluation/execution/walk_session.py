@@ -16,16 +16,20 @@ import contextlib
 import gc
 import os
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evaluation.execution.engine_process import commits, compile_schema, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from evaluation.execution.engine_process import PrintedOutput
-
-    UntypedJson = Any
+    from evaluation.core.engine_protocol import Engine, Matcher
+    from evaluation.execution.engine_process import (
+        Answer,
+        EngineSetup,
+        PrintedOutput,
+        Question,
+    )
 
 _MOST_WARNINGS = 50
 _ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _NOT_RUN = (
@@ -42,8 +46,8 @@ class WalkSession:
 
     def __init__(
         self,
-        engine: Any,  # noqa: ANN401 (typed by shape)
-        setup: dict[str, UntypedJson],
+        engine: Engine,
+        setup: EngineSetup,
         printed: PrintedOutput,
     ) -> None:
         """Take the engine that `load` returned."""
@@ -51,21 +55,21 @@ class WalkSession:
         self._printed = printed
         self._mask_bytes = (setup["tokenizer"]["vocab_size"] + 7) // 8
         #: Whether a token outside the mask may be offered to `commit`.
-        self._checks_commit: bool = setup["checks_commit"]
-        self._grammar: Any = None
+        self._checks_commit = setup["checks_commit"]
+        self._grammar: object = None
         self._compiled = False
 
     def warm_up(self) -> None:
         """Have what is done once per process done before anything is timed.
 
-        Whatever comes of it is of no interest, and no case's fault.
+        What comes of it is left alone: it says nothing of any case.
         """
         with contextlib.suppress(Exception):
             grammar = self._engine.compile('{"type": "boolean"}')
             self._engine.start(grammar).mask()
         self._printed.take()
 
-    def answer(self, question: dict[str, UntypedJson]) -> UntypedJson:
+    def answer(self, question: Question) -> Answer:
         """Answer one question; adds what was printed, memory and quiet."""
         before = _switches()
         if "compile" in question:
@@ -78,7 +82,7 @@ class WalkSession:
         found["rss_bytes"] = _resident()
         return found
 
-    def _compile(self, schema: str) -> dict[str, UntypedJson]:
+    def _compile(self, schema: str) -> Answer:
         self._grammar, self._compiled = None, False
         self._grammar, found = compile_schema(self._engine, schema)
         self._compiled = "refusal" not in found
@@ -92,12 +96,12 @@ class WalkSession:
             return []
         return [str(warning)[:1000] for warning in ask(self._grammar)][:_MOST_WARNINGS]
 
-    def _walk_all(self, question: dict[str, UntypedJson]) -> dict[str, UntypedJson]:
+    def _walk_all(self, question: Question) -> Answer:
         if not self._compiled:
             return {"walks": []}
         seconds = question["seconds"]
         deadline = perf_counter_ns() + int(seconds * 1e9)
-        found: list[UntypedJson] = []
+        found: list[list[object]] = []
         first, raised, late = None, "", False
         for tokens in question["walks"]:
             if late:
@@ -116,7 +120,7 @@ class WalkSession:
                 raised = raised or walk.detail
             first = walk.first_ns if first is None else first
             late = walk.late
-            found.append(walk.describe_error())
+            found.append(walk.result())
         return {
             "walks": found,
             "first_mask_ns": first,
@@ -147,7 +151,8 @@ class _Walk:
         self.first_ns: int | None = None
         self.late = False
 
-    def describe_error(self) -> UntypedJson:
+    def result(self) -> list[object]:
+        """Return what is answered of it; see `WalkedText`."""
         return [
             self.verdict,
             self.at,
@@ -157,7 +162,7 @@ class _Walk:
             self.detail,
         ]
 
-    def run(self, engine: Any, grammar: Any) -> None:  # noqa: ANN401 (typed by shape)
+    def run(self, engine: Engine, grammar: object) -> None:
         start = perf_counter_ns()
         matcher = engine.start(grammar)
         made = perf_counter_ns() - start
@@ -195,7 +200,9 @@ class _Walk:
         if not matcher.may_end():
             self.verdict = _UNFINISHED
 
-    def _allowed(self, mask: Any, token: int, index: int) -> bool | None:  # noqa: ANN401 (any buffer)
+    def _allowed(
+        self, mask: bytes | bytearray | memoryview, token: int, index: int
+    ) -> bool | None:
         """Return whether the token is in the mask; None if the mask is too small."""
         view = memoryview(mask)
         if view.itemsize != 1:
@@ -216,7 +223,7 @@ class _Walk:
         self.forced += 1
         return list(ahead[1:])
 
-    def _refused(self, matcher: Any, index: int) -> None:  # noqa: ANN401 (typed by shape)
+    def _refused(self, matcher: Matcher, index: int) -> None:
         """Book a token that is not in its mask; see whether commit thinks otherwise.
 
         An engine may offer one way of cutting a forced text into tokens in its mask
@@ -238,7 +245,7 @@ class _Walk:
         self.verdict, self.at, self.detail, self.late = verdict, index, what, late
 
 
-def refusal_reason(matcher: Any) -> str:  # noqa: ANN401 (typed by shape)
+def refusal_reason(matcher: Matcher) -> str:
     """Return why the last commit was refused, if the engine says so: one line."""
     ask = getattr(matcher, "reason", None)
     if ask is None:
@@ -268,13 +275,11 @@ def _resident() -> int | None:
     return None
 
 
-def answering(
-    engine: Any,  # noqa: ANN401 (typed by shape)
-    setup: dict[str, UntypedJson],
-    printed: PrintedOutput,
-) -> Callable[[UntypedJson], UntypedJson]:
+def open_session(
+    engine: Engine, setup: EngineSetup, printed: PrintedOutput
+) -> Callable[[Question], Answer]:
     """Return what answers; from here on nothing is collected but between cases."""
-    bench = WalkSession(engine, setup, printed)
-    bench.warm_up()
+    session = WalkSession(engine, setup, printed)
+    session.warm_up()
     gc.disable()
-    return bench.answer
+    return session.answer
