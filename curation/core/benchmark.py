@@ -1,4 +1,4 @@
-"""The benchmark's own orders: its configs, its splits, and how ids sort.
+"""The benchmark's configs and splits in their order, and how ids sort.
 
 Order decides which of two equal records survives, and where a row stands.
 """
@@ -71,7 +71,7 @@ def instances_config(config: str) -> str:
 
 
 def holds_instances(config: str) -> bool:
-    """Tell whether a config, by its name, holds instances and no schemas."""
+    """Return whether a config, by its name, holds instances and no schemas."""
     return config.endswith(_INSTANCES)
 
 

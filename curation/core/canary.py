@@ -1,9 +1,9 @@
-"""The canary: a GUID that says "this text is from the benchmark", wherever it turns up.
+"""The canary: a GUID that says that a text is from the benchmark.
 
 It stands in the card, the manifest and the metadata of every parquet file, never
-inside a schema, and is the same for all editions of one major version: whoever
-searches training data for it, or asks a model to complete it, searches for one
-string (Srivastava et al., 2022, "Beyond the Imitation Game", section on canaries).
+inside a schema, and is the same for all editions of one major version. To look for
+the benchmark in training data, or in what a model completes, is to look for one string
+(Srivastava et al., 2022, "Beyond the Imitation Game", section on canaries).
 """
 
 from __future__ import annotations

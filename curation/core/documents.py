@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json, UntypedJson
 
 #: Stands for "there was nothing" in a `Change`; distinct from JSON's null.
 ABSENT = "\0absent"
@@ -130,7 +130,7 @@ class Provenance:
     path: str
     #: Commit, revision or version of the archive.
     commit: str
-    #: SPDX expression of the single file; `NOASSERTION` where nobody says.
+    #: SPDX expression of the single file; `NOASSERTION` where it is not stated.
     licence: str
     origin: Origin
 
@@ -190,7 +190,7 @@ class Document:
     changes: tuple[Change, ...] = ()
     lints: tuple[Lint, ...] = ()
 
-    def changed(self, schema: UntypedJson, changes: Iterable[Change]) -> Document:
+    def changed(self, schema: Json, changes: Iterable[Change]) -> Document:
         """Return the document with another schema, and the reasons for it."""
         return replace(self, schema=schema, changes=(*self.changes, *changes))
 

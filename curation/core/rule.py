@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.documents import Document, Reason, Rejected
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 
 class Library(Protocol):
     """The other documents of a source, by absolute URI without fragment."""
 
-    def get(self, uri: str) -> UntypedJson | None:
+    def get(self, uri: str) -> Json | None:
         """Return the parsed document, or None where the source has none."""
 
 

@@ -1,13 +1,14 @@
-"""Reading a build's ledger: by column, or one document's whole story."""
+"""Reading a build's ledger: by column, or all that is said of one document."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
 import polars as pl
 
-from curation.core.documents import ABSENT, Change, Origin
+from curation.core.documents import ABSENT, Change
 from curation.dataset.ledger import CHANGES, DOCUMENTS, LedgerRow
 from curation.system.errors import NoInput
 
@@ -35,29 +36,23 @@ class Ledger:
         `ledger.entries(unique_id="o13947")` gives one entry for each document of
         that id.
         """
-        rows = self.documents().filter(**wanted).collect().to_dicts()
-        edits: dict[int, list[Change]] = {row.pop("document"): [] for row in rows}
-        for change in self._changes_of(list(edits)):
-            edits[change.pop("document")].append(_change(change))
+        documents = self.documents().filter(**wanted).collect()
+        rows = documents.drop("document").to_dicts()
+        changes: dict[int, list[Change]] = {
+            number: [] for number in documents["document"].to_list()
+        }
+        chosen = pl.col("document").is_in(list(changes))
+        edits = self.changes().filter(chosen).collect()
+        for number, edit in zip(
+            edits["document"].to_list(),
+            edits.drop("document").fill_null(ABSENT).to_dicts(),
+            strict=True,
+        ):
+            changes[number].append(msgspec.convert(edit, Change))
         return [
-            LedgerRow(
-                **{
-                    **row,
-                    "origin": Origin(row["origin"]),
-                    "changes": tuple(edits[number]),
-                }
-            )
-            for number, row in zip(edits, rows, strict=True)
+            msgspec.convert({**row, "changes": own}, LedgerRow)
+            for row, own in zip(rows, changes.values(), strict=True)
         ]
-
-    def _changes_of(self, positions: list[int]) -> list[dict[str, Any]]:
-        chosen = pl.col("document").is_in(positions)
-        return self.changes().filter(chosen).collect().to_dicts()
-
-
-def _change(row: dict[str, Any]) -> Change:
-    texts = {name: ABSENT if value is None else value for name, value in row.items()}
-    return Change(**texts)
 
 
 def open_ledger(folder: Path) -> Ledger:

@@ -61,7 +61,7 @@ _LINEAR_UP_TO = 60
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw in our style, whatever the user's own matplotlibrc says."""
+    """Draw in our style, and not in that of the user's matplotlibrc."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)

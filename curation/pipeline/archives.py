@@ -35,33 +35,41 @@ class Acquisition:
 def acquire_all(
     names: Sequence[str], settings: FetchSettings, say: Callable[[str], None]
 ) -> Acquisition:
-    """Acquire what sources or archives need; without names, the ten configs'.
+    """Acquire what sources or archives need.
 
     For a source each rule set's first archive that can be had is acquired. It is
-    missing if the rule set `clean` has none. Raises `BadConfiguration` for a name
-    that is neither a source nor an archive, and what `acquire` raises.
+    missing if the rule set `clean` has none.
+
+    Args:
+        names: Names of sources or archives; none for the sources of the ten configs.
+        settings: Where archives are looked for.
+        say: Told what takes time.
+
+    Raises:
+        BadConfiguration: a name is neither a source nor an archive.
+        CsbdataError: an archive is not what is pinned, or the cache cannot be written.
     """
     pins = load_pins()
-    got: dict[str, Acquired | UnavailableArchive] = {}
+    known: dict[str, Acquired | UnavailableArchive] = {}
 
-    def first(chain: Iterable[str]) -> int:
-        """Return 0 once one of the archives is there, else the last exit code."""
+    def acquire_first(chain: Iterable[str]) -> int:
+        """Return 0 once one of the archives is there, else the worst exit code."""
         code = 0
         for name in chain:
-            if name not in got:
-                got[name] = acquire(pins[name], settings, say)
-            outcome = got[name]
-            if isinstance(outcome, Acquired):
+            if name not in known:
+                known[name] = acquire(pins[name], settings, say)
+            archive = known[name]
+            if isinstance(archive, Acquired):
                 return 0
-            code = max(code, outcome.exit_code)
+            code = max(code, archive.exit_code)
         return code
 
     missing = {}
     for wanted, chains in _wanted(names, pins).items():
-        codes = {rules: first(chain) for rules, chain in chains.items()}
+        codes = {rules: acquire_first(chain) for rules, chain in chains.items()}
         if codes["clean"]:
             missing[wanted] = codes["clean"]
-    archives = {name: got[name] for name in pins if name in got}
+    archives = {name: known[name] for name in pins if name in known}
     return Acquisition(archives=archives, missing=missing)
 
 
@@ -70,7 +78,7 @@ def _wanted(
 ) -> dict[str, Mapping[str, tuple[str, ...]]]:
     """Return what each name stands for: rule set to archives, best first."""
     known = sources()
-    chosen = names or [each.name for each in known.values() if not each.extra]
+    chosen = names or [source.name for source in known.values() if not source.extra]
     return {name: _chains(name, known, pins) for name in chosen}
 
 

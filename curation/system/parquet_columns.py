@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import types
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,7 +37,7 @@ def _arrow_type(annotation: object) -> pa.DataType:
     if get_origin(annotation) is tuple:
         return pa.list_(_arrow_type(arguments[0]))
     if get_origin(annotation) is types.UnionType:
-        (one,) = (each for each in arguments if each is not types.NoneType)
+        (one,) = (argument for argument in arguments if argument is not types.NoneType)
         return _arrow_type(one)
     if isinstance(annotation, type) and issubclass(annotation, str):
         return pa.string()
@@ -53,11 +53,11 @@ def columns_of(row_type: type, *, without: frozenset[str] = frozenset()) -> pa.S
         TypeError: a field has a type that no column here can hold.
     """
     hints = get_type_hints(row_type)
-    names = [each.name for each in fields(row_type) if each.name not in without]
+    names = [field.name for field in fields(row_type) if field.name not in without]
     return pa.schema([(name, _arrow_type(hints[name])) for name in names])
 
 
-def table_of(rows: Iterable[Any], columns: pa.Schema) -> pa.Table:
+def table_of(rows: Iterable[object], columns: pa.Schema) -> pa.Table:
     """Return rows as an arrow table, in the order given."""
     listed = list(rows)
     values = {name: [getattr(row, name) for row in listed] for name in columns.names}
@@ -69,18 +69,22 @@ def parquet_writer(
 ) -> pq.ParquetWriter:
     """Open a parquet file whose bytes depend on its rows alone.
 
-    Columns in `distinct` rarely repeat a value and get no dictionary. Pages are
-    indexed, and cut where the content says (content-defined chunking), so that a
-    later edition shares most of its bytes with this one. The file's metadata holds
-    the canary, and how it was cut.
+    Pages are indexed, and cut where the content says (content-defined chunking), so
+    that a later edition shares most of its bytes with this one. The file's metadata
+    holds the canary, and how it was cut.
+
+    Args:
+        path: The file.
+        columns: Its columns.
+        distinct: Names of columns that rarely repeat a value: they get no dictionary.
 
     Raises:
         OSError: the file cannot be written.
     """
-    told = {METADATA_KEY: canary(), CHUNKING_KEY: json.dumps(_CHUNKING)}
+    metadata = {METADATA_KEY: canary(), CHUNKING_KEY: json.dumps(_CHUNKING)}
     return pq.ParquetWriter(
         path,
-        columns.with_metadata(told),
+        columns.with_metadata(metadata),
         compression="zstd",
         use_dictionary=[name for name in columns.names if name not in distinct],
         use_content_defined_chunking=_CHUNKING,

@@ -24,22 +24,31 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """What a long piece of work tells of itself."""
+    """Where a long piece of work reports how far it is."""
 
     def say(self, message: str) -> None:
-        """Tell one fact that a person may want to read later."""
+        """Report one fact that a person may want to read later."""
 
     def bar(
         self, title: str, total: int | None = None
     ) -> AbstractContextManager[Callable[[int], None]]:
-        """Open a bar; the context is a function that takes the steps done."""
+        """Open a bar; the context is a function that takes the number of steps done.
+
+        Args:
+            title: What is done.
+            total: The number of all steps, if it is known.
+
+        Example:
+            >>> with progress.bar("Reading", total=3) as advance:
+            ...     advance(1)
+        """
 
 
 class Quiet:
-    """Progress that nobody watches: a program, or a test."""
+    """Progress that is not shown: for a program, or a test."""
 
     def say(self, message: str) -> None:
-        """Keep it to itself."""
+        """Show nothing."""
 
     @contextmanager
     def _bar(self) -> Iterator[Callable[[int], None]]:

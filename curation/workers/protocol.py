@@ -81,7 +81,7 @@ def serve(
         return
     try:
         handle = start(greeting["setup"])
-    except Exception as error:  # noqa: BLE001 - told to the parent, whatever it is
+    except Exception as error:  # noqa: BLE001 - any exception is reported to the parent
         _send(answers, encode({"failed": describe(error)}))
         return
     gc.collect()
@@ -103,7 +103,7 @@ def _answer(
         return encode({"unit": index, "answer": handle(unit)})
     except MemoryError as error:
         return encode({"unit": index, "memory": describe(error)})
-    except Exception as error:  # noqa: BLE001 - the unit's outcome, whatever it is
+    except Exception as error:  # noqa: BLE001 - any exception is the unit's result
         return encode({"unit": index, "error": describe(error)})
 
 
