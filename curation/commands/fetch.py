@@ -135,12 +135,12 @@ def sources(
 
 
 def _live(settings: FetchSettings, lock: Path | None, progress: Progress) -> LiveLock:
-    from curation.sources.schemastore_live import Hunt, fetch_live
+    from curation.sources.schemastore_live import LiveFetch, fetch_live
     from curation.sources.schemastore_lock import default_lock
 
-    hunt = Hunt(settings=settings, lock=lock or default_lock(settings))
+    live_fetch = LiveFetch(settings=settings, lock=lock or default_lock(settings))
     with progress.bar("Asking SchemaStore's other hosts") as advance:
-        return fetch_live(hunt, progress.say, advance)
+        return fetch_live(live_fetch, progress.say, advance)
 
 
 def _report(acquisition: Acquisition, locked: LiveLock | None) -> dict[str, Json]:

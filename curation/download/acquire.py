@@ -84,7 +84,7 @@ class FetchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acquired:
-    """An archive whose files are at hand and are those of the pin."""
+    """An archive whose files are in the cache and are those of the pin."""
 
     archive: str
     #: The pack's file (`curation.download.packs.open_pack`).
@@ -116,10 +116,22 @@ def acquire(
 ) -> Acquired | UnavailableArchive:
     """Return the files of an archive by the best way, or why there is none.
 
-    The ways in order: mirror, cache, upstream or index. `say` is told what takes
-    time. Raises `WrongDigest` or `BadArchive` (exit 65) for content that is not
-    what the pin says, `NoInput` (66) if the mirror is no folder, `CannotCreate`
-    (73) where the cache cannot be written.
+    The ways in order: mirror, cache, upstream or index.
+
+    Args:
+        pin: Which archive, and what it must contain.
+        settings: Where to look, and whether the network may be asked.
+        say: Told what takes time.
+
+    Raises:
+        WrongDigest: its content is not what the pin says (exit 65).
+        BadArchive: it cannot be read (exit 65).
+        NoInput: the mirror is no folder (exit 66).
+        CannotCreate: the cache cannot be written (exit 73).
+
+    Example:
+        >>> got = acquire(load_pins()["schemastore"], FetchSettings(cache=folder))
+        >>> got.pack if isinstance(got, Acquired) else got.why
     """
     cache = Cache(settings.cache)
     mirrored = mirrored_file(pin, settings.mirror)

@@ -1,4 +1,4 @@
-"""Which addresses may be asked, and which never, whoever points at them.
+"""Which addresses may be asked, and which never, redirects included.
 
 A server's redirect is a stranger's word. Each hop is checked on its own: its
 scheme, its host against the list of the source, and the machine that the name
@@ -31,14 +31,18 @@ _METADATA: Final = frozenset({"100.100.100.200", "fd00:ec2::254"})
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses that a name stands for; OSError where none."""
+    """Return the addresses that a host's name stands for.
+
+    Raises:
+        OSError: it stands for none.
+    """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(each[4][0]) for each in found]
+    return [str(info[4][0]) for info in found]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPolicy:
-    """The hosts of one source."""
+    """Which hosts may be asked for one source."""
 
     #: Names; one that begins with a dot stands for all hosts below it.
     hosts: frozenset[str]
@@ -47,9 +51,11 @@ class HostPolicy:
     base: str = ""
 
     def check(self, url: str, resolve: Resolve = resolve) -> None:
-        """Raise `Unavailable` if this address must not be asked.
+        """Refuse an address that must not be asked.
 
-        OSError where the name cannot be resolved.
+        Raises:
+            Unavailable: it must not; the message says why (exit 69).
+            OSError: its name cannot be resolved.
         """
         parts = _split(url)
         chosen = bool(self.base) and _place(parts) == _place(_split(self.base))
@@ -67,7 +73,7 @@ class HostPolicy:
     def _foreign(self, parts: SplitResult, *, chosen: bool) -> str:
         host = parts.hostname or ""
         listed = host in self.hosts or any(
-            each.startswith(".") and host.endswith(each) for each in self.hosts
+            listed.startswith(".") and host.endswith(listed) for listed in self.hosts
         )
         usual = _place(parts)[1] == _PORTS.get(parts.scheme)
         if chosen or (listed and usual):
@@ -91,7 +97,11 @@ def host_of(url: str) -> str:
 
 
 def joined(url: str, target: str) -> str:
-    """Return where a redirect leads; `Unavailable` if it is no address."""
+    """Return where a redirect leads.
+
+    Raises:
+        Unavailable: it is no address (exit 69).
+    """
     try:
         return urljoin(url, target)
     except ValueError as error:

@@ -80,11 +80,19 @@ def read_archive(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield path and content of the selected regular files, in archive order.
 
-    The kind is told from the name: `.tar.gz`, `.tgz`, `.tar.xz`, `.zip` or
-    `.whl`. `strip` takes the first folder (`<repo>-<commit>/`) off every path.
-    Links, devices and the like are passed over, permission bits ignored. Raises
-    `BadArchive` for paths that lead out of the archive, for broken archives, and
-    beyond the limits; `NoInput` where the file cannot be read.
+    Links, devices and the like are passed over, permission bits ignored.
+
+    Args:
+        archive: The file; its name tells the kind: `.tar.gz`, `.tgz`, `.tar.xz`,
+            `.zip` or `.whl`.
+        selection: The paths that are wanted.
+        strip: Whether the first folder (`<repo>-<commit>/`) is taken off every path.
+        limits: What an archive may hold at most; the usual limits by default.
+
+    Raises:
+        BadArchive: it is broken, a path leads out of it, or it is beyond the limits
+            (exit 65).
+        NoInput: the file cannot be read (exit 66).
     """
     limits = limits or ArchiveLimits()
     members = _zipped if archive.suffix in {".zip", ".whl"} else _tarred

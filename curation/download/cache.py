@@ -80,7 +80,7 @@ class Cache:
         return path if whole else None
 
     def has_seen(self, file: Path, digest: str) -> bool:
-        """Say whether this very file was found to have this digest before."""
+        """Return whether this very file was found to have this digest before."""
         try:
             seen = json.loads(self._note(file).read_bytes())
             return bool(seen == _identity(file, digest))
@@ -104,7 +104,7 @@ class Cache:
         return evidence
 
     def is_littered(self, name: str) -> bool:
-        """Say whether a killed process left something of an archive."""
+        """Return whether a killed process left something of an archive."""
         unfinished = self.packs.glob(f".{name}.*{UNFINISHED}")
         return (self.downloads / name).exists() or any(unfinished)
 

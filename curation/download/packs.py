@@ -75,10 +75,11 @@ class Pack:
         self._contents: pa.ChunkedArray = table.column("content")
 
     def read(self, path: str) -> bytes:
-        """Return one file's bytes, checked; KeyError where there is none.
+        """Return one file's bytes, checked.
 
-        Raises `BadData` where the cache's bytes have changed since they were
-        packed.
+        Raises:
+            KeyError: there is no such file.
+            BadData: the cache's bytes have changed since they were packed (exit 65).
         """
         row = self._row(path)
         content: bytes = self._contents[row].as_buffer().to_pybytes()
@@ -138,10 +139,17 @@ def open_pack(path: Path) -> Pack:
 def write_pack(folder: Path, name: str, files: Iterable[tuple[str, bytes]]) -> Path:
     """Write files, as they come, to a pack named after their digest.
 
-    `name` is what the unfinished file is called, for
-    `curation.system.atomic_files.sweep`. The memory needed is that of a few batches
-    and the paths. Raises `BadArchive` if a path comes twice, `CannotCreate` if the
-    folder cannot be written.
+    The memory needed is that of a few batches and the paths.
+
+    Args:
+        folder: Where the pack is written.
+        name: What the unfinished file is called, for
+            `curation.system.atomic_files.sweep`.
+        files: Path and content of every file.
+
+    Raises:
+        BadArchive: a path comes twice (exit 65).
+        CannotCreate: the folder cannot be written (exit 73).
     """
     checksums: dict[str, str] = {}
     with unfinished(folder, name) as temporary:

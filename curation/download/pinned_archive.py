@@ -26,7 +26,15 @@ def unpack(
 ) -> Path:
     """Return the pack of an archive's selected files, which are those of the pin.
 
-    Raises `WrongDigest` where they differ; the pack is kept as evidence then.
+    Args:
+        pin: What the archive must contain.
+        file: The archive as it was published.
+        cache: Where the pack is written.
+        limits: What an archive may hold at most; the usual limits by default.
+
+    Raises:
+        WrongDigest: the files are not those of the pin; the pack is kept as
+            evidence (exit 65).
     """
     strip = pin.kind.has_outer_folder
     files = (
@@ -62,8 +70,8 @@ def _alone(file: Path, name: str) -> Iterator[tuple[str, bytes]]:
 def _described(path: Path) -> str:
     pack = open_pack(path)
     pointers = sum(
-        pack.size(each) < _POINTER_BYTES and pack.read(each).startswith(_POINTER)
-        for each in pack.paths
+        pack.size(path) < _POINTER_BYTES and pack.read(path).startswith(_POINTER)
+        for path in pack.paths
     )
     note = f" ({pointers} of them Git LFS pointers)" if pointers else ""
     return f"the {len(pack)} selected files{note}"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Seconds for one file; the largest has 93 MB.
 DEADLINE: Final = 600.0
 _SERVICE: Final = "the package index"
-#: pip's own words when nobody answers.
+#: What pip prints when no host answers.
 _SILENT: Final = re.compile(r"connection broken by|Failed to establish|ConnectTimeout")
 #: pip's own words when a file has not the sha256 that it was told.
 _REFUSED: Final = "DO NOT MATCH THE HASHES"
@@ -50,9 +50,12 @@ def download_package(
     """Return a wheel or a source archive, which has the sha256 of its pin.
 
     pip asks a source archive for its metadata, which runs its build backend: it is
-    told the sha256, so that nothing else is ever run. Raises `Unavailable` or
-    `TemporarilyUnavailable` where pip cannot get it, and `WrongDigest` (the file is
-    kept as evidence) where the index gives another.
+    told the sha256, so that nothing else is ever run.
+
+    Raises:
+        Unavailable: pip cannot get it (exit 69).
+        TemporarilyUnavailable: pip does not end in time (exit 75).
+        WrongDigest: the index gives another; the file is kept as evidence (exit 65).
     """
     if _SERVICE in network.silent:
         raise Unavailable("did not answer before", _SERVICE)
@@ -122,5 +125,5 @@ def _run_pip(command: list[str], folder: Path) -> str:
 
 
 def _last_words(error: str) -> str:
-    lines = [each.strip() for each in error.splitlines() if "ERROR:" in each]
+    lines = [line.strip() for line in error.splitlines() if "ERROR:" in line]
     return lines[-1].removeprefix("ERROR: ")[:200] if lines else "it says nothing"

@@ -49,9 +49,13 @@ def fetched(
 ) -> Path:
     """Return the pack of an archive as its publisher gives it.
 
-    The caller holds the archive's lock. Raises `Unavailable` or
-    `TemporarilyUnavailable` where it cannot be had; `WrongDigest` or
-    `BadArchive`, with the evidence kept, where it is not what is pinned.
+    The caller holds the archive's lock.
+
+    Raises:
+        Unavailable: it cannot be had (exit 69).
+        TemporarilyUnavailable: it cannot be had now (exit 75).
+        WrongDigest: it is not what is pinned; the evidence is kept (exit 65).
+        BadArchive: it cannot be read; the evidence is kept (exit 65).
     """
     folder = cache.downloads / pin.name
     try:

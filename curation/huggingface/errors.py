@@ -37,7 +37,7 @@ _E = TypeVar("_E", bound=BaseException)
 
 
 def may_pass(error: Exception) -> bool:
-    """Whether the same request may succeed in a moment, rate limits left aside."""
+    """Return whether the same request may succeed in a moment; rate limits aside."""
     response = response_of(error)
     if response is None:
         return _reason(error, httpx2.TransportError) is not None
@@ -45,7 +45,7 @@ def may_pass(error: Exception) -> bool:
 
 
 def is_overtaken(error: Exception) -> bool:
-    """Whether the Hub refuses because somebody else was first."""
+    """Return whether the Hub refuses because somebody else was first."""
     response = response_of(error)
     return response is not None and response.status_code in _GONE_AHEAD
 
@@ -61,7 +61,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _reason(error: BaseException, kind: type[_E]) -> _E | None:
-    return next((each for each in _chain(error) if isinstance(each, kind)), None)
+    return next((found for found in _chain(error) if isinstance(found, kind)), None)
 
 
 def response_of(error: BaseException) -> httpx2.Response | None:
@@ -97,7 +97,7 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
 
 
 def _is_complaint(error: Exception) -> bool:
-    """Whether the library itself says what is wrong with what it was given."""
+    """Return whether the library itself says what is wrong with its input."""
     known = errors.HfHubHTTPError | errors.HFValidationError | json.JSONDecodeError
     return isinstance(error, ValueError) and not isinstance(error, known)
 

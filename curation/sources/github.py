@@ -26,8 +26,10 @@ _NAME = "github"
 def _files(reading: Reading) -> list[tuple[str, str]]:
     if reading.archive == "witness-generation":
         return files_in(reading, f"{EDITED}/github/sat", r"o[0-9]+")
-    numbers = sorted(int(each) for each in lines(reading, "github.txt"))
-    return [(f"o{each}", f"json_schema_corpus/pp_{each}.json") for each in numbers]
+    numbers = sorted(int(number) for number in lines(reading, "github.txt"))
+    return [
+        (f"o{number}", f"json_schema_corpus/pp_{number}.json") for number in numbers
+    ]
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:

@@ -141,7 +141,9 @@ def read(reading: Reading) -> Iterator[RawDocument]:
                     path=f"{_FILE}#row/{number}/function/{index}",
                     content=content,
                 )
-    yield from sorted(found.values(), key=lambda each: natural_key(each.unique_id))
+    yield from sorted(
+        found.values(), key=lambda document: natural_key(document.unique_id)
+    )
 
 
 SOURCE = Source(

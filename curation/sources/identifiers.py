@@ -33,7 +33,7 @@ def claimed_uri(content: bytes) -> str | None:
     if not isinstance(schema, dict):
         return None
     claims = (schema.get("$id"), schema.get("id"))
-    claim = next((each for each in claims if isinstance(each, str)), None)
+    claim = next((claimed for claimed in claims if isinstance(claimed, str)), None)
     if claim is None or not _ABSOLUTE.match(claim):
         return None
     uri, _, fragment = claim.partition("#")

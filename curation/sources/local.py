@@ -83,7 +83,7 @@ def parquet_rows(content: bytes, path: str) -> Iterator[tuple[int, str | None, b
 def made_unique(
     rows: Iterable[tuple[int, str | None, bytes]], stem: str
 ) -> Iterator[tuple[int, str, bytes]]:
-    """Give every row an id of its own, whatever the file says.
+    """Give every row an id of its own, even where the file repeats one.
 
     A row without one is `<stem>-<row number>`. Of rows with one id the first keeps
     it; the others get `-` and 8 hex digits of their text's sha256, and then a

@@ -59,12 +59,12 @@ def lines(reading: Reading, name: str) -> list[str]:
         OSError: the list is not there.
     """
     text = (reading.lists / name).read_text(encoding="utf-8")
-    return [each for each in text.splitlines() if each and not each.startswith("#")]
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def pairs(reading: Reading, name: str) -> list[tuple[str, str]]:
     """Return the (id, path) pairs of a list, in natural order of the ids."""
-    rows = (each.partition("\t") for each in lines(reading, name))
+    rows = (line.partition("\t") for line in lines(reading, name))
     return sorted(
         ((unique_id, path) for unique_id, _, path in rows),
         key=lambda pair: natural_key(pair[0]),

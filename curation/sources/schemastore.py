@@ -87,7 +87,7 @@ def catalogue(reading: Reading) -> list[str]:
         KeyError: the archive holds no catalogue, or one that is none.
     """
     content = orjson.loads(reading.files.read(_CATALOGUES[reading.archive]))
-    return list(dict.fromkeys(each["url"] for each in content["schemas"]))
+    return list(dict.fromkeys(entry["url"] for entry in content["schemas"]))
 
 
 def hosted_elsewhere(urls: list[str]) -> list[str]:
@@ -137,14 +137,14 @@ def _entries(reading: Reading) -> list[_Entry]:
 
 
 def _licence(reading: Reading, entry: _Entry) -> str:
-    """Return SchemaStore's own licence; nobody states that of what it links to."""
+    """Return SchemaStore's own licence; that of what it links to is not stated."""
     if reading.origin is Origin.SAMPLE:
         return reading.licence
     return "Apache-2.0" if entry.hosted else "NOASSERTION"
 
 
 def read(reading: Reading) -> Iterator[RawDocument]:
-    """Yield the catalogue's entries that are at hand; a live copy's path is its URL."""
+    """Yield the entries that the archive holds; a live copy's path is its URL."""
     for entry in _entries(reading):
         if entry.path is None:
             continue

@@ -54,7 +54,7 @@ _HOSTS_AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hunt:
+class LiveFetch:
     """What is looked for, where it is put, and how politely."""
 
     settings: FetchSettings
@@ -67,40 +67,47 @@ class Hunt:
 
 
 def fetch_live(
-    hunt: Hunt,
+    fetch: LiveFetch,
     say: Callable[[str], None],
     advance: Callable[[int], None] = lambda _steps: None,
 ) -> LiveLock:
     """Try every entry hosted elsewhere; write the lock and return it.
 
-    `advance` is told how many more addresses are done. An address that fails is
-    listed in the lock. Raises `Unavailable` if SchemaStore itself cannot be had
-    or the network must not be asked, `BadConfiguration` if there is a lock of
-    another commit.
+    An address that fails is listed in the lock.
+
+    Args:
+        fetch: What is fetched, and how patiently.
+        say: Told what takes time.
+        advance: Told how many more addresses are done.
+
+    Raises:
+        Unavailable: SchemaStore itself cannot be had, or the network must not be
+            asked (exit 69).
+        BadConfiguration: there is a lock of another commit (exit 78).
     """
     pin = load_pins()[ARCHIVE]
-    got = acquire(pin, hunt.settings, say)
+    got = acquire(pin, fetch.settings, say)
     if not isinstance(got, Acquired):
         raise Unavailable(got.why)
-    if hunt.settings.offline:
+    if fetch.settings.offline:
         raise Unavailable("--live asks the network, --offline forbids it")
     content = orjson.loads(open_pack(got.pack).read(_CATALOGUE))
-    catalogue = list(dict.fromkeys(each["url"] for each in content["schemas"]))
-    cache = Cache(hunt.settings.cache)
+    catalogue = list(dict.fromkeys(entry["url"] for entry in content["schemas"]))
+    cache = Cache(fetch.settings.cache)
     with cache.lock(f"{ARCHIVE}-live", say):
-        old = read_lock(hunt.lock, pin.commit)
-        shelf = _Shelf.open(cache, old)
-        failures = _ask_all(hunt, catalogue, shelf, advance)
-        lock = _settled(catalogue, shelf, failures, pin.commit)
-        if not shelf.lacks_locked():
-            write_pack(cache.packs, f"{ARCHIVE}-live", shelf.contents(lock.schemas))
-            write_lock(hunt.lock, lock)
-            shelf.clear()
+        old = read_lock(fetch.lock, pin.commit)
+        arrived = _ArrivedSchemas.open(cache, old)
+        failures = _ask_all(fetch, catalogue, arrived, advance)
+        lock = _lock_of(catalogue, arrived, failures, pin.commit)
+        if not arrived.lacks_locked():
+            write_pack(cache.packs, f"{ARCHIVE}-live", arrived.contents(lock.schemas))
+            write_lock(fetch.lock, lock)
+            arrived.clear()
     return lock
 
 
 @dataclass(frozen=True, slots=True)
-class _Shelf:
+class _ArrivedSchemas:
     """The contents that are there so far: one file an address, each whole."""
 
     folder: Path
@@ -108,39 +115,39 @@ class _Shelf:
     locked: dict[str, str]
 
     @classmethod
-    def open(cls, cache: Cache, old: LiveLock | None) -> _Shelf:
-        """Put what is locked, and in the cache, on the shelf."""
-        shelf = cls(
+    def open(cls, cache: Cache, old: LiveLock | None) -> _ArrivedSchemas:
+        """Put what is locked, and in the cache, on the arrived."""
+        arrived = cls(
             cache.folder / "live",
-            {each.url: each.sha256 for each in old.schemas} if old else {},
+            {schema.url: schema.sha256 for schema in old.schemas} if old else {},
         )
-        shelf.folder.mkdir(parents=True, exist_ok=True)
+        arrived.folder.mkdir(parents=True, exist_ok=True)
         pack = cache.pack(old.digest) if old else None
         if pack is not None:
             held = open_pack(pack)
-            for url in shelf.locked:
-                shelf.place(url).write_bytes(held.read(live_path(url)))
-        return shelf
+            for url in arrived.locked:
+                arrived.place(url).write_bytes(held.read(live_path(url)))
+        return arrived
 
     def place(self, url: str) -> Path:
         """Return the file of an address."""
         return self.folder / live_path(url).rpartition("/")[2]
 
     def holds(self, url: str) -> bool:
-        """Say whether the right content is there."""
+        """Return whether the right content is there."""
         file = self.place(url)
         if not file.is_file():
             return False
         return self.locked.get(url) in {None, _sha256(file)}
 
     def lacks_locked(self) -> bool:
-        """Say whether something that is locked is not there."""
+        """Return whether something that is locked is not there."""
         return not all(map(self.holds, self.locked))
 
     def contents(self, schemas: Iterable[LockedSchema]) -> Iterator[tuple[str, bytes]]:
         """Yield path and content for the pack."""
-        for each in schemas:
-            yield live_path(each.url), self.place(each.url).read_bytes()
+        for schema in schemas:
+            yield live_path(schema.url), self.place(schema.url).read_bytes()
 
     def clear(self) -> None:
         """Remove all files: they are in the pack."""
@@ -148,11 +155,14 @@ class _Shelf:
 
 
 def _ask_all(
-    hunt: Hunt, catalogue: list[str], shelf: _Shelf, advance: Callable[[int], None]
+    fetch: LiveFetch,
+    catalogue: list[str],
+    arrived: _ArrivedSchemas,
+    advance: Callable[[int], None],
 ) -> dict[str, str]:
-    """Fill the shelf; return address to reason for what is not to be had."""
-    policy = hunt.policy or HostPolicy(
-        hosts=frozenset(urlsplit(each).hostname or "" for each in catalogue)
+    """Fetch what has not arrived; return the reason for each address that failed."""
+    policy = fetch.policy or HostPolicy(
+        hosts=frozenset(urlsplit(url).hostname or "" for url in catalogue)
     )
     by_host: dict[str, list[str]] = defaultdict(list)
     for url in hosted_elsewhere(catalogue):
@@ -164,29 +174,31 @@ def _ask_all(
         for url in urls:
             if stop.is_set():
                 return
-            if not shelf.holds(url):
-                why = _ask(hunt.network, url, shelf, policy)
+            if not arrived.holds(url):
+                why = _ask(fetch.network, url, arrived, policy)
                 if why:
                     failures[url] = why
-                time.sleep(hunt.pause)
+                time.sleep(fetch.pause)
             advance(1)
 
     with ThreadPoolExecutor(_HOSTS_AT_ONCE) as hosts:
         try:
-            for done in [hosts.submit(ask_host, each) for each in by_host.values()]:
+            for done in [hosts.submit(ask_host, urls) for urls in by_host.values()]:
                 done.result()
         finally:
             stop.set()
     return failures
 
 
-def _ask(network: Network, url: str, shelf: _Shelf, policy: HostPolicy) -> str:
-    """Put one address's content on the shelf, or return why not."""
-    place = shelf.place(url)
+def _ask(
+    network: Network, url: str, arrived: _ArrivedSchemas, policy: HostPolicy
+) -> str:
+    """Fetch one address's content, or return why that fails."""
+    place = arrived.place(url)
     arriving = place.with_name(f".{place.name}")
     try:
         network.download(url, arriving, policy, lambda _message: None)
-        expected = shelf.locked.get(url)
+        expected = arrived.locked.get(url)
         found = _sha256(arriving)
         if expected not in {None, found}:
             return f"has changed since it was locked: sha256 is {found}"
@@ -198,19 +210,22 @@ def _ask(network: Network, url: str, shelf: _Shelf, policy: HostPolicy) -> str:
     return ""
 
 
-def _settled(
-    catalogue: list[str], shelf: _Shelf, failures: dict[str, str], commit: str
+def _lock_of(
+    catalogue: list[str],
+    arrived: _ArrivedSchemas,
+    failures: dict[str, str],
+    commit: str,
 ) -> LiveLock:
     ids = unique_ids(catalogue)
     schemas = tuple(
         LockedSchema(
             url=url,
             unique_id=ids[url],
-            sha256=_sha256(shelf.place(url)),
-            bytes=shelf.place(url).stat().st_size,
+            sha256=_sha256(arrived.place(url)),
+            bytes=arrived.place(url).stat().st_size,
         )
         for url in sorted(hosted_elsewhere(catalogue))
-        if shelf.holds(url)
+        if arrived.holds(url)
     )
     return LiveLock(
         commit=commit,

@@ -79,13 +79,19 @@ def default_lock(settings: FetchSettings) -> Path:
 
 def digest_over(schemas: tuple[LockedSchema, ...]) -> str:
     """Return the digest that a lock's contents have together."""
-    return digest_of((live_path(each.url), each.sha256) for each in schemas)
+    return digest_of((live_path(schema.url), schema.sha256) for schema in schemas)
 
 
 def read_lock(path: Path, commit: str) -> LiveLock | None:
     """Return the lock, or None if there is none.
 
-    Raises `BadConfiguration` if it is no lock, or one of another commit.
+    Args:
+        path: The lock file.
+        commit: The commit of the catalogue that the lock must be of.
+
+    Raises:
+        NoInput: the file cannot be read (exit 66).
+        BadConfiguration: it is no lock, or one of another commit (exit 78).
     """
     try:
         lock = _decoded(path.read_bytes())
@@ -112,10 +118,12 @@ def write_lock(path: Path, lock: LiveLock) -> None:
 def with_live(got: Acquired, settings: FetchSettings, path: Path) -> Acquired:
     """Return SchemaStore's archive with the locked schemas beside its own files.
 
-    They stand at `live_path` of their address. If
-    there is no lock, the archive is returned as it is. Raises `NoInput` if the
-    cache lacks what is locked, `BadConfiguration` if the lock is of another
-    commit.
+    They stand at `live_path` of their address. Without a lock, the archive is
+    returned as it is.
+
+    Raises:
+        NoInput: the cache lacks what is locked (exit 66).
+        BadConfiguration: the lock is of another commit (exit 78).
     """
     lock = read_lock(path, got.commit)
     if lock is None or not lock.schemas:
@@ -126,7 +134,7 @@ def with_live(got: Acquired, settings: FetchSettings, path: Path) -> Acquired:
         what = "the cache lacks the schemas of this lock"
         raise NoInput(what, str(path), f"run `{_FETCH}`")
     packs = (open_pack(got.pack), open_pack(live))
-    sums = [(each, pack.sha256(each)) for pack in packs for each in pack.paths]
+    sums = [(path, pack.sha256(path)) for pack in packs for path in pack.paths]
     digest = digest_of(sums)
     pack = cache.pack(digest)
     if pack is None:

@@ -21,15 +21,17 @@ def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
     first: dict[str, Candidate] = {}
     own: dict[tuple[str, str], Candidate] = {}
     rejected: dict[int, Rejected] = {}
-    for position, each in enumerate(candidates):
-        earlier = first.get(each.sha256) or own.get((each.config, each.sha256))
+    for position, candidate in enumerate(candidates):
+        earlier = first.get(candidate.sha256) or own.get(
+            (candidate.config, candidate.sha256)
+        )
         if earlier is not None:
             detail = f"{earlier.config}/{earlier.unique_id}"
             rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
-        elif each.extra:
-            own[each.config, each.sha256] = each
+        elif candidate.extra:
+            own[candidate.config, candidate.sha256] = candidate
         else:
-            first[each.sha256] = each
+            first[candidate.sha256] = candidate
     return rejected
 
 

@@ -19,14 +19,15 @@ def judge(candidates: Sequence[Candidate]) -> Mapping[int, Rejected]:
     """
     rejected: dict[int, Rejected] = {}
     drawn: dict[str, dict[str, int]] = {}
-    for position, each in enumerate(candidates):
-        if each.field_count < each.least_fields:
-            detail = f"{each.field_count} fields, at least {each.least_fields} wanted"
+    for position, candidate in enumerate(candidates):
+        if candidate.field_count < candidate.least_fields:
+            least = candidate.least_fields
+            detail = f"{candidate.field_count} fields, at least {least} wanted"
             rejected[position] = Rejected(reason=Reason.TOO_FEW_FIELDS, detail=detail)
-        elif each.quota is not None:
-            own = drawn.setdefault(each.config, {})
-            first = candidates[own.setdefault(each.sha256, position)]
-            if first is not each:
+        elif candidate.quota is not None:
+            own = drawn.setdefault(candidate.config, {})
+            first = candidates[own.setdefault(candidate.sha256, position)]
+            if first is not candidate:
                 detail = f"{first.config}/{first.unique_id}"
                 rejected[position] = Rejected(reason=Reason.DUPLICATE, detail=detail)
     for config, own in drawn.items():

@@ -17,7 +17,7 @@ NAME = "drop-empty"
 
 
 def _says_so(root: UntypedJson) -> bool:
-    """Tell whether an author wrote down that anything goes: that is a schema."""
+    """Return whether an author wrote down that anything goes: that is a schema."""
     return isinstance(root, dict) and (
         "properties" in root or isinstance(root.get("additionalProperties"), dict)
     )

@@ -63,14 +63,14 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
 
 
 def _concerned(schema: UntypedJson, dialect: Dialect) -> bool:
-    """Tell, quickly, whether anything in here needs a closer look."""
+    """Return, quickly, whether anything in here needs a closer look."""
     return any(
         any(
             pattern_verdict(pattern).pattern != pattern
-            for _, pattern in _patterns(each)
+            for _, pattern in _patterns(subschema)
         )
-        or leaves_the_subschemas(each, dialect)
-        for each in subschemas(schema, dialect)
+        or leaves_the_subschemas(subschema, dialect)
+        for subschema in subschemas(schema, dialect)
     )
 
 
@@ -92,7 +92,8 @@ def _renamed(
     for tokens in sorted(named, key=len, reverse=True):
         before: UntypedJson = at(schema, tokens)
         after: UntypedJson = {
-            pattern_verdict(name).pattern: each for name, each in before.items()
+            pattern_verdict(name).pattern: subschema
+            for name, subschema in before.items()
         }
         if len(after) != len(before):
             return _rejected(tokens, "two patterns are the same once they are mended")

@@ -22,7 +22,7 @@ def _apply(document: Document, _context: Context) -> Document:
     if name is None:
         return document
     inner = document.schema[name]
-    others = [each for each in document.schema if each != name]
+    others = [other for other in document.schema if other != name]
     note = f"the schema stood under {pointer((name,))}"
     change = Change(
         rule=NAME,

@@ -69,7 +69,7 @@ def _alone(document: Document, dialect: Dialect) -> Closure | Rejected:
 
 
 def _leaves(closure: Closure) -> bool:
-    """Tell whether a reference leads to another document, or to another resource."""
+    """Return whether a reference leads to another document, or to another resource."""
     return bool(closure.outside_schemas()) or any(
         not _local(resolved.reference).startswith("#")
         for reached in closure.own_schemas()

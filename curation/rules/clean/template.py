@@ -40,19 +40,19 @@ def _all(value: UntypedJson, tokens: Tokens, *, strings: bool) -> Iterator[Token
         if strings and _MARK in value:
             yield tokens
     elif isinstance(value, dict):
-        for name, each in value.items():
+        for name, inner in value.items():
             if _MARK in name:
                 yield (*tokens, name)
-            yield from _all(each, (*tokens, name), strings=strings)
+            yield from _all(inner, (*tokens, name), strings=strings)
     elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _all(each, (*tokens, str(index)), strings=strings)
+        for index, inner in enumerate(value):
+            yield from _all(inner, (*tokens, str(index)), strings=strings)
 
 
 def _own(value: UntypedJson, tokens: Tokens) -> Iterator[Tokens]:
     """Yield the marked strings of a value that is a string or an array of them."""
     if isinstance(value, str | list):
-        flat = [each for each in value if isinstance(each, str)]
+        flat = [member for member in value if isinstance(member, str)]
         yield from _all(value if isinstance(value, str) else flat, tokens, strings=True)
 
 
@@ -69,16 +69,16 @@ def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
         elif word in _DATA or word not in _KEYWORDS:
             yield from _all(value, tokens, strings=word in _DATA)
         elif isinstance(value, dict) and ANY_DIALECT.applicators.get(word) in _MAPS:
-            for name, each in value.items():
+            for name, inner in value.items():
                 if _MARK in name:
                     yield (*tokens, name)
-                yield from _own(each, (*tokens, name))
+                yield from _own(inner, (*tokens, name))
         else:
             yield from _own(value, tokens)
 
 
 def _marked(schema: UntypedJson) -> bool:
-    """Tell whether a mark stands anywhere at all."""
+    """Return whether a mark stands anywhere at all."""
     try:
         return _MARK.encode() in orjson.dumps(schema)
     except orjson.JSONEncodeError:

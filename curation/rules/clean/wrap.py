@@ -24,7 +24,9 @@ def _apply(document: Document, _context: Context) -> Document:
     found = entries(root)
     if not found:
         return document
-    properties: UntypedJson = {each.name: {"$ref": each.reference} for each in found}
+    properties: UntypedJson = {
+        definition.name: {"$ref": definition.reference} for definition in found
+    }
     wrapped = {**root, "type": "object", "properties": properties}
     changes = [
         Change(

@@ -29,9 +29,9 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     text = searchable(document.schema)
     if not any(sign in text for sign in _SIGNS):
         return document
-    for trail, each in objects(document.schema):
+    for trail, subschema in objects(document.schema):
         for word in ("id", "$id"):
-            uri = each.get(word)
+            uri = subschema.get(word)
             found = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
             if found and (trail is None or "/" in found["fragment"]):
                 place = pointer((*tokens(trail), word))

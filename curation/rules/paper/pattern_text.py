@@ -39,20 +39,20 @@ def _escaped(pattern: str) -> str:
     parts: list[str] = []
     in_class, position = False, 0
     while position < len(pattern):
-        each, taken = pattern[position], 1
-        if each == "\\":
+        piece, taken = pattern[position], 1
+        if piece == "\\":
             part = pattern[position : position + 2]
-            each, taken = ("\0" if part == "\\0" else part), len(part)
+            piece, taken = ("\0" if part == "\\0" else part), len(part)
         elif in_class:
-            in_class = each != "]"
-            each = "\\[" if each == "[" and not balanced else each
-        elif each == "[":
+            in_class = piece != "]"
+            piece = "\\[" if piece == "[" and not balanced else piece
+        elif piece == "[":
             in_class = True
-        elif each == "{" and _UP_TO.match(pattern, position):
-            each = "{0"
-        elif each == "{" and not _QUANTIFIER.match(pattern, position):
-            each = "\\{"
-        parts.append(each)
+        elif piece == "{" and _UP_TO.match(pattern, position):
+            piece = "{0"
+        elif piece == "{" and not _QUANTIFIER.match(pattern, position):
+            piece = "\\{"
+        parts.append(piece)
         position += taken
     return "".join(parts)
 
@@ -74,11 +74,11 @@ class _Edit:
 def _edits(schema: UntypedJson) -> Iterator[_Edit]:
     """Yield what changes, innermost first: a new name never stands above an edit."""
     found: list[_Edit] = []
-    for trail, each in objects(schema):
-        keyed = each.get("patternProperties")
+    for trail, subschema in objects(schema):
+        keyed = subschema.get("patternProperties")
         names = list(keyed) if isinstance(keyed, dict) else []
         patterns: list[tuple[Tokens, UntypedJson, bool]]
-        patterns = [(("pattern",), each.get("pattern"), False)]
+        patterns = [(("pattern",), subschema.get("pattern"), False)]
         patterns += [(("patternProperties", name), name, True) for name in names]
         for place, pattern, is_name in patterns:
             if isinstance(pattern, str) and (right := _mended(pattern)) != pattern:
@@ -92,7 +92,9 @@ def _renamed(
     """Return the schema with one key of an object renamed, and the member's value."""
     above, name = place[:-1], place[-1]
     members: UntypedJson = at(schema, above)
-    renamed = {(right if key == name else key): each for key, each in members.items()}
+    renamed = {
+        (right if key == name else key): member for key, member in members.items()
+    }
     return replaced(schema, above, renamed), members[name]
 
 

@@ -27,8 +27,8 @@ def _embedded(root: UntypedJson) -> str | None:
     return next(
         (
             name
-            for name, each in members.items()
-            if isinstance(each, dict) and "$schema" in each
+            for name, member in members.items()
+            if isinstance(member, dict) and "$schema" in member
         ),
         None,
     )

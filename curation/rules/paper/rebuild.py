@@ -45,7 +45,7 @@ def _failure(schema: UntypedJson) -> jsonschema_rs.ValidationError | None:
 
 
 def _about_regex(error: jsonschema_rs.ValidationError) -> bool:
-    """Tell whether an error, or a whole branch of an `anyOf`, is about patterns."""
+    """Return whether an error, or a whole branch of an `anyOf`, is about patterns."""
     if isinstance(error.kind, _KIND.Format):
         return error.kind.format == "regex"
     branches: Iterable[list[jsonschema_rs.ValidationError]]
@@ -58,13 +58,13 @@ def _unretrieved(error: jsonschema_rs.ValidationError) -> bool:
 
 
 def _was_promoted(document: Document) -> bool:
-    return any(each.rule == "paper-promote" for each in document.changes)
+    return any(change.rule == "paper-promote" for change in document.changes)
 
 
 def _redeclared(document: Document) -> str:
     """Return the `$schema` under which the document is tried again."""
     lenient = not _was_promoted(document) and any(
-        each.get("required") == [] for _, each in objects(document.schema)
+        subschema.get("required") == [] for _, subschema in objects(document.schema)
     )
     return DRAFT_2020_12 if lenient else DRAFT_07
 

@@ -22,8 +22,8 @@ _SIGN = re.compile(rb'"\$ref":"(?!#)')
 def _apply(document: Document, _context: Context) -> Document | Rejected:
     if not _SIGN.search(searchable(document.schema)):
         return document
-    for trail, each in objects(document.schema):
-        ref = each.get("$ref")
+    for trail, subschema in objects(document.schema):
+        ref = subschema.get("$ref")
         if isinstance(ref, str) and not ref.startswith("#"):
             place = pointer((*tokens(trail), "$ref"))
             return Rejected(

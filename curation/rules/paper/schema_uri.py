@@ -44,7 +44,7 @@ def _mended(uri: str, *, at_root: bool) -> str | None:
 def _without(value: UntypedJson, holder: Tokens) -> UntypedJson:
     """Return the value with the `$schema` of the object at `holder` taken out."""
     members: UntypedJson = at(value, holder)
-    kept = {name: each for name, each in members.items() if name != "$schema"}
+    kept = {name: member for name, member in members.items() if name != "$schema"}
     return replaced(value, holder, kept)
 
 
@@ -60,8 +60,8 @@ def _holders(
 def _apply(document: Document, _context: Context) -> Document:
     schema: UntypedJson = document.schema
     changes: list[Change] = []
-    for trail, each in _holders(schema):
-        uri = each.get("$schema")
+    for trail, subschema in _holders(schema):
+        uri = subschema.get("$schema")
         right = _mended(uri, at_root=trail is None) if isinstance(uri, str) else uri
         if right == uri:
             continue

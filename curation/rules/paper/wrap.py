@@ -21,7 +21,7 @@ NAME = "paper-wrap"
 def _wrapped(root: dict[str, UntypedJson]) -> dict[str, UntypedJson]:
     """Return the members that the wrap sets; none where nothing can be wrapped."""
     properties = {
-        ".".join(each for each in tokens if each != "definitions"): {
+        ".".join(name for name in tokens if name != "definitions"): {
             "$ref": "#" + pointer(tokens)
         }
         for tokens in entries(root)

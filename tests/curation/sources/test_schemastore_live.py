@@ -19,7 +19,7 @@ from curation.download.packs import open_pack
 from curation.download.path_patterns import Selection
 from curation.pipeline.inputs import BuildInput, _find_pinned
 from curation.sources.registry import source_named
-from curation.sources.schemastore_live import Hunt, fetch_live
+from curation.sources.schemastore_live import LiveFetch, fetch_live
 from curation.sources.schemastore_lock import (
     default_lock,
     live_path,
@@ -73,15 +73,15 @@ def pin(server: Server, tmp_path: Path) -> ArchivePin:
 
 
 @pytest.fixture
-def hunt(
+def fetch(
     pin: ArchivePin, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Hunt:
-    """Return a hunt in the pinned catalogue."""
+) -> LiveFetch:
+    """Return a fetch in the pinned catalogue."""
     monkeypatch.setattr(
         curation.sources.schemastore_live, "load_pins", lambda: {"schemastore": pin}
     )
     settings = FetchSettings(mirror=tmp_path / "mirror", cache=tmp_path / "cache")
-    return Hunt(
+    return LiveFetch(
         settings=settings,
         lock=tmp_path / "lock.json",
         network=Network(limits=HASTY),
@@ -90,18 +90,18 @@ def hunt(
     )
 
 
-def _archive(pin: ArchivePin, hunt: Hunt) -> Acquired:
-    got = acquire(pin, hunt.settings)
+def _archive(pin: ArchivePin, fetch: LiveFetch) -> Acquired:
+    got = acquire(pin, fetch.settings)
     assert isinstance(got, Acquired)
     return got
 
 
 def test_what_is_there_is_locked_and_the_rest_listed(
-    pin: ArchivePin, hunt: Hunt, server: Server
+    pin: ArchivePin, fetch: LiveFetch, server: Server
 ) -> None:
     """Address, id, digest, length; a failure with its reason is never fatal."""
     steps: list[int] = []
-    lock = fetch_live(hunt, print, steps.append)
+    lock = fetch_live(fetch, print, steps.append)
     one, two = (server.base + each for each in ("/one/thing.json", "/two/thing.json"))
     ids = {each.url: each.unique_id for each in lock.schemas}
     assert ids == {
@@ -116,68 +116,68 @@ def test_what_is_there_is_locked_and_the_rest_listed(
     reasons = [each.why for each in lock.failures]
     assert "not one of the source's" in reasons[0]
     assert "404" in reasons[1]
-    assert read_lock(hunt.lock, pin.commit) == lock
+    assert read_lock(fetch.lock, pin.commit) == lock
     assert sum(steps) == 5
-    assert not (hunt.settings.cache / "live").exists()
+    assert not (fetch.settings.cache / "live").exists()
 
 
 def test_a_build_takes_exactly_what_is_locked(
-    pin: ArchivePin, hunt: Hunt, server: Server
+    pin: ArchivePin, fetch: LiveFetch, server: Server
 ) -> None:
     """The pack holds SchemaStore's own files and the others beside them."""
-    own = _archive(pin, hunt)
-    assert with_live(own, hunt.settings, hunt.lock) == own
-    fetch_live(hunt, print)
-    got = with_live(own, hunt.settings, hunt.lock)
+    own = _archive(pin, fetch)
+    assert with_live(own, fetch.settings, fetch.lock) == own
+    fetch_live(fetch, print)
+    got = with_live(own, fetch.settings, fetch.lock)
     pack = open_pack(got.pack)
     one = live_path(f"{server.base}/one/thing.json")
     assert pack.read(one) == b'{"title": "one"}'
     assert pack.read(OWN) == b"{}"
     assert pack.digest == got.digest != own.digest
-    assert with_live(own, hunt.settings, hunt.lock) == got
+    assert with_live(own, fetch.settings, fetch.lock) == got
 
 
 def test_a_lock_with_failures_leaves_the_build_partial(
-    pin: ArchivePin, hunt: Hunt, monkeypatch: pytest.MonkeyPatch
+    pin: ArchivePin, fetch: LiveFetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is missing is told: everything, then what failed, then nothing."""
     monkeypatch.setattr(
         "curation.pipeline.inputs.load_pins", lambda: {"schemastore": pin}
     )
     source = source_named("schemastore")
-    assert _partial(source, hunt) == source.incomplete["schemastore"]
-    lock = fetch_live(hunt, print)
-    assert _partial(source, hunt) == (
+    assert _partial(source, fetch) == source.incomplete["schemastore"]
+    lock = fetch_live(fetch, print)
+    assert _partial(source, fetch) == (
         "2 of 5 addresses outside the archive gave nothing; "
         "`csbdata fetch schemastore --live` tries them again"
     )
-    write_lock(hunt.lock, structs.replace(lock, failures=()))
-    assert _partial(source, hunt) is None
+    write_lock(fetch.lock, structs.replace(lock, failures=()))
+    assert _partial(source, fetch) is None
 
 
-def _partial(source: Source, hunt: Hunt) -> str | None:
-    settings = replace(hunt.settings, live_lock=hunt.lock)
+def _partial(source: Source, fetch: LiveFetch) -> str | None:
+    settings = replace(fetch.settings, live_lock=fetch.lock)
     found = _find_pinned(source, "clean", settings, print)
     assert isinstance(found, BuildInput)
     return found.partial
 
 
 def test_the_same_command_tries_again_only_what_failed(
-    hunt: Hunt, server: Server
+    fetch: LiveFetch, server: Server
 ) -> None:
     """What is locked is not asked for again, and stays as it is."""
-    before = fetch_live(hunt, print)
+    before = fetch_live(fetch, print)
     server.asked.clear()
     server.on("/gone.json", body(b"{}"))
     server.on("/one/thing.json", body(b"changed"))
-    after = fetch_live(hunt, print)
+    after = fetch_live(fetch, print)
     assert sorted(server.asked) == ["/away.json", "/gone.json"]
     assert set(before.schemas) < set(after.schemas)
     assert len(after.schemas) == 4
 
 
 def test_an_interrupted_hunt_goes_on(
-    hunt: Hunt, server: Server, monkeypatch: pytest.MonkeyPatch
+    fetch: LiveFetch, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What had arrived is not asked for again."""
 
@@ -185,56 +185,56 @@ def test_an_interrupted_hunt_goes_on(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        fetch_live(hunt, print, stops)
-    assert not hunt.lock.exists()
+        fetch_live(fetch, print, stops)
+    assert not fetch.lock.exists()
     (first,) = server.asked
     server.asked.clear()
-    lock = fetch_live(hunt, print)
+    lock = fetch_live(fetch, print)
     assert first not in server.asked
     assert len(lock.schemas) == 3
 
 
 def test_a_lock_on_another_machine_is_verified(
-    pin: ArchivePin, hunt: Hunt, server: Server
+    pin: ArchivePin, fetch: LiveFetch, server: Server
 ) -> None:
     """Its contents are fetched; what has changed is refused, the lock untouched."""
-    lock = fetch_live(hunt, print)
-    text = hunt.lock.read_bytes()
+    lock = fetch_live(fetch, print)
+    text = fetch.lock.read_bytes()
     fresh = replace(
-        hunt, settings=replace(hunt.settings, cache=hunt.settings.cache / "other")
+        fetch, settings=replace(fetch.settings, cache=fetch.settings.cache / "other")
     )
     with pytest.raises(NoInput, match="csbdata fetch schemastore --live"):
         with_live(_archive(pin, fresh), fresh.settings, fresh.lock)
     server.on("/one/thing.json", body(b"changed"))
     changed = fetch_live(fresh, print)
     assert any("has changed since it was locked" in f.why for f in changed.failures)
-    assert hunt.lock.read_bytes() == text
+    assert fetch.lock.read_bytes() == text
     server.on("/one/thing.json", body(b'{"title": "one"}'))
     assert fetch_live(fresh, print) == lock
     with_live(_archive(pin, fresh), fresh.settings, fresh.lock)
 
 
-def test_a_broken_transfer_is_listed(hunt: Hunt, server: Server) -> None:
+def test_a_broken_transfer_is_listed(fetch: LiveFetch, server: Server) -> None:
     """And leaves no partial content."""
     server.on("/alone", reset(b"<ht", 6))
-    lock = fetch_live(hunt, print)
+    lock = fetch_live(fetch, print)
     assert [each.unique_id for each in lock.schemas if each.unique_id == "alone"] == []
     assert any("broke off" in each.why for each in lock.failures)
 
 
-def test_offline_nobody_is_asked(hunt: Hunt, server: Server) -> None:
+def test_offline_nobody_is_asked(fetch: LiveFetch, server: Server) -> None:
     """One line, exit code 69."""
-    offline = replace(hunt, settings=replace(hunt.settings, offline=True))
+    offline = replace(fetch, settings=replace(fetch.settings, offline=True))
     with pytest.raises(Unavailable, match="--offline"):
         fetch_live(offline, print)
     assert server.asked == []
 
 
 def test_the_usual_gate_lets_only_the_catalogues_hosts_through(
-    hunt: Hunt, server: Server
+    fetch: LiveFetch, server: Server
 ) -> None:
     """Here they are all on loopback without TLS, so none is asked."""
-    lock = fetch_live(replace(hunt, policy=None), print)
+    lock = fetch_live(replace(fetch, policy=None), print)
     assert lock.schemas == ()
     assert len(lock.failures) == 5
     assert server.asked == []
@@ -250,13 +250,13 @@ def test_the_usual_gate_lets_only_the_catalogues_hosts_through(
         (rb'"commit": "cc', b'"commit": "dd'),
     ],
 )
-def test_a_wrong_lock_is_named(change: tuple[bytes, bytes], hunt: Hunt) -> None:
+def test_a_wrong_lock_is_named(change: tuple[bytes, bytes], fetch: LiveFetch) -> None:
     """Another format, another digest, another commit: exit code 78."""
-    fetch_live(hunt, print)
-    text = re.sub(*change, hunt.lock.read_bytes(), flags=re.DOTALL)
-    hunt.lock.write_bytes(text)
+    fetch_live(fetch, print)
+    text = re.sub(*change, fetch.lock.read_bytes(), flags=re.DOTALL)
+    fetch.lock.write_bytes(text)
     with pytest.raises(BadConfiguration, match="delete it and run"):
-        fetch_live(hunt, print)
+        fetch_live(fetch, print)
 
 
 def test_the_lock_is_in_the_cache_unless_it_is_named(
