@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.admission import admits, conflicts
-from curation.instances.constraints.goals import Atom, Goal, Goals, Negation
+from curation.instances.constraints.goals import ExtraConstraint, Goal, Goals, Negation
 from curation.instances.constraints.keyword_values import accepts_everything, array_of
 from curation.instances.constraints.merging import merge
 from curation.instances.constraints.model import Conjunction
@@ -57,7 +57,7 @@ def _flatten(conjunction: Conjunction) -> None:
         seen.add(goal)
         if isinstance(goal, Negation):
             conjunction.negations.append(goal)
-        elif isinstance(goal, Atom):
+        elif isinstance(goal, ExtraConstraint):
             conjunction.parts.append(goal)
         elif not isinstance(goal.schema, dict):
             if goal.schema is False:

@@ -36,7 +36,7 @@ class Negation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Atom:
+class ExtraConstraint:
     """A constraint that stands nowhere in the schema, but a search needs."""
 
     #: Ordinary keywords: type, required, bounds, lengths.
@@ -63,7 +63,7 @@ class Atom:
     elements: Mapping[int, tuple[Goal, ...]] = field(default_factory=dict)
 
 
-Goal = SchemaLocation | Negation | Atom
+Goal = SchemaLocation | Negation | ExtraConstraint
 Goals = tuple[Goal, ...]
 
 

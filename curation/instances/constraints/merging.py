@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.goals import (
-    Atom,
     BranchChoice,
     Containment,
     Dependency,
+    ExtraConstraint,
     Negation,
 )
 from curation.instances.constraints.keyword_values import names_of, object_of
@@ -57,37 +57,40 @@ _DECISIONS: Final = frozenset(
 )
 
 
-def merge(conjunction: Conjunction, part: SchemaLocation | Atom) -> None:
+def merge(conjunction: Conjunction, part: SchemaLocation | ExtraConstraint) -> None:
     """Add what one part asserts to a conjunction.
 
     Args:
         conjunction: It is changed.
-        part: An atom or a schema object; its references and `allOf` are not followed.
+        part: An extra constraint, or a schema object of which references and `allOf`
+            are not followed.
     """
     schema = part.schema
     _merge_types(conjunction, schema)
     _merge_bounds(conjunction, schema)
     _merge_texts(conjunction, schema)
     conjunction.required.update(dict.fromkeys(names_of(schema.get("required"))))
-    if isinstance(part, Atom):
-        _merge_atom(conjunction, part)
+    if isinstance(part, ExtraConstraint):
+        _merge_extra_constraint(conjunction, part)
     else:
         _merge_values(conjunction, schema)
         if not _DECISIONS.isdisjoint(schema):
             _merge_decisions(conjunction, part)
 
 
-def _merge_atom(conjunction: Conjunction, atom: Atom) -> None:
-    if atom.types is not None:
-        left = atom.types
+def _merge_extra_constraint(
+    conjunction: Conjunction, constraint: ExtraConstraint
+) -> None:
+    if constraint.types is not None:
+        left = constraint.types
         conjunction.types = tuple(kind for kind in conjunction.types if kind in left)
-    conjunction.forbidden.update(atom.forbidden)
-    conjunction.excluded.extend(atom.excluded)
-    conjunction.not_patterns.extend(atom.not_patterns)
-    conjunction.not_multiples.extend(atom.not_multiples)
-    conjunction.duplicate = conjunction.duplicate or atom.duplicate
-    if atom.extra_name:
-        conjunction.extra_names.append(atom.extra_name)
+    conjunction.forbidden.update(constraint.forbidden)
+    conjunction.excluded.extend(constraint.excluded)
+    conjunction.not_patterns.extend(constraint.not_patterns)
+    conjunction.not_multiples.extend(constraint.not_multiples)
+    conjunction.duplicate = conjunction.duplicate or constraint.duplicate
+    if constraint.extra_name:
+        conjunction.extra_names.append(constraint.extra_name)
 
 
 def _merge_types(conjunction: Conjunction, schema: Mapping[str, Json]) -> None:

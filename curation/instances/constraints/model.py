@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.goals import ALL_TYPES, Atom
+from curation.instances.constraints.goals import ALL_TYPES, ExtraConstraint
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
@@ -35,8 +35,8 @@ class Conjunction:
     #: The schema that the goals are from.
     tree: SchemaTree
     goals: Goals
-    #: The schema objects and atoms that the goals come to, references followed.
-    parts: list[SchemaLocation | Atom] = field(default_factory=list)
+    #: The schema objects and extra constraints of the goals, references followed.
+    parts: list[SchemaLocation | ExtraConstraint] = field(default_factory=list)
     #: Those left of `ALL_TYPES`.
     types: tuple[str, ...] = ALL_TYPES
     #: Whether some part names types.
@@ -159,7 +159,7 @@ class Conjunction:
             return None
         goals: list[Goal] = []
         for part in self.parts:
-            if isinstance(part, Atom):
+            if isinstance(part, ExtraConstraint):
                 goals.extend(part.members.get(name, ()))
             else:
                 goals.extend(self._property_locations(part, name)[0])
@@ -221,7 +221,7 @@ class Conjunction:
         """Return what an element must meet; None if it must not be there."""
         goals: list[Goal] = []
         for part in self.parts:
-            if isinstance(part, Atom):
+            if isinstance(part, ExtraConstraint):
                 goals.extend(part.elements.get(index, ()))
                 goals.extend(part.every)
             else:

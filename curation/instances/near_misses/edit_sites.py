@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import ABSENT
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.goals import Atom
+from curation.instances.constraints.goals import ExtraConstraint
 from curation.instances.constraints.keyword_values import object_of
 from curation.instances.constraints.reachable_keywords import (
     Assertion,
@@ -142,18 +142,18 @@ def goals_for_path(path: Path) -> Goals:
     goals: Goals = ()
     for step in reversed(path):
         if isinstance(step, int):
-            atom = Atom(
+            constraint = ExtraConstraint(
                 types=("array",),
                 schema={"minItems": step + 1},
                 elements={step: goals},
             )
         else:
-            atom = Atom(
+            constraint = ExtraConstraint(
                 types=("object",),
                 schema={"required": [step]},
                 members={step: goals},
             )
-        goals = (atom,)
+        goals = (constraint,)
     return goals
 
 

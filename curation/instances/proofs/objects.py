@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.goals import Atom
+from curation.instances.constraints.goals import ExtraConstraint
 from curation.instances.constraints.keyword_values import names_of, object_of
 from curation.instances.scalars.strings import StringConstraints, matches
 
@@ -71,7 +71,7 @@ def _declares_all(question: ImplicationQuestion, part: SchemaLocation) -> bool:
     """Return whether every name that `propertyNames` allows is declared."""
     compiled = question.compiled
     location = compiled.child(part, ("propertyNames",))
-    allowed = conjoin(compiled, (location, Atom(types=("string",))))
+    allowed = conjoin(compiled, (location, ExtraConstraint(types=("string",))))
     declared = object_of(question.schema, "properties")
     patterns = object_of(question.schema, "patternProperties")
     if allowed.values is not None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from curation.instances.constraints.admission import admits
 from curation.instances.constraints.conjunction import conjoin, contradiction
 from curation.instances.constraints.goals import (
-    Atom,
     BranchChoice,
+    ExtraConstraint,
     Goal,
     Goals,
     Negation,
@@ -180,7 +180,9 @@ class _BranchSearch:
                     if not compiled.accepts(dependency.needs, value):
                         goals.append(dependency.needs)
                 elif not all(name in value for name in dependency.needs):
-                    goals.append(Atom(schema={"required": list(dependency.needs)}))
+                    goals.append(
+                        ExtraConstraint(schema={"required": list(dependency.needs)})
+                    )
         return tuple(goals)
 
     def _overlaps(self, conjunction: Conjunction, value: Json) -> list[Goals]:
@@ -201,7 +203,7 @@ class _BranchSearch:
         """Return how to escape conditions instead of meeting them."""
         compiled = self.builder.compiled
         found: list[Goals] = [
-            (Atom(forbidden=(dependency.name,)),)
+            (ExtraConstraint(forbidden=(dependency.name,)),)
             for dependency in conjunction.dependencies
             if isinstance(value, dict) and dependency.name in value
         ]

@@ -5,7 +5,12 @@ from __future__ import annotations
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
-from curation.instances.constraints.goals import ALL_TYPES, Atom, Goals, Negation
+from curation.instances.constraints.goals import (
+    ALL_TYPES,
+    ExtraConstraint,
+    Goals,
+    Negation,
+)
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
@@ -61,16 +66,16 @@ def _ways(compiled: CompiledSchema, location: SchemaLocation) -> Iterator[Goals]
             yield (Negation(target),)
     if "$ref" in schema and compiled.dialect.ref_hides_siblings:
         return
-    for atom in _ways_of_objects(compiled, location, schema):
-        yield (atom,)
+    for constraint in _ways_of_objects(compiled, location, schema):
+        yield (constraint,)
     yield from _ways_of_dependencies(compiled, location, schema)
-    for atom in _ways_of_scalars(schema):
-        yield (atom,)
-    for atom in _ways_of_arrays(compiled, location, schema):
-        yield (atom,)
+    for constraint in _ways_of_scalars(schema):
+        yield (constraint,)
+    for constraint in _ways_of_arrays(compiled, location, schema):
+        yield (constraint,)
     yield from _ways_of_choices(compiled, location, schema)
     if "type" in schema:
-        yield (Atom(types=_other_types(schema["type"])),)
+        yield (ExtraConstraint(types=_other_types(schema["type"])),)
 
 
 def _other_types(stated: Json) -> tuple[str, ...]:
@@ -83,9 +88,9 @@ def _other_types(stated: Json) -> tuple[str, ...]:
 
 def _ways_of_objects(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
-) -> Iterator[Atom]:
+) -> Iterator[ExtraConstraint]:
     for name in _names(schema.get("required")):
-        yield Atom(types=("object",), forbidden=(name,))
+        yield ExtraConstraint(types=("object",), forbidden=(name,))
     stated = schema.get("properties")
     members = stated if isinstance(stated, dict) else {}
     for name, member in members.items():
@@ -101,12 +106,12 @@ def _ways_of_objects(
         yield _with_member("unevaluated", unevaluated)
     if "propertyNames" in schema:
         names = compiled.child(location, ("propertyNames",))
-        yield Atom(types=("object",), extra_name=(Negation(names),))
+        yield ExtraConstraint(types=("object",), extra_name=(Negation(names),))
 
 
-def _with_member(name: str, subschema: SchemaLocation) -> Atom:
+def _with_member(name: str, subschema: SchemaLocation) -> ExtraConstraint:
     """Return the demand for a property that a subschema refuses."""
-    return Atom(
+    return ExtraConstraint(
         types=("object",),
         schema={"required": [name]},
         members={name: (Negation(subschema),)},
@@ -119,10 +124,10 @@ def _ways_of_dependencies(
     for keyword in ("dependencies", "dependentRequired", "dependentSchemas"):
         entries = schema.get(keyword)
         for name, needs in entries.items() if isinstance(entries, dict) else ():
-            there = Atom(types=("object",), schema={"required": [name]})
+            there = ExtraConstraint(types=("object",), schema={"required": [name]})
             if isinstance(needs, list):
                 for needed in _names(needs):
-                    yield there, Atom(forbidden=(needed,))
+                    yield there, ExtraConstraint(forbidden=(needed,))
             else:
                 yield there, Negation(compiled.child(location, (keyword, name)))
 
@@ -132,38 +137,38 @@ def _names(value: Json) -> list[str]:
     return [name for name in listed if isinstance(name, str)]
 
 
-def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[Atom]:
+def _ways_of_scalars(schema: dict[str, Json]) -> Iterator[ExtraConstraint]:
     listed = schema.get("enum")
     values = list(listed) if isinstance(listed, list) else []
     if "const" in schema:
         values.append(schema["const"])
     if {} in values or [] in values:
         least = {"minProperties": 1, "minItems": 1}
-        yield Atom(excluded=tuple(values), schema=least)
+        yield ExtraConstraint(excluded=tuple(values), schema=least)
     if values:
-        yield Atom(excluded=tuple(values))
+        yield ExtraConstraint(excluded=tuple(values))
     for keyword, (opposite, step, types) in _OPPOSITES.items():
         bound = schema.get(keyword)
         if is_number(bound) and (step == 0 or bound + step >= 0):
-            yield Atom(types=types, schema={opposite: bound + step})
+            yield ExtraConstraint(types=types, schema={opposite: bound + step})
     for keyword, opposite in (
         ("exclusiveMinimum", "maximum"),
         ("exclusiveMaximum", "minimum"),
     ):
         bound = schema.get(keyword)
         if is_number(bound):
-            yield Atom(types=_NUMBERS, schema={opposite: bound})
+            yield ExtraConstraint(types=_NUMBERS, schema={opposite: bound})
     factor = schema.get("multipleOf")
     if is_number(factor):
-        yield Atom(types=_NUMBERS, not_multiples=(factor,))
+        yield ExtraConstraint(types=_NUMBERS, not_multiples=(factor,))
     pattern = schema.get("pattern")
     if isinstance(pattern, str):
-        yield Atom(types=("string",), not_patterns=(pattern,))
+        yield ExtraConstraint(types=("string",), not_patterns=(pattern,))
 
 
 def _ways_of_arrays(
     compiled: CompiledSchema, location: SchemaLocation, schema: dict[str, Json]
-) -> Iterator[Atom]:
+) -> Iterator[ExtraConstraint]:
     prefix, rest = item_keywords(schema, compiled.dialect)
     elements: list[tuple[int, tuple[str, ...]]] = []
     listed = schema.get(prefix)
@@ -174,19 +179,21 @@ def _ways_of_arrays(
     for index, tokens in elements:
         element = compiled.child(location, tokens)
         if not accepts_everything(element.schema):
-            yield Atom(
+            yield ExtraConstraint(
                 types=("array",),
                 schema={"minItems": index + 1},
                 elements={index: (Negation(element),)},
             )
     if schema.get("uniqueItems") is True:
-        yield Atom(types=("array",), duplicate=True)
+        yield ExtraConstraint(types=("array",), duplicate=True)
     if "contains" in schema:
         wanted = compiled.child(location, ("contains",))
-        yield Atom(types=("array",), every=(Negation(wanted),))
+        yield ExtraConstraint(types=("array",), every=(Negation(wanted),))
         most = schema.get("maxContains")
         if is_number(most):
-            yield Atom(types=("array",), schema={"minItems": most + 1}, every=(wanted,))
+            yield ExtraConstraint(
+                types=("array",), schema={"minItems": most + 1}, every=(wanted,)
+            )
 
 
 def _ways_of_choices(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.goals import Atom
+from curation.instances.constraints.goals import ExtraConstraint
 from curation.instances.model import InstanceKind, Obstacle
 from curation.instances.scalars import strings
 from curation.instances.witnesses.context import NOTHING
@@ -21,7 +21,7 @@ MOST_PROPERTIES = 10_000
 _NAMES = ("key", "item", "entry", "name", "value", "other")
 #: Names drawn for one more property.
 _DRAWS = 12
-_A_STRING = Atom(types=("string",))
+_A_STRING = ExtraConstraint(types=("string",))
 
 
 def build_object(

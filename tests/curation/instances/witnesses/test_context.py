@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from curation.instances.constraints.goals import Atom
+from curation.instances.constraints.goals import ExtraConstraint
 from curation.instances.witnesses.context import BuildContext
 
-_GOALS = (Atom(types=("object",)),)
+_GOALS = (ExtraConstraint(types=("object",)),)
 
 
 def test_a_member_stands_below_its_object() -> None:
