@@ -26,7 +26,12 @@ from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.validation.fastjsonschema_worker import COMPILES
 from curation.validation.fastjsonschema_worker import verdict as compiled
-from curation.validation.metaschemas import complaint, is_valid, recheck, valid_under
+from curation.validation.metaschemas import (
+    complaint,
+    is_valid,
+    python_complaint,
+    valid_under,
+)
 from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 from curation.workers.protocol import serve
 
@@ -42,7 +47,7 @@ _LOST_REFERENCE = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)
 
 
 def _by_jsonschema(schema: Json, dialect: str) -> str:
-    found = recheck(schema, BY_NAME[dialect])
+    found = python_complaint(schema, BY_NAME[dialect])
     return ACCEPTS if found is None else str(found)
 
 

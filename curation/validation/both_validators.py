@@ -9,7 +9,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from curation.validation.metaschemas import doubtful
+from curation.validation.metaschemas import validators_may_differ
 from curation.validation.verdicts import python_verdict, refers, rust_verdict
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def both_verdicts(
         dialect: The dialect that it is read in.
         text: Its canonical form.
     """
-    thorough = is_in_share(text) or doubtful(schema, dialect)
+    thorough = is_in_share(text) or validators_may_differ(schema, dialect)
     return (
         python_verdict(schema, dialect, thorough=thorough, follow=refers(text)),
         rust_verdict(schema, dialect),

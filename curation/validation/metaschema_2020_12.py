@@ -83,7 +83,7 @@ def _quick() -> jsonschema_rs.Validator:
     )
 
 
-def quick(schema: Json) -> Complaint | None:
+def rust_complaint(schema: Json) -> Complaint | None:
     """Return the first error that jsonschema-rs finds, or None.
 
     Raises:
@@ -97,7 +97,7 @@ def quick(schema: Json) -> Complaint | None:
     return Complaint(pointer=path, message=shortened(error.message, _SHOWN))
 
 
-def slow(schema: Json) -> Complaint | None:
+def python_complaint(schema: Json) -> Complaint | None:
     """Return the first error that jsonschema finds, or None.
 
     Raises:
@@ -118,21 +118,21 @@ def slow(schema: Json) -> Complaint | None:
 def complaint(schema: Json) -> Complaint | None:
     """Return why `check_schema` refuses a schema, or None where it accepts it."""
     try:
-        found = quick(schema)
+        found = rust_complaint(schema)
     except ValueError:
-        return _careful(plain(schema))
+        return _complaint_of_plain(plain(schema))
     if found is not None and _LINE_END in searchable(schema):
         # The `$` of Python's patterns also stands before a last line feed.
-        return slow(plain(schema))
+        return python_complaint(plain(schema))
     return found
 
 
-def _careful(schema: Json) -> Complaint | None:
+def _complaint_of_plain(schema: Json) -> Complaint | None:
     """Return the complaint about a value that jsonschema-rs may not read."""
     try:
-        return quick(schema)
+        return rust_complaint(schema)
     except ValueError:
-        return slow(schema)
+        return python_complaint(schema)
 
 
 def is_rechecked(key: str) -> bool:
@@ -140,7 +140,7 @@ def is_rechecked(key: str) -> bool:
     return int(hashlib.sha256(key.encode()).hexdigest(), 16) % _RECHECKED == 0
 
 
-def verdict(schema: Json, *, key: str) -> Complaint | None:
+def checked_complaint(schema: Json, *, key: str) -> Complaint | None:
     """Return the complaint, checked against jsonschema's own for some keys.
 
     Raises:
@@ -149,7 +149,7 @@ def verdict(schema: Json, *, key: str) -> Complaint | None:
     found = complaint(schema)
     if is_rechecked(key):
         try:
-            own = slow(plain(schema))
+            own = python_complaint(plain(schema))
         except RecursionError:
             return found
         if (own is None) != (found is None):

@@ -1,9 +1,9 @@
 """Under which drafts is a schema valid? The metaschemas, checked quickly.
 
 jsonschema-rs decides. It gives the same verdict as jsonschema's `check_schema`
-without formats but where `doubtful` says so; the tests prove that over generated
-and real schemas. `format` is left out: patterns and references have rules of
-their own. Nothing here fetches.
+without formats but where `validators_may_differ` says so; the tests prove that over
+generated and real schemas. `format` is left out: patterns and references have rules
+of their own. Nothing here fetches.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def cause(error: jsonschema_rs.ValidationError) -> tuple[Tokens, str]:
     return tokens, error.message.replace(MASK, shown)
 
 
-def recheck(schema: Json, dialect: Dialect) -> Complaint | None:
+def python_complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     """Return what jsonschema's own `check_schema` says, formats aside.
 
     Some hundred times slower than `complaint`. The interpreter's recursion limit
@@ -123,7 +123,7 @@ def recheck(schema: Json, dialect: Dialect) -> Complaint | None:
     return None
 
 
-def doubtful(schema: Json, dialect: Dialect) -> bool:
+def validators_may_differ(schema: Json, dialect: Dialect) -> bool:
     r"""Return whether a schema holds what the two validators are known to read apart.
 
     From 2019-09 on, an identifier or anchor that ends in a line end (`$` of a

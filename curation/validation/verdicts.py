@@ -23,7 +23,7 @@ from curation.json.pointer import pointer
 from curation.json.text import plain
 from curation.schema.keywords import REFERENCE_KEYWORDS
 from curation.schema.subschemas import children, subschemas
-from curation.validation.metaschemas import MASK, cause, recheck
+from curation.validation.metaschemas import MASK, cause, python_complaint
 from curation.validation.rust_validators import RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def python_verdict(
         follow: Look for every reference. Otherwise it must be known to hold none.
     """
     name = "jsonschema"
-    complaint = recheck(schema, dialect) if thorough else None
+    complaint = python_complaint(schema, dialect) if thorough else None
     if complaint is not None:
         return ValidatorVerdict(validator=name, error=f"refuses it: {complaint}")
     lost = _lost_reference(schema, dialect) if follow else None

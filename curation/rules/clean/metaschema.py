@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Rule
 from curation.schema.dialects import BY_NAME, DRAFT_2020_12
-from curation.validation.metaschemas import complaint, doubtful, recheck
+from curation.validation.metaschemas import (
+    complaint,
+    python_complaint,
+    validators_may_differ,
+)
 
 if TYPE_CHECKING:
     from curation.core.rule import Context
@@ -20,7 +24,10 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     if error is None:
         return document
     detail = f"{dialect.name}: {error}"
-    if doubtful(document.schema, dialect) and recheck(document.schema, dialect) is None:
+    if (
+        validators_may_differ(document.schema, dialect)
+        and python_complaint(document.schema, dialect) is None
+    ):
         detail = f"{detail} (jsonschema-rs); jsonschema accepts it"
         return Rejected(reason=Reason.VALIDATORS_DISAGREE, detail=detail)
     return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)

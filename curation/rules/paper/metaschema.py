@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.documents import Reason, Rejected
 from curation.core.rule import Rule
-from curation.validation.metaschema_2020_12 import verdict
+from curation.validation.metaschema_2020_12 import checked_complaint
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _apply(document: Document, _context: Context) -> Document | Rejected:
-    refused = verdict(document.schema, key=document.unique_id)
+    refused = checked_complaint(document.schema, key=document.unique_id)
     if refused is None:
         return document
     return Rejected(reason=Reason.INVALID_SCHEMA, detail=str(refused))

@@ -9,7 +9,7 @@ from curation.core.rule import Rule
 from curation.json.pointer import pointer
 from curation.json.text import write
 from curation.schema.paper_roots import applies
-from curation.validation.metaschema_2020_12 import verdict
+from curation.validation.metaschema_2020_12 import checked_complaint
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
@@ -39,7 +39,7 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     if name is None:
         return document
     inner = document.schema[name]
-    refused = verdict(inner, key=document.unique_id)
+    refused = checked_complaint(inner, key=document.unique_id)
     if refused is not None:
         detail = f"in {pointer((name,))}: {refused}"
         return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)

@@ -98,7 +98,7 @@ SCHEMAS = st.recursive(
 @given(SCHEMAS)
 def test_both_checks_agree(schema: UntypedJson) -> None:
     """On made schemas, right and wrong in every word that has a format or a type."""
-    own = metaschema_2020_12.slow(plain(schema))
+    own = metaschema_2020_12.python_complaint(plain(schema))
     assert (metaschema_2020_12.complaint(schema) is None) == (own is None)
 
 
@@ -126,7 +126,7 @@ def test_both_checks_agree(schema: UntypedJson) -> None:
 )
 def test_both_checks_agree_on_the_edges(schema: UntypedJson) -> None:
     """Line ends, names as patterns, numbers past a double, and mere data."""
-    own = metaschema_2020_12.slow(plain(schema))
+    own = metaschema_2020_12.python_complaint(plain(schema))
     assert (metaschema_2020_12.complaint(schema) is None) == (own is None)
 
 
@@ -176,12 +176,12 @@ def test_one_key_in_512_is_checked_by_both() -> None:
 def test_a_disagreement_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is never taken for a property of the document."""
     key = rechecked_key()
-    assert metaschema_2020_12.verdict({"type": "object"}, key=key) is None
+    assert metaschema_2020_12.checked_complaint({"type": "object"}, key=key) is None
     wrong = Complaint(pointer="", message="wrong")
-    monkeypatch.setattr(metaschema_2020_12, "slow", lambda _: wrong)
+    monkeypatch.setattr(metaschema_2020_12, "python_complaint", lambda _: wrong)
     with pytest.raises(DisagreementError, match="wrong"):
-        metaschema_2020_12.verdict({"type": "object"}, key=key)
-    assert metaschema_2020_12.verdict({"type": "object"}, key="1") is None
+        metaschema_2020_12.checked_complaint({"type": "object"}, key=key)
+    assert metaschema_2020_12.checked_complaint({"type": "object"}, key="1") is None
 
 
 def test_what_jsonschema_cannot_walk_is_left_to_the_quick_check(
@@ -192,8 +192,11 @@ def test_what_jsonschema_cannot_walk_is_left_to_the_quick_check(
     def too_deep(_: UntypedJson) -> None:
         raise RecursionError
 
-    monkeypatch.setattr(metaschema_2020_12, "slow", too_deep)
-    assert metaschema_2020_12.verdict({"type": "object"}, key=rechecked_key()) is None
+    monkeypatch.setattr(metaschema_2020_12, "python_complaint", too_deep)
+    assert (
+        metaschema_2020_12.checked_complaint({"type": "object"}, key=rechecked_key())
+        is None
+    )
 
 
 def test_verdicts_of_texts_are_remembered_without_warnings() -> None:
