@@ -1,4 +1,4 @@
-"""What a run has to say: who took part, each task's tables, and the worst failures."""
+"""The report of a run: who took part, each task's tables, and the worst failures."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _CONDITIONS = (
 
 
 def engines_of(run: RecordedRun) -> Table:
-    """Return who took part, as the header says: versions, presets, options."""
+    """Return who took part, with versions, presets and options."""
     rows = [_engine(participant) for participant in run.header.engines]
     return Table(
         title="Engines",
@@ -184,27 +184,27 @@ def _failure(row: Row) -> Iterator[FailedCase]:
         config=row.config,
         id=row.id,
         outcome=what,
-        detail=_seen(shortest)
+        detail=_walk_failure(shortest)
         if row.detail == "" and shortest
-        else _of_text(row) or phase + row.detail,
+        else _text_failure(row) or phase + row.detail,
         tokens=shortest.tokens if shortest else 0,
         size=number_in(row, "size", 0),
     )
 
 
-def _of_text(row: Row) -> str:
-    """Say what is wrong with what a model wrote; empty where none did."""
+def _text_failure(row: Row) -> str:
+    """Return what is wrong with the text that a model wrote; empty where none did."""
     text = text_class(row)
     if text is None:
         return ""
     judged = row.label.get("judgement")
     keyword = judged.get("keyword") if isinstance(judged, dict) else None
-    said = [text.replace("_", " "), *(str(e) for e in (keyword, row.detail) if e)]
-    return ": ".join(said)
+    parts = [text.replace("_", " "), *(str(e) for e in (keyword, row.detail) if e)]
+    return ": ".join(parts)
 
 
-def _seen(walked: InstanceResult) -> str:
-    """Say what an engine did with a text that it should not have done."""
+def _walk_failure(walked: InstanceResult) -> str:
+    """Return what an engine did with a text that it should not have done."""
     kind = "valid" if walked.valid else "invalid"
     named = [str(walked.label[name]) for name in _NAMES if walked.label.get(name)]
     what = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"
@@ -223,7 +223,7 @@ _NAMES = ("kind", "keyword", "pointer", "description")
 
 def failures_table(run: RecordedRun, found: Sequence[FailedCase], limit: int) -> Table:
     """Return the worst failures, each with the command that shows it again."""
-    from evaluation.execution.reproducers import command_of  # noqa: PLC0415 (imports the driver)
+    from evaluation.execution.reproducers import rerun_command  # noqa: PLC0415 (imports the driver)
 
     rows = tuple(
         (
@@ -232,7 +232,7 @@ def failures_table(run: RecordedRun, found: Sequence[FailedCase], limit: int) ->
             failure.task,
             f"{failure.config}/{failure.id}",
             failure.detail,
-            command_of(
+            rerun_command(
                 run.header, failure.engine, failure.task, failure.config, failure.id
             ),
         )

@@ -33,7 +33,7 @@ _VARYING = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shrunk:
+class ShrunkFailure:
     """A failure before and after."""
 
     schema: str
@@ -48,19 +48,19 @@ class Shrunk:
             {"valid": walk.valid, "text": walk.text, "data": json.loads(walk.text)}
             for walk in self.walks
         ]
-        told = f"{description} {self.row.detail}".strip()
+        detailed = f"{description} {self.row.detail}".strip()
         return {
-            "description": told,
+            "description": detailed,
             "schema": json.loads(self.schema),
             "tests": tests,
         }
 
 
 @contextmanager
-def asking(
+def open_engine(
     participant: EngineUnderTest, tokenizer: TokenizerFiles, bounds: Bounds
 ) -> Iterator[Callable[[Case], Row]]:
-    """Give a function that puts one case to an engine, whatever becomes of it.
+    """Open a worker; the context is a function that puts one case to the engine.
 
     Raises:
         Unavailable: the engine cannot be used here.
@@ -82,7 +82,7 @@ def asking(
         yield ask
 
 
-def shrunk(case: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
+def shrink_failure(case: Case, ask: Callable[[Case], Row], most: int) -> ShrunkFailure:
     """Return the smallest schema found that fails as the case's does.
 
     Of wrong masks the shortest text that shows one is kept, and every smaller schema
@@ -107,7 +107,7 @@ def shrunk(case: Case, ask: Callable[[Case], Row], most: int) -> Shrunk:
         return _alike(wanted, ask(replace(small, schema=text)))
 
     found = json.dumps(shrink(json.loads(case.schema), still, most))
-    return Shrunk(
+    return ShrunkFailure(
         schema=found,
         walks=small.walks,
         before=len(case.schema),
@@ -127,7 +127,7 @@ def _culprit(case: Case, row: Row) -> InstanceWalk | None:
 
 
 def _is_schema(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
-    """Return whether it is a schema that says of each text what is said of it."""
+    """Return whether it is a schema under which each text is as valid as stated."""
     if not isinstance(schema, dict | bool):
         return False
     try:

@@ -302,10 +302,10 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     Prints a file in MaskBench's form, which `csbdata eval --data FILE` reads.
     """
     from evaluation.analysis.shrink_failure import (
-        asking,
         case_of,
         engine_of_failure,
-        shrunk,
+        open_engine,
+        shrink_failure,
     )
     from evaluation.execution.engine_worker import Bounds
     from evaluation.tokenizers import get_tokenizer
@@ -315,7 +315,7 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     wanted = case_of(opened_run, task, case)
     tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name))
     bounds = Bounds(compile_seconds=seconds, run_seconds=seconds)
-    with asking(participant, tokenizer, bounds) as ask:
-        found = shrunk(wanted, ask, most)
+    with open_engine(participant, tokenizer, bounds) as ask:
+        found = shrink_failure(wanted, ask, most)
     say(f"{found.before:,} characters, {found.after:,} left")
     print_json(found.as_json(f"{participant.label}: {found.row.result}"))

@@ -2,7 +2,7 @@
 
 A `Sample` is a schema with instances. A task turns samples into `Case`s: each is one
 schema to compile, and texts to walk through the engine's masks. Running a case yields
-exactly one `Row`, whatever the engine does.
+exactly one `Row`, also where the engine crashes or hangs.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Result(StrEnum):
     OK = "ok"
     """Compiled, and every walk was walked, to its end or to where it was refused."""
     COMPILE_ERROR = "compile_error"
-    """The engine refused the schema and said so."""
+    """The engine refused the schema with a message."""
     TIMEOUT = "timeout"
     """No answer within the deadline of its phase; the worker was killed."""
     CRASH = "crash"
@@ -107,7 +107,7 @@ class Result(StrEnum):
 
 
 class WalkVerdict(StrEnum):
-    """What an engine's masks said about one text."""
+    """What an engine's masks do with one text."""
 
     ACCEPTED = "accepted"
     """Every token was in its mask, and the end was allowed after the last."""
@@ -157,7 +157,7 @@ class Row:
     #: `compile`, `walk` or, where a model writes, `generate`: where it ended, unless
     #: `ok`.
     phase: str = ""
-    #: What the engine said, or how the worker died.
+    #: The engine's message, or how the worker died.
     detail: str = ""
     #: What the engine printed or warned of, line by line.
     warnings: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ class ForcingMatcher(Matcher, Protocol):
     """A matcher that knows where there is only one way on; not every engine does."""
 
     def forced(self) -> Sequence[int] | None:
-        """Return the tokens that are the only way on; None if it cannot tell."""
+        """Return the tokens that are the only way on; None if it does not know."""
 
 
 class ExplainingMatcher(Matcher, Protocol):
@@ -76,7 +76,14 @@ class Engine(Protocol):
 
 
 class Load(Protocol):
-    """The one function of an engine's file."""
+    """The one function of an engine's file.
+
+    Example:
+        An engine that allows every token (docs/engines.md has a whole file):
+
+        >>> def load(tokenizer, options):
+        ...     return AllowAll((tokenizer.vocab_size + 31) // 32 * 4)
+    """
 
     def __call__(self, tokenizer: Tokenizer, options: Mapping[str, object]) -> Engine:
-        """Return the engine; raises what it likes where it cannot be had."""
+        """Return the engine; an exception means that it cannot be used here."""

@@ -21,13 +21,13 @@ class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
     engine: str
     #: Its name alone.
     name: str | None = None
-    #: What was said after `--engine`.
+    #: What `--engine` named it by.
     spec: str | None = None
     version: str | None = None
     preset: str | None = None
     #: All its options, those of the preset included.
     options: dict[str, UntypedJson] | None = None
-    #: Options that were said beyond the preset, as they were said.
+    #: Options that the command line gave beyond the preset, as text.
     assigned: dict[str, str] | None = None
     #: Why it could not be run; None if it could.
     unavailable: str | None = None

@@ -1,4 +1,4 @@
-"""What is said to all tasks of a run at once."""
+"""The settings that all tasks of a run share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evaluation.core.cases import Label  # noqa: TC001 (msgspec evaluates the an
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSettings:
-    """What the command line says to all tasks; recorded in the run's header."""
+    """The settings of a run that its tasks read; recorded in the run's header."""
 
     #: Decides every draw: which samples a limit keeps, which orders are tried.
     seed: int = 0

@@ -27,10 +27,17 @@ def header(
     limit: int | None,
     models: Mapping[str, Json] | None = None,
 ) -> dict[str, Json]:
-    """Return what `run.json` holds; `models` is what is said of whoever writes.
+    """Return what `run.json` holds.
 
-    `plan` is the fingerprint of what is asked: two runs with the same one have the
-    same cases, whichever shard or number of jobs.
+    Its member `plan` is the fingerprint of what is asked: two runs with the same one
+    have the same cases, whichever shard or number of jobs.
+
+    Args:
+        participants: Who takes part.
+        plan: What is measured, and how.
+        data: The header of the data.
+        limit: The most samples; None for all.
+        models: The header of the model that writes, for tasks in which one does.
     """
     tokenizer = plan.tokenizer
     found = {task.name: dict(task.sources()) for task in plan.tasks if task.sources}

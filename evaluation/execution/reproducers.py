@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
 
 
-def worth_one(row: Row) -> bool:
-    """Return whether a row is an engine's defect, rather than its answer."""
+def is_engine_defect(row: Row) -> bool:
+    """Return whether the engine died, hung or contradicted itself."""
     return row.result in _SEVERE or any(
         walk.verdict is WalkVerdict.LIED for walk in row.walks
     )
@@ -43,7 +43,7 @@ def write_reproducer(
     name = f"{participant.file.name}-{row.fingerprint[:16]}"
     path = out.reproducer(name)
     about = {
-        "command": shlex.join(command(participant, plan, str(path))),
+        "command": shlex.join(reproducing_command(participant, plan, str(path))),
         "task": row.task,
         "config": row.config,
         "id": row.id,
@@ -62,7 +62,9 @@ def write_reproducer(
     return out.write_reproducer(path, f"{{{inner}}}\n")
 
 
-def command(participant: EngineUnderTest, plan: RunPlan, data: str) -> list[str]:
+def reproducing_command(
+    participant: EngineUnderTest, plan: RunPlan, data: str
+) -> list[str]:
     """Return the command that puts one file to one engine as this run does."""
     bounds = plan.bounds
     words = ["csbdata", "eval", "--engine", participant.file.spec]
@@ -76,7 +78,7 @@ def command(participant: EngineUnderTest, plan: RunPlan, data: str) -> list[str]
     return words
 
 
-def command_of(
+def rerun_command(
     header: RunHeader, engine: str, task: str, config: str, case_id: str
 ) -> str:
     """Return the command that asks one engine for one case of a run again.
@@ -105,7 +107,7 @@ _LIMITS = {
     "run_seconds": "--run-seconds",
     "memory_mb": "--memory",
 }
-#: Options of a run that are said anew, or say nothing of a single case.
+#: Options of a run that are given anew, or do not matter to a single case.
 _OWN = frozenset(
     {
         *("--engine", "--preset", "--option", "--tokenizer", "--task", "--id"),
@@ -116,7 +118,7 @@ _OWN = frozenset(
 
 
 def _other_options(header: RunHeader) -> list[str]:
-    """Return the options of a run that decide what a case is, as they were said."""
+    """Return the options of a run that decide what a case is, as they were given."""
     found: list[str] = []
     keep = False
     for word in header.command:

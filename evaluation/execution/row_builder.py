@@ -1,4 +1,4 @@
-"""From a worker's answers to one row, whatever came of the case.
+"""From a worker's answers to one row, also where the worker has died.
 
 What arrives from a worker is checked against its type: an engine shares the worker's
 process, so an answer may be anything.

@@ -32,7 +32,7 @@ class ResultsFolder:
     """An open run folder; made by `open_results_folder`."""
 
     def __init__(self, folder: Path, lines: Path) -> None:
-        """Look at a folder whose lock the caller holds."""
+        """Open a folder whose lock the caller holds."""
         self.folder = folder
         self._lines = lines
         #: Fingerprints of the cases that are finished.
@@ -53,8 +53,8 @@ class ResultsFolder:
             raise cannot_write(self._lines, error) from error
         self.finished.add(row.fingerprint)
 
-    def tell_unavailable(self, reasons: Mapping[str, str]) -> None:
-        """Say in the header which engines could not be run, by label, and why.
+    def record_unavailable(self, reasons: Mapping[str, str]) -> None:
+        """Write into the header which engines could not be run, by label, and why.
 
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
@@ -71,11 +71,11 @@ class ResultsFolder:
             _write_header(path, {**header, "engines": found})
 
     def reproducer(self, name: str) -> Path:
-        """Return the path for what shows a failure again."""
+        """Return the path of the reproducer of this name."""
         return self.folder / REPRODUCERS / f"{name}.json"
 
     def write_reproducer(self, path: Path, content: str) -> Path:
-        """Write what shows a failure again; return the file.
+        """Write a reproducer; return the file.
 
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
@@ -108,7 +108,7 @@ def open_results_folder(
     )
     with locked(folder / "lock", busy, guarded=folder):
         try:
-            _settle_header(folder, header)
+            _write_or_check_header(folder, header)
             shard = str(header["shard"]).replace("/", "-of-")
             run = ResultsFolder(folder, folder / f"units-{shard}.jsonl")
             try:
@@ -119,7 +119,7 @@ def open_results_folder(
             raise cannot_write(folder, error) from error
 
 
-def _settle_header(folder: Path, header: Mapping[str, Json]) -> None:
+def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
     """Write the header, or see that the one there is of the same run."""
     path = folder / HEADER
     if not path.exists():

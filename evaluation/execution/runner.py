@@ -23,7 +23,7 @@ from evaluation.data.sampling import take_shard
 from evaluation.execution.code_digest import measuring_digest
 from evaluation.execution.engine_worker import EngineWorker, PendingCase
 from evaluation.execution.plan import RunPlan, RunTotals
-from evaluation.execution.reproducers import worth_one, write_reproducer
+from evaluation.execution.reproducers import is_engine_defect, write_reproducer
 from evaluation.setup.machine import usable_cores
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run(
                 _run_engine(participant, plan, out, encode, own, totals, advance)
             except WorkerDidNotStart as fault:
                 totals.unavailable[participant.label] = fault.what
-    out.tell_unavailable(totals.unavailable)
+    out.record_unavailable(totals.unavailable)
     return totals
 
 
@@ -99,7 +99,7 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
                 totals.ran += 1
                 totals.disturbed += row.quiet is False
                 advance(1)
-                if worth_one(row):
+                if is_engine_defect(row):
                     path = write_reproducer(row, case, participant, plan, out)
                     totals.reproducers.append(path)
 

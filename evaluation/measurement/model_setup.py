@@ -1,4 +1,4 @@
-"""From the command line's words to who writes, what is asked, and how it is told."""
+"""The model of a run: loaded, with the requests that it is given and who writes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evaluation.tokenizers import TokenizerFiles
 
 
-class Models:
+class ModelSetup:
     """A model that is loaded, and everything else that decides its texts."""
 
     def __init__(self, asked: ModelOptions, say: Callable[[str], None]) -> None:

@@ -63,7 +63,7 @@ class RunRequest:
     shard: tuple[int, int] = (1, 1)
     #: The folder of the run; None for one below `runs/` that the request names.
     run_dir: Path | None = None
-    #: What is said of the model, for tasks in which one writes.
+    #: The model and how it writes, for tasks in which one does.
     models: ModelOptions = field(default_factory=ModelOptions)
     #: How what is missing is fetched, and where it is kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from curation.system.progress import Progress
     from evaluation.core.cases import Sample
     from evaluation.execution.run_folder import ResultsFolder
-    from evaluation.measurement.model_setup import Models
+    from evaluation.measurement.model_setup import ModelSetup
     from evaluation.measurement.request import RunRequest
     from evaluation.servers.server_writer import ModelServer
 
@@ -39,7 +39,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
 
     Args:
         request: what to measure, with whom, and within which limits.
-        progress: is told of what takes long; nothing is, by default.
+        progress: shows what takes long; nothing is shown by default.
 
     Example:
         >>> import evaluation
@@ -112,19 +112,21 @@ def _participants(request: RunRequest) -> Sequence[EngineUnderTest | ModelServer
     return model_servers(request)
 
 
-def _models(request: RunRequest, plan: RunPlan, progress: Progress) -> Models | None:
+def _models(
+    request: RunRequest, plan: RunPlan, progress: Progress
+) -> ModelSetup | None:
     """Return the model, loaded; None where no task needs one."""
     if not any(task.needs_model for task in plan.tasks):
         return None
-    from evaluation.measurement.model_setup import Models  # noqa: PLC0415 - heavy
+    from evaluation.measurement.model_setup import ModelSetup  # noqa: PLC0415 - heavy
 
-    return Models(request.models, progress.say)
+    return ModelSetup(request.models, progress.say)
 
 
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
-    models: Models | None,
+    models: ModelSetup | None,
     count: int | None,
     out: ResultsFolder,
     progress: Progress,

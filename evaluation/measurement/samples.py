@@ -31,7 +31,7 @@ def open_samples(
 
     Args:
         request: says which data, and which of its samples.
-        progress: is told of what takes long.
+        progress: shows what takes long.
         instances: whether samples without instances get some; those that were
             handed in stay as they are.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from curation.system.escaping import safe
 from curation.system.terminal import table as framed
-from evaluation.reporting.tables import Missing, json_of, text_of
+from evaluation.reporting.tables import MissingFigure, json_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,21 +108,21 @@ def _numbers(table: Table) -> set[int]:
 
 
 def _is_figure(cell: Cell) -> bool:
-    return cell is not None and not isinstance(cell, str | Missing)
+    return cell is not None and not isinstance(cell, str | MissingFigure)
 
 
 def _spread(table: Table, index: int) -> tuple[str, ...]:
     """Return the names of a column's figures; one without a name if it is simple."""
     for row in table.rows:
         parts = json_of(row[index])
-        if isinstance(parts, dict) and not isinstance(row[index], Missing):
+        if isinstance(parts, dict) and not isinstance(row[index], MissingFigure):
             return tuple(parts)
     return ("",)
 
 
 def _fields(cell: Cell, parts: tuple[str, ...]) -> list[Json]:
     value = json_of(cell)
-    if isinstance(cell, Missing):
+    if isinstance(cell, MissingFigure):
         return [None] * len(parts)
     if isinstance(value, dict):
         return [value.get(part) for part in parts]

@@ -1,8 +1,9 @@
 """Tables of a report, as values: every rate with its denominator and its interval.
 
 A cell is text, a whole number, a number, `Rate`, `Duration`, `Size`, `Ratio`,
-`Shift`, `Missing` or None. What is missing stays missing: None, NaN and `NOT_RUN` are
-printed as such and never as 0. `evaluation.reporting.table_rendering` prints tables.
+`Shift`, `MissingFigure` or None. What is missing stays missing: None, NaN and
+`NOT_RUN` are printed as such and never as 0. `evaluation.reporting.table_rendering`
+prints tables.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Rate:
         return wilson(self.count, self.of)
 
     def __str__(self) -> str:
-        """Say it whole: `83.1 % [81.1, 84.9] (1,234 of 1,485)`."""
+        """Return it whole: `83.1 % [81.1, 84.9] (1,234 of 1,485)`."""
         between = self.interval
         if between is None:
             return "- (0 of 0)"
@@ -87,7 +88,7 @@ class Duration:
     at_least: bool = False
 
     def __str__(self) -> str:
-        """Say it with three figures: `12.3 µs`, `≥ 40.0 s`."""
+        """Return it with three figures: `12.3 µs`, `≥ 40.0 s`."""
         text = _scaled(self.ns, _UNITS)
         return f"≥ {text}" if self.at_least else text
 
@@ -103,7 +104,7 @@ class Size:
     bytes: int
 
     def __str__(self) -> str:
-        """Say it with three figures: `1.25 GiB`."""
+        """Return it with three figures: `1.25 GiB`."""
         return _scaled(self.bytes, _SIZES)
 
     def parts(self) -> dict[str, Json]:
@@ -119,7 +120,7 @@ class Ratio:
     interval: Interval | None = None
 
     def __str__(self) -> str:
-        """Say it with its interval: `1.23x [1.10, 1.40]`."""
+        """Return it with its interval: `1.23x [1.10, 1.40]`."""
         if not isfinite(self.value):
             return "-"
         text = f"{self.value:.3g}x"
@@ -145,7 +146,7 @@ class Shift:
     interval: Interval | None = None
 
     def __str__(self) -> str:
-        """Say it in points of a hundred, with its sign: `+1.2 pp [+0.3, +2.1]`."""
+        """Return it in points of a hundred, with its sign: `+1.2 pp [+0.3, +2.1]`."""
         text = f"{100 * self.value:+.1f} pp"
         if self.interval is None:
             return text
@@ -163,13 +164,13 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingFigure:
     """A figure that there is not, and why."""
 
     why: str
 
     def __str__(self) -> str:
-        """Say why."""
+        """Return why."""
         return self.why
 
     def parts(self) -> dict[str, Json]:
@@ -177,12 +178,12 @@ class Missing:
         return {"missing": self.why}
 
 
-#: Nobody has measured this.
-NOT_RUN = Missing("not run")
+#: It was not measured.
+NOT_RUN = MissingFigure("not run")
 
 #: What stands in a table.
 Cell: TypeAlias = (
-    str | int | float | Rate | Duration | Size | Ratio | Shift | Missing | None
+    str | int | float | Rate | Duration | Size | Ratio | Shift | MissingFigure | None
 )  # fmt: skip
 
 

@@ -20,10 +20,10 @@ from evaluation.reporting.statistics import Quantiles
 from evaluation.reporting.tables import Rate
 from evaluation.results.outcomes import (
     Outcome,
+    did_compile,
     engine_is_right,
     is_judged_apart,
     outcome_of,
-    took_schema,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class CaseMeasurement:
     outcome: Outcome
     #: Whether it is as it should be, by the task's own criterion if it has one.
     passed: bool
-    #: Whether the engine took the schema, whatever came of the walks.
+    #: Whether the engine compiled the schema.
     compiled: bool
     #: Whether there was anything to walk.
     has_instances: bool
@@ -100,7 +100,7 @@ def measure(
     """Return what reports want of one row; `passes` decides instead of its outcome."""
     ended = outcome_of(row)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
-    took = took_schema(row)
+    took = did_compile(row)
     timed_out = row.result is Result.TIMEOUT and not took
     between, masks = array("q"), array("q")
     for walk in walks:

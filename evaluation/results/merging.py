@@ -57,7 +57,7 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
 
 
 def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
-    """Return the shards (`2/3`) that nobody gave, of every division that was."""
+    """Return the shards (`2/3`) that are missing from runs that were divided."""
     given = {run.header.shard for run in runs}
     wholes = {int(shard.partition("/")[2]) for shard in given if "/" in shard}
     return [
@@ -94,7 +94,7 @@ def _header(runs: Sequence[RecordedRun]) -> dict[str, UntypedJson]:
 
 
 def _difference(first: UntypedJson, other: UntypedJson) -> str:
-    """Say which part differs, of a part that has several."""
+    """Return which member differs, of a part that has several."""
     if isinstance(first, dict) and isinstance(other, dict):
         names = [
             name

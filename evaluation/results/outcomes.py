@@ -54,22 +54,22 @@ def is_judged_apart(walked: InstanceResult) -> bool:
     return bool(walked.label.get(APART))
 
 
-def took_schema(row: Row) -> bool:
-    """Return whether the engine took the schema, whatever came of it then."""
+def did_compile(row: Row) -> bool:
+    """Return whether the engine compiled the schema."""
     return row.result is Result.OK or row.phase not in {"", "compile"}
 
 
 def text_class(row: Row) -> str | None:
     """Return the class of the text that a model wrote; None where none did.
 
-    A row with walks is of a task that walks texts, whatever its label calls so.
+    A row with walks is of a task that walks texts: its label means something else.
     """
     found = None if row.walks else row.label.get(WRITTEN)
     return None if found is None else str(found)
 
 
 def engine_is_right(walked: InstanceResult) -> bool | None:
-    """Return whether the engine was right about a text; None if nobody knows.
+    """Return whether the engine was right about a text; None if that is not known.
 
     It is right when it lets a valid text be written to the end, the end included,
     and when it blocks an invalid one at a token or at the end.

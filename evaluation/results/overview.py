@@ -196,8 +196,8 @@ def latency(
     for title, what, meaning, times in kinds:
         found = {name: times(cases) for name, cases in sides.items()}
         if any(map(len, found.values())):
-            told = " ".join(filter(None, (meaning, note)))
-            yield quantiles(title + suffix, found, what, told)
+            text = " ".join(filter(None, (meaning, note)))
+            yield quantiles(title + suffix, found, what, text)
 
 
 def quantiles(

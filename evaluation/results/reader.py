@@ -1,7 +1,7 @@
 """A run's folder, read back: its header, its rows, and tables of them.
 
 The folder may be a killed run's, or one that is still growing: a torn last line is
-left out, a line that is no row is left out and told, and of two rows of the same
+left out, a line that is no row is left out and listed, and of two rows of the same
 case the later one counts.
 """
 
@@ -87,7 +87,7 @@ WALK_COLUMNS: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _RowPlace:
     """Where one row stands."""
 
     path: Path
@@ -110,7 +110,7 @@ class RecordedRun:
     replaced: int
     #: Names of the tasks that have rows, in alphabetical order.
     tasks: tuple[str, ...]
-    _places: tuple[_Place, ...] = field(repr=False)
+    _places: tuple[_RowPlace, ...] = field(repr=False)
 
     def __len__(self) -> int:
         """Count the cases that have a row."""
@@ -160,7 +160,7 @@ def open_run(folder: Path) -> RecordedRun:
         BadData: the header cannot be read.
     """
     header, raw_header = _header(folder / HEADER)
-    places: dict[tuple[str, str, str, str], _Place] = {}
+    places: dict[tuple[str, str, str, str], _RowPlace] = {}
     problems: list[str] = []
     rows = 0
     for path in sorted(folder.glob(LINES)):
@@ -204,18 +204,18 @@ def _gone(path: Path, error: OSError) -> NoInput:
     return NoInput(why, str(path), "name the folder of a run (csbdata eval makes one)")
 
 
-def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _Place] | str]:
+def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _RowPlace] | str]:
     """Yield each line's case and place, or what is wrong with it."""
     try:
         with path.open("rb") as file:
             offset = 0
             for number, line in enumerate(file, start=1):
-                place = _Place(path, offset, len(line))
+                place = _RowPlace(path, offset, len(line))
                 offset += len(line)
                 try:
                     row = row_of(line)
                 except NotARow as error:
-                    # What a killed writer left behind is nothing to tell.
+                    # A torn last line is what a killed writer leaves behind.
                     if line.endswith(b"\n"):
                         yield f"{path.name}:{number}: {error}"
                     continue

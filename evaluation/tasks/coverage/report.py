@@ -10,7 +10,7 @@ from evaluation.generation.generated_texts import configs_of, texts, texts_of_co
 from evaluation.generation.judgement import TextClass, TextVerdict
 from evaluation.generation.local_writer import UNCONSTRAINED
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import Cell, Missing, Rate, Table
+from evaluation.reporting.tables import Cell, MissingFigure, Rate, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ _OUTPUT_NOTE = (
     "but required members at the root, of the compliant texts. cost: of all texts "
     "whose tokens the server counted, in the money of --price."
 )
-_NOTHING = Missing("no engine")
+_NOTHING = MissingFigure("no engine")
 
 
 def report(run: RunRows) -> Report:
@@ -192,6 +192,6 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 
 def _cost(written: Sequence[Generation]) -> float | None:
-    """Return what the texts cost together; None where nobody gave a price."""
+    """Return what the texts cost together; None where no price is known."""
     known = [generation.cost for generation in written if generation.cost is not None]
     return sum(known) if known else None

@@ -14,7 +14,7 @@ from evaluation.generation.generated_texts import (
 from evaluation.generation.local_writer import UNCONSTRAINED
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import Quantiles, geometric_ratio
-from evaluation.reporting.tables import Cell, Duration, Missing, Ratio, Table
+from evaluation.reporting.tables import Cell, Duration, MissingFigure, Ratio, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -68,7 +68,7 @@ def efficiency(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
                     config,
                     engine,
                     len(found),
-                    Missing("no engine") if _is_free(engine) else compile_,
+                    MissingFigure("no engine") if _is_free(engine) else compile_,
                     _spread(found, lambda generation: generation.ttft_ns),
                     _spread(
                         found, lambda generation: generation.ttft_without_compile_ns

@@ -135,14 +135,14 @@ def _validation_error(row: Row) -> str:
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     if row.result is Result.ERROR:
         return f"test #{max(0, len(walks) - 1)}: EXN {row.detail}"
-    said = ""
+    error = ""
     for index, walk in enumerate(walks):
         if engine_is_right(walk) is False:
-            said = f"test #{index}: should {'accept' if walk.valid else 'reject'}"
-            said += " but didn't"
+            error = f"test #{index}: should {'accept' if walk.valid else 'reject'}"
+            error += " but didn't"
         elif engine_is_right(walk) is None:
-            said = f"test #{index}: EXN {walk.verdict} {walk.detail}".strip()
-    return said
+            error = f"test #{index}: EXN {walk.verdict} {walk.detail}".strip()
+    return error
 
 
 def _count(

@@ -1,7 +1,7 @@
 """Task `masks`: walk every instance of every schema, and time what it costs.
 
 Time to first mask is the compile call alone; time between masks is the computation
-of one mask (the commit before it is told beside it). Definitions follow MaskBench,
+of one mask (the commit before it is counted beside it). Definitions follow MaskBench,
 but the end is checked, a schema without instances never passes, and what an engine
 does with a near miss is booked under the keyword that the near miss violates.
 """

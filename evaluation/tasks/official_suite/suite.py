@@ -48,7 +48,7 @@ _TEMPORARY: Final = 75
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """The suite's files at hand, and which suite it is."""
+    """The suite's files, and which edition of the suite it is."""
 
     #: Name in `raw/test_suite.toml`.
     archive: str

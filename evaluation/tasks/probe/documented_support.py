@@ -48,7 +48,7 @@ class Declaration:
     engines: tuple[str, ...]
     #: As the document has it; `unknown` where it says none.
     version: str
-    #: ISO 8601; `unknown` where nobody knows.
+    #: ISO 8601; `unknown` where the document has none.
     date: str
     document: str
     #: Whether the paper says so in its Figure 4.

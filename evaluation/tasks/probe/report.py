@@ -84,8 +84,8 @@ def _features(
     """Return what is declared of the engines in the run, beside what is proven."""
     columns: dict[str, Mapping[str, Cell]] = {}
     for engine, results in found.items():
-        for said in _said_of(names.get(engine, "")):
-            columns[f"{said.title}: documents"] = _declared(said)
+        for declaration in _declarations_of(names.get(engine, "")):
+            columns[f"{declaration.title}: documents"] = _declared(declaration)
         columns[f"{engine}: probes"] = {
             feature: f"{level} ({good} of {total})"
             for feature, (level, good, total) in proven(results).items()
@@ -108,12 +108,12 @@ def _features(
 
 def _figure() -> Table:
     """Return Figure 4: what all documents declare, the paper's first."""
-    said = sorted(declarations(), key=lambda declaration: not declaration.paper)
+    listed = sorted(declarations(), key=lambda declaration: not declaration.paper)
     return Table(
         title="Features declared by documents (Figure 4)",
-        columns=("feature", *(declaration.title for declaration in said)),
+        columns=("feature", *(declaration.title for declaration in listed)),
         rows=tuple(
-            (name, *(declaration.of(name).value for declaration in said))
+            (name, *(declaration.of(name).value for declaration in listed))
             for name in features()
         ),
         note=_sources(),
@@ -121,11 +121,11 @@ def _figure() -> Table:
     )
 
 
-def _declared(said: Declaration) -> dict[str, Cell]:
-    return {name: said.of(name).value for name in features()}
+def _declared(declaration: Declaration) -> dict[str, Cell]:
+    return {name: declaration.of(name).value for name in features()}
 
 
-def _said_of(name: str) -> Iterator[Declaration]:
+def _declarations_of(name: str) -> Iterator[Declaration]:
     return (
         declaration for declaration in declarations() if name in declaration.engines
     )

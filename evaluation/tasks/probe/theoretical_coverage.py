@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from evaluation.reporting.tables import Rate, Table
 from evaluation.results.labels import features_of, formats_of
-from evaluation.results.outcomes import took_schema
+from evaluation.results.outcomes import did_compile
 from evaluation.tasks.probe.documented_support import (
     FORMAT,
     Support,
@@ -93,7 +93,7 @@ def _schemas(run: RunRows) -> _Schemas:
             schemas.features[row.config].append(tuple(_used(row)))
         if (row.engine, *key) not in counted:
             counted.add((row.engine, *key))
-            schemas.compiled[row.engine, row.config].append(took_schema(row))
+            schemas.compiled[row.engine, row.config].append(did_compile(row))
     return schemas
 
 
@@ -139,12 +139,12 @@ def _bases(
     name: str, results: Sequence[ProbeResult]
 ) -> list[tuple[str, Mapping[str, Support]]]:
     """Return what coverage is computed by: each document, and the probes."""
-    said = [
+    declared = [
         (declaration.title, declaration.features)
         for declaration in declarations()
         if name in declaration.engines
     ]
-    return [*said, ("probes", _probed(results))]
+    return [*declared, ("probes", _probed(results))]
 
 
 def _rates(

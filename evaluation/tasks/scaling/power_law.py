@@ -30,7 +30,7 @@ class Exponent:
     largest: float
 
     def __str__(self) -> str:
-        """Say it with its interval: `1.02 [0.97, 1.07]`."""
+        """Return it with its interval: `1.02 [0.97, 1.07]`."""
         if self.interval is None:
             return f"{self.value:.2f}"
         return f"{self.value:.2f} [{self.interval.low:.2f}, {self.interval.high:.2f}]"

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from curation.system.errors import NoInput
 from evaluation.analysis.schema_shrinking import shrink
-from evaluation.analysis.shrink_failure import asking, shrunk
+from evaluation.analysis.shrink_failure import open_engine, shrink_failure
 from evaluation.commands.results import app
 from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.results.outcomes import Outcome, outcome_of
@@ -102,8 +102,8 @@ def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
         "type": "object",
         "properties": {"a": {"title": "crash"}, "b": {"type": "string"}},
     }
-    with asking(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrunk(_case(schema), ask, most=40)
+    with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
+        found = shrink_failure(_case(schema), ask, most=40)
     assert json.loads(found.schema) == {"title": "crash"}
     assert found.row.result is Result.CRASH
 
@@ -116,8 +116,8 @@ def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> No
         InstanceWalk(text="{}", valid=False),
         InstanceWalk(text='{"b":1}', valid=True),
     )
-    with asking(participant, tokenizer(tmp_path), BRISK) as ask:
-        found = shrunk(_case(schema, *texts), ask, most=60)
+    with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
+        found = shrink_failure(_case(schema, *texts), ask, most=60)
     assert json.loads(found.schema) == {"required": ["b"]}
     assert outcome_of(found.row) is Outcome.UNDER_CONSTRAINED
     content: UntypedJson = found.as_json("d")
@@ -149,7 +149,7 @@ def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
     """There is nothing to shrink."""
     (participant,) = select_engines([miniature("accept_all")], "faithful", [])
     with (
-        asking(participant, tokenizer(tmp_path), BRISK) as ask,
+        open_engine(participant, tokenizer(tmp_path), BRISK) as ask,
         pytest.raises(NoInput, match="nothing fails"),
     ):
-        shrunk(_case({}, InstanceWalk(text="1", valid=True)), ask, most=5)
+        shrink_failure(_case({}, InstanceWalk(text="1", valid=True)), ask, most=5)

@@ -19,7 +19,7 @@ from evaluation.generation.generation_rows import (
 from evaluation.generation.judgement import Judgement, TextVerdict
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
-from evaluation.reporting.tables import Missing, Rate
+from evaluation.reporting.tables import MissingFigure, Rate
 from evaluation.results.row_parser import row_of
 from evaluation.tasks.coverage.report import coverage, outcomes, outputs
 from evaluation.tasks.efficiency.report import efficiency
@@ -159,7 +159,7 @@ def test_without_an_engine_there_is_nothing_to_declare() -> None:
     """The unconstrained row has no declared coverage, neither 0 nor all."""
     side = [_text(_OK, _VALID, engine="none")]
     row = coverage({"none": side}).rows[0]
-    assert isinstance(row[2], Missing)
+    assert isinstance(row[2], MissingFigure)
     assert row[3] == Rate(1, 1)
 
 
