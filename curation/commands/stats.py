@@ -24,8 +24,8 @@ from curation.system.terminal import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from curation.dataset.edition_statistics import EditionStatistics
     from curation.dataset.paper_tables import SchemaMeasures, Spread
-    from curation.dataset.paper_views import EditionStatistics
 
 #: Categories of Table 1; what the user adds has none.
 _CATEGORIES = {
@@ -57,8 +57,8 @@ def stats(
     the paper's rules Table 8 is that of the raw files, as in the paper, and so is
     Table 9's row of Kubernetes.
     """
+    from curation.dataset.edition_statistics import as_json, statistics_of
     from curation.dataset.editions import open_edition
-    from curation.dataset.paper_views import as_json, statistics_of
 
     statistics = statistics_of(open_edition(where))
     if statistics.left_out:
@@ -99,8 +99,8 @@ def _category(config: str) -> str:
 
 
 def _print_table_8(statistics: EditionStatistics) -> None:
+    from curation.dataset.edition_statistics import TITLES
     from curation.dataset.paper_tables import table_8
-    from curation.dataset.paper_views import TITLES
 
     rows = [
         [config, *(_middle_and_most(name, spread) for name, spread in measures.items())]
@@ -152,7 +152,7 @@ def _draw(statistics: EditionStatistics, folder: Path) -> None:
     Raises:
         CannotCreate: the folder cannot be written.
     """
-    from curation.dataset.paper_views import draw
+    from curation.dataset.edition_statistics import draw
 
     try:
         drawn = draw(statistics, folder)

@@ -19,7 +19,7 @@ from curation.core.benchmark import DEFAULT, SPLITS, instances_config
 from curation.core.canary import MAJOR, METADATA_KEY, canary
 from curation.core.documents import Origin, Reason
 from curation.core.records import Record
-from curation.dataset.paper_views import TITLES
+from curation.dataset.edition_statistics import TITLES
 from curation.dataset.parquet import COLUMNS
 from curation.dataset.summary import ConfigSummary, total_of
 from curation.lint.lint import CODES

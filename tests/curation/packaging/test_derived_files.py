@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.core.canary import METADATA_KEY, canary
+from curation.dataset.edition_statistics import as_json, draw, statistics_of
 from curation.dataset.editions import open_edition
-from curation.dataset.paper_views import as_json, draw, statistics_of
 from curation.packaging.derived_files import derived, differing, rebuild, set_version
 from curation.packaging.manifest import read_manifest
 from curation.packaging.plot_messages import PaperTables

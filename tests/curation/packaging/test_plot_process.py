@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.dataset.edition_statistics import texts_of
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import measure_schemas
-from curation.dataset.paper_views import texts_of
 from curation.packaging.plot_process import NAMES, PlotProcess
 from curation.packaging.plot_worker import _measured
 from curation.system.errors import CsbdataError
