@@ -1,8 +1,8 @@
 """Measure part by part, and print one JSON object.
 
-Nothing is asserted: a figure is a figure of this machine on this day. A part that
-cannot be measured says why in its place; then the exit code is 1, and the others are
-there all the same.
+Nothing is asserted: figures are those of this machine, on this day. A part that cannot
+be measured has the reason in its place; the exit code is 1 then, and the other parts
+are measured all the same.
 
 Usage: python -m bench [PART ...] [--build FOLDER] [options of the parts]
 """

@@ -1,6 +1,6 @@
 """Measure the build against the floor, interleaved.
 
-Needs the archives at hand (`CSBDATA_MIRROR`, or `csbdata fetch` beforehand).
+Needs the archives to be there (`CSBDATA_MIRROR`, or `csbdata fetch` beforehand).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _json_of(*command: str) -> Figures:
 
 
 def _warm() -> None:
-    """Unpack every archive that is at hand into the cache, outside the measuring."""
+    """Unpack every archive that is there into the cache, outside the measuring."""
     settings = FetchSettings.from_environment()
     for pin in load_pins().values():
         got = acquire(pin, settings, _say)

@@ -21,7 +21,7 @@ from evaluation.tokenizers import get_tokenizer
 
 
 def main() -> None:
-    """InstanceWalk everything; write every time that was taken."""
+    """Walk all instances; write every time that was taken."""
     work, name, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     files = get_tokenizer(name, say=lambda _line: None)
     encode = files.encoder()

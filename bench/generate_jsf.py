@@ -19,7 +19,7 @@ def fill(task: Task, add: Callable[[Any], None]) -> None:
     """Hand over the values of a schema.
 
     Raises:
-        Exception: whatever jsf cannot parse, or fails with many times in a row.
+        Exception: jsf cannot parse the schema, or fails many times in a row.
     """
     random.seed(0)
     Faker.seed(0)

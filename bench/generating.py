@@ -93,7 +93,7 @@ def _answer(alarm: _Alarm, fill: Fill, task: Task) -> dict[str, Any]:
 
 
 def _text(value: object) -> str | None:
-    """Return a value's JSON text, or None of what is no JSON."""
+    """Return a value's JSON text; None where it is not a JSON value."""
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
@@ -101,9 +101,12 @@ def _text(value: object) -> str | None:
 
 
 def serve(version: str, fill: Fill, warming: float = _WARM) -> None:
-    """Say the version once warm, then answer every task until stdin ends.
+    """Print the version after warming up, then answer every task until stdin ends.
 
-    Warming takes so many seconds, which are not measured.
+    Args:
+        version: The generator's version.
+        fill: The generator.
+        warming: Seconds of generation before the first task; not measured.
     """
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # What a library prints is no answer.

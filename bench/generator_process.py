@@ -1,4 +1,4 @@
-"""The bench's end of a generator process: asks, waits, kills what hangs."""
+"""The parent's side of a generator process: it asks, waits, and kills what hangs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pure part of `bench/instances.py`: what is drawn, counted and said."""
+"""The pure part of `bench/instances.py`: which schemas are drawn, and the figures."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Score:
 def drawn(rows: Iterable[Drawn], count: int) -> list[Drawn]:
     """Return the `count` schemas of the least digests, each digest once.
 
-    A digest owes nothing to a schema's source or size, so this is a fair draw, and
-    the same one wherever the same records are.
+    A digest does not depend on the source or the size of a schema, so the draw is
+    fair, and equal for equal records.
     """
     by_digest = {row.sha256: row for row in rows}
     return [by_digest[digest] for digest in sorted(by_digest)[:count]]

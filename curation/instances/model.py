@@ -1,4 +1,4 @@
-"""The nouns of instances: witnesses, near misses, and why there is none."""
+"""Nouns: witnesses, near misses, rows of instances, obstacles to a witness."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witnesses:
-    """What the search for witnesses ended with."""
+    """The result of a search for witnesses."""
 
     found: tuple[Witness, ...]
     #: Why nothing was found; None where something was.
@@ -59,7 +59,7 @@ class Witnesses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearMiss:
-    """A value that the schema refuses, and for what, as the validator says."""
+    """A value that the schema refuses, with the keyword that the validator names."""
 
     value: Json
     #: The keyword that fails, or `mixed`.
@@ -74,7 +74,7 @@ class NearMiss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceRow:
-    """One packaged row. Field order is column order."""
+    """One row of a config of instances. Field order is column order."""
 
     unique_id: str
     #: Position among the record's instances, from 0.

@@ -1,4 +1,4 @@
-"""The records of a build, found by id, as what instances are made from."""
+"""The records of a build: all of them, one by its id, or as MaskBench's files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Records:
-    """The records of a build; nothing is read before the first is asked for."""
+    """The records of a build; its files are read when they are first needed."""
 
     folder: Path
     _rows: pl.DataFrame | None = None
@@ -88,8 +88,12 @@ def maskbench_files(
 ) -> Iterator[MaskFile]:
     """Yield MaskBench's file of every record, with the instances of the build.
 
-    A record without instances has a file without tests, as MaskBench has it too.
-    `configs` and `splits` choose; none of them means all.
+    A record without instances has a file without tests, as in MaskBench itself.
+
+    Args:
+        records: The build.
+        configs: Names of configs; none for all.
+        splits: Names of splits; none for all.
 
     Raises:
         NoInput: the build was made without instances, or has no such config.

@@ -1,8 +1,8 @@
 """The step of a build that makes the instances of every kept record.
 
 Schemas go to worker processes in batches; a finished batch is stored in the run
-folder, and the same build, started again after any end, takes it from there. What
-a schema's instances are does not depend on the number of workers.
+folder, and the same build, started again after an interruption, takes it from
+there. What a schema's instances are does not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class InstanceStep:
     def __init__(
         self, tasks: Sequence[InstanceTask], run: RunFolder, *, seed: int = 0
     ) -> None:
-        """Say what is to be made, and where finished batches are kept."""
+        """Take the tasks, and the folder that keeps finished batches."""
         self._batches = list(_cut(tasks))
         self._run = run
         self._seed = seed
@@ -152,7 +152,7 @@ class InstanceStep:
         failed: Mapping[int, BatchResult],
         progress: Callable[[int], None],
     ) -> None:
-        """Ask once more for what has cost too much, for its witnesses alone."""
+        """Make the schemas that cost too much once more, their witnesses alone."""
         numbers = sorted(failed)
         lost = [_failures(failed[number]) for number in numbers]
         units = (
@@ -176,7 +176,7 @@ class InstanceStep:
         self._run.store(_name(number), msgspec.json.encode(batch))
 
     def results(self) -> Iterator[RecordInstances]:
-        """Yield what came of each task, in the order of the tasks.
+        """Yield the instances of each task, in the order of the tasks.
 
         Raises:
             LookupError: a batch has not been made.
@@ -192,8 +192,8 @@ class InstanceStep:
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many instances each config has in each split.
 
-        What time and memory they took is left in the run folder, where what differs
-        from run to run belongs.
+        Writes the costs into the run folder: a build holds nothing that differs from
+        run to run.
         """
         counted: dict[str, Counter[str]] = {}
         seconds: list[tuple[float, str]] = []

@@ -1,4 +1,4 @@
-"""All that is made of one schema: witnesses, near misses, verdicts, and the answer.
+"""Make the instances of one schema: witnesses, near misses, verdicts, the answer.
 
 A pure function of the schema's text, its dialect and the seed. It runs in a worker
 process (`worker`), and its result crosses the channel as JSON.
@@ -69,9 +69,9 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def text_of(value: Json) -> str:
-    """Return an instance's text: Python's default separators, characters as such.
+    """Return an instance's text with Python's default separators, not escaped.
 
-    Half a surrogate pair cannot stand in UTF-8; such a text is escaped.
+    A text with half of a surrogate pair is escaped, since UTF-8 has no such character.
 
     Raises:
         ValueError: a number is not finite.

@@ -59,7 +59,7 @@ class MaskMeta(TypedDict):
 
 
 class _TestContent(msgspec.Struct, frozen=True, kw_only=True):
-    """A test as a file has it; other members are for people."""
+    """A test in a file; members that are not listed are ignored."""
 
     valid: bool
     data: UntypedJson
@@ -67,7 +67,7 @@ class _TestContent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _FileContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What is read of a file. Numbers stay as `json` reads them."""
+    """The members of a file that are read; numbers are as `json` parses them."""
 
     schema: UntypedJson
     tests: tuple[_TestContent, ...]
@@ -96,7 +96,7 @@ class MaskFile:
 
     @property
     def name(self) -> str:
-        """The file's name; what a name cannot hold is percent-encoded."""
+        """The file's name; characters that a name cannot hold are percent-encoded."""
         return f"{quote(self.split, _KEPT)}{_MARK}{quote(self.unique_id, _KEPT)}.json"
 
 
@@ -180,7 +180,7 @@ def _stripped(schema: Json) -> Json:
 
 
 def text_of(file: MaskFile) -> str:
-    """Return the text of a file; keys and numbers are as in schema and instances."""
+    """Return the text of a file; schema and instances keep their keys and numbers."""
     return json.dumps(
         {
             "description": file.description,

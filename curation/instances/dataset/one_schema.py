@@ -28,12 +28,6 @@ def witnesses(
     They are made in a process of their own, within 5 s and 512 MiB, and judged by two
     validators. Nothing is fetched. Equal arguments give equal instances.
 
-        found = witnesses({"type": "integer", "minimum": 3})
-        found.answer                                  # Satisfiability.SATISFIABLE
-        [row.value for row in found.witnesses]        # [3, 58, ...]
-        [(row.value, row.keyword) for row in found.near_misses]
-                                                      # [(2, "minimum"), ...]
-
     Args:
         schema: The schema, or its JSON text.
         dialect: `draft-04`, `draft-06`, `draft-07`, `2019-09` or `2020-12`; None to
@@ -46,6 +40,13 @@ def witnesses(
         The instances with what both validators say of each; or, where no witness was
         found, the reason, and whether there is a proof that there is none. A schema
         that cannot be read or used is no error: its reason says so.
+
+    Example:
+        >>> found = witnesses({"type": "integer", "minimum": 3, "maximum": 3})
+        >>> [row.value for row in found.witnesses]
+        [3]
+        >>> [(row.value, row.keyword) for row in found.near_misses]
+        [({}, 'type'), (2, 'minimum'), (4, 'maximum')]
 
     Raises:
         ValueError: there is no such dialect, or `count` is below 1.

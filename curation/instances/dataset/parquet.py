@@ -1,8 +1,8 @@
-"""Instances as parquet: one config beside each config of schemas, and what is odd.
+"""Instances as parquet: one config beside each config of schemas, and three reports.
 
 `<config>_instances` has the splits of its schemas: a record's instances stand
-where the record stands. `ledger/instances.parquet` says of every record what came
-of it; `ledger/missing_near_misses.parquet` holds each keyword that no near miss
+where the record stands. `ledger/instances.parquet` has a row for every
+record; `ledger/missing_near_misses.parquet` holds each keyword that no near miss
 fails, and `ledger/disagreements.parquet` each instance on which the two validators
 differ.
 """
@@ -38,7 +38,7 @@ COLUMNS = columns_of(InstanceRow)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceLedgerRow:
-    """What came of one record. Field order is column order."""
+    """The result of one record. Field order is column order."""
 
     config: str
     unique_id: str
@@ -73,7 +73,10 @@ class InstanceLedgerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingPair:
-    """A place and a keyword without near miss and proof. Columns in field order."""
+    """A keyword at a schema location that has neither a near miss nor a proof.
+
+    Field order is column order.
+    """
 
     config: str
     unique_id: str

@@ -190,7 +190,7 @@ def as_json(report: InstanceReport) -> Json:
 
 
 def shares(figures: Figures) -> dict[str, float | None]:
-    """Return the shares that the project holds itself to; None out of nothing."""
+    """Return the shares that have a target; None where the denominator is 0."""
     keywords = figures.keywords - figures.keywords_implied
     agreed = figures.judged_by_both - figures.disputed
     return {
@@ -246,7 +246,7 @@ def _count_of(count: int, total: int) -> str:
 
 
 def cost_lines(report: InstanceReport) -> Iterator[str]:
-    """Yield what is known of time and memory, as sentences."""
+    """Yield the time and memory that the instances took, as sentences."""
     costs = report.costs
     if costs is None:
         yield "What it took is not known: the run folder is gone."

@@ -39,7 +39,7 @@ def limits() -> Limits:
 
 
 def instances_of(outcome: ProcessResult) -> SchemaInstances:
-    """Return a worker's answer; where its process ended, that is the reason."""
+    """Return a worker's answer; without one, the end of its process is the reason."""
     if outcome.ending is Ending.OK:
         return msgspec.convert(outcome.answer, SchemaInstances)
     reason = _reason_of(outcome)
@@ -49,10 +49,15 @@ def instances_of(outcome: ProcessResult) -> SchemaInstances:
 
 
 def merged_instances(first: ProcessResult, again: ProcessResult) -> SchemaInstances:
-    """Return what the lean try gave after a first one that cost too much.
+    """Return the instances of a lean try, after a first one that cost too much.
 
-    Its detail says why there are no near misses. Where the lean try failed too, the
-    first one's end is the reason.
+    Args:
+        first: The result of the first try, which gave no answer.
+        again: The result of the lean try.
+
+    Returns:
+        Witnesses, with a detail that says why there are no near misses. If the lean
+        try failed too, the end of the first one is the reason.
     """
     if again.ending is not Ending.OK:
         return instances_of(first)

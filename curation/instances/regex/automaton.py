@@ -1,10 +1,11 @@
 r"""Several patterns at once, as one automaton that is built while it is walked.
 
-A state is what the rest of the text must meet: a Boolean formula over what is left
-of the patterns (derivatives), so that patterns, patterns that must not match,
-look-ahead and its negation are all one thing. Look-behind runs along as a formula
-about the text so far. Back-references are taken for the group's pattern again, which
-is too much: what comes out must be verified then (`exact` is false).
+A state is a Boolean formula over the derivatives of the patterns (J. A. Brzozowski,
+Derivatives of regular expressions, J. ACM 11(4), 1964): it says what the rest of the
+text must match. Patterns that must match, patterns that must not, look-ahead and
+negative look-ahead are parts of that formula. Look-behind is a second formula, over
+the text so far. A back-reference is taken for the pattern of its group, which accepts
+too much; `exact` is false then, and a string has to be verified.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 #: States kept in memory; then all are forgotten and made anew.
 _MOST_STATES: Final = 3_000
-#: Repetitions at will in patterns for which no automaton is built: what is left of
-#: them grows with the cube of their number.
+#: Patterns with more unbounded repetitions get no automaton: the derivatives grow
+#: with the cube of their number.
 _MOST_REPETITIONS: Final = 200
 #: Terms likewise.
 _MOST_TERMS: Final = 40_000
@@ -60,7 +61,7 @@ class Automaton:
     def __init__(
         self, patterns: tuple[trees.Pattern, ...], refused: tuple[trees.Pattern, ...]
     ) -> None:
-        """Take patterns that were read; nothing is built yet."""
+        """Take parsed patterns; states are built when they are reached."""
         self._patterns = patterns
         self._refused = refused
         self._reset()
@@ -145,12 +146,12 @@ class Automaton:
         return found
 
     def _tidy(self) -> None:
-        """Forget the states when they are many; nothing else depends on them."""
+        """Forget all states when there are many; they are built again when needed."""
         if len(self._states) > _MOST_STATES or self._terms.count > _MOST_TERMS:
             self._reset()
 
     def accepts(self, text: str) -> bool:
-        """Return whether a text is one of them."""
+        """Return whether a text meets all patterns."""
         self._tidy()
         state = self._start
         for character in text:
@@ -166,7 +167,7 @@ class Automaton:
         return state.accepting
 
     def _accepts_slowly(self, text: str) -> bool:
-        """Walk without remembering states."""
+        """Walk through a text without keeping the states."""
         self._reset()
         state = self._start
         for character in text:
@@ -238,7 +239,7 @@ class _TextSearch:
     def _ordered(
         self, state: AutomatonState, length: int
     ) -> list[tuple[CharSet, AutomatonState]]:
-        """Return where to go, the best last."""
+        """Return the successors of a state, the best one last."""
         found = [
             (self._rank(chars, successor, length), index, chars, successor)
             for index, (chars, successor) in enumerate(

@@ -1,4 +1,4 @@
-"""Sets of characters, as a pattern names them, and which of them look natural."""
+"""Sets of code points, as patterns name them, and what to draw from them."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Ranges = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class CharSet:
-    """Ranges of code points, sorted and apart from each other."""
+    """A set of code points: sorted ranges that do not touch."""
 
     ranges: Ranges
     #: Whether it was written as what it is not: `.`, `[^...]`, `\\S`.
     open: bool = False
 
     def __hash__(self) -> int:
-        """Hash the ranges; they are compared too."""
+        """Return the hash, which is worked out once."""
         return self._hash
 
     @cached_property
@@ -66,7 +66,7 @@ class CharSet:
 
     @cached_property
     def palette(self) -> str:
-        """Characters to draw from, the natural ones more than once."""
+        """Characters to draw from; frequent ones stand in it more than once."""
         letters = "".join(letter for letter in _LETTERS if ord(letter) in self)
         if self.open and letters:
             return letters + (" " * (len(letters) // 12) if 32 in self else "")  # noqa: PLR2004 - the space
@@ -106,11 +106,11 @@ class CharSet:
         return "".join(rng.choices(palette, k=count))
 
     def union(self, other: CharSet) -> CharSet:
-        """Return what is in one or the other."""
+        """Return the characters of both sets."""
         return CharSet(normal((*self.ranges, *other.ranges)), self.open or other.open)
 
     def inverse(self) -> CharSet:
-        """Return all other characters."""
+        """Return the characters that are not in the set."""
         return CharSet(_inverse(self.ranges), open=True)
 
 
@@ -146,14 +146,15 @@ def _inverse(ranges: Ranges) -> Ranges:
 
 
 def set_of(characters: str) -> CharSet:
-    """Return the set of some characters."""
+    """Return the set of the characters of a text."""
     return CharSet(normal((ord(character), ord(character)) for character in characters))
 
 
 def minterms(sets: Sequence[CharSet]) -> list[CharSet]:
-    """Return the coarsest division of all characters that no set cuts through.
+    """Return the coarsest partition of all characters that no set cuts through.
 
-    In the order of their first characters.
+    The parts come in the order of their first characters. (L. D'Antoni and M. Veanes,
+    Minimization of symbolic automata, POPL 2014, call them minterms.)
     """
     borders = {0}
     for chars in sets:
@@ -214,7 +215,7 @@ def _everything_encoded() -> bytes:
 def unicode_property(escape: str) -> CharSet | None:
     r"""Return the set of an escape such as `\p{L}`, as `regress` knows it.
 
-    None if there is no such property. Of private planes nothing is said.
+    None if there is no such property. Planes 3 to 16 are left out, but for two blocks.
     """
     if escape.startswith("\\P"):
         opposite = unicode_property("\\p" + escape[2:])

@@ -1,4 +1,7 @@
-"""Formulas over what is left of patterns, and what one character leaves of them."""
+"""Derivatives: what one more character leaves of a formula over patterns.
+
+Source: J. A. Brzozowski, Derivatives of regular expressions, J. ACM 11(4), 1964.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,7 @@ _NO_MARKS: Final[_Marks] = frozenset()
 
 
 class TermFactory:
-    """Makes terms and cells, each only once."""
+    """Makes terms and cells; equal ones are the same object."""
 
     def __init__(self, groups: dict[int, trees.PatternNode]) -> None:
         """Take the bodies of the groups that back-references mean."""
@@ -83,7 +86,7 @@ class TermFactory:
         self.behinds: list[trees.Look] = []
         #: Whether the character before matters, besides the start.
         self.needs_previous = False
-        #: Whether the terms mean what the patterns do.
+        #: Whether the terms accept exactly what the patterns match.
         self.exact = True
         self._anything = trees.repeat(_chars(character_sets.ANY), 0, None)
 
@@ -106,7 +109,7 @@ class TermFactory:
         return self.atom(cell)
 
     def behind(self, look: trees.Look) -> Term:
-        """Return the term of all texts that end with what a look-behind wants."""
+        """Return the term of the texts that end with a match of a look-behind."""
         return self.atom(self._cell(self._anything, self._cell(look.body, self._end)))
 
     def _survey(self, node: trees.PatternNode, *, behind: bool = False) -> None:
@@ -168,7 +171,7 @@ class TermFactory:
         return self._interned(TermKind.ATOM, cell.low, (), cell)
 
     def negation(self, term: Term) -> Term:
-        """Return the opposite."""
+        """Return the term of all other texts."""
         if term is self.true:
             return self.false
         if term is self.false:
@@ -178,11 +181,11 @@ class TermFactory:
         return self._interned(TermKind.NOT, 0, (term,), None)
 
     def both(self, terms: list[Term]) -> Term:
-        """Return the conjunction."""
+        """Return the conjunction of terms."""
         return self._joined(TermKind.AND, terms, self.true, self.false)
 
     def either(self, terms: list[Term]) -> Term:
-        """Return the disjunction."""
+        """Return the disjunction of terms."""
         return self._joined(TermKind.OR, terms, self.false, self.true)
 
     def _joined(
@@ -243,7 +246,7 @@ class TermFactory:
         )
 
     def next_sets(self, term: Term, before: TextBefore) -> dict[CharSet, None]:
-        """Return the sets that what comes next depends on, in order."""
+        """Return the sets of characters that decide about the next one, in order."""
         found: dict[CharSet, None] = {}
         pending: list[Term] = [term]
         while pending:
@@ -340,7 +343,7 @@ class TermFactory:
         return heads.both([self._here(node, before), follows])
 
     def _here(self, node: trees.PatternNode, before: TextBefore) -> Head:
-        """Return what an assertion wants, given what came before."""
+        """Return what an assertion asks of the next character."""
         if isinstance(node, trees.Look):
             index = next(i for i, look in enumerate(self.behinds) if look is node)
             return heads.TRUE if before.truths[index] != node.negative else heads.FALSE

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Cell:
-    """A node to match and what follows it."""
+    """A node to match, and the cell that follows it: a pattern as a linked list."""
 
     node: PatternNode | None
     rest: Cell | None

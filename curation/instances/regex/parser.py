@@ -1,9 +1,9 @@
 r"""ECMA-262 regular expressions in Unicode mode as trees.
 
-`parse` reads what `regress` accepts under the flag `u`; what it accepts without the
-flag only is put in the strict grammar first, if that is possible. Modifiers such as
-`(?i:a)` are not read. A pattern that nests deeper than `_DEEPEST` is not read
-either.
+Source: ECMA-262, 22.2.1 (Patterns). `parse` reads the patterns that `regress` accepts
+under the flag `u`. A pattern that it accepts only without the flag is first rewritten
+in the strict grammar, if possible. Patterns with modifiers such as `(?i:a)`, and those
+that nest deeper than `_DEEPEST`, are not read.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _HIGH, _LOW = (0xD800, 0xDBFF), (0xDC00, 0xDFFF)
 
 
 class _UnreadableError(Exception):
-    """The text is no pattern, or one that is not read here."""
+    """The text is not a pattern, or one that is not supported here."""
 
 
 @lru_cache(maxsize=4096)
@@ -83,7 +83,10 @@ def parse(pattern: str) -> Pattern | None:
 
 
 def _without_behind(root: PatternNode) -> PatternNode:
-    """Return what matches somewhere in the same texts, if it begins looking back."""
+    """Return a tree without its first look-behind, if it begins with one.
+
+    To look back from the start of a search is to match there: both find the same texts.
+    """
     first = root.parts[0] if isinstance(root, Sequence) and root.parts else root
     if not isinstance(first, Look) or first.ahead or first.negative:
         return root
@@ -199,7 +202,7 @@ class _PatternReader:
         return BackReference(numbers=numbers, low=0, high=None, plain=False)
 
     def _named(self, name: str) -> tuple[int, ...]:
-        """Return the numbers of the groups of a name, wherever they stand."""
+        """Return the numbers of the groups that have a name."""
         if self.names is None:
             self.names = {}
             bare = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]", "", self.text, flags=re.DOTALL)

@@ -29,7 +29,7 @@ _WORDINESS: Final = 0.75
 _MORE: Final = 9
 #: A body is repeated at most so many times more than it must be.
 _AGAIN: Final = 4
-#: A body that is repeated more than twice as often is written so often only.
+#: A body that is repeated more than twice as often is drawn so often, and copied.
 _BLOCK: Final = 64
 #: What may be shorter than this gets as many characters more.
 _SHORT: Final = 3
@@ -41,7 +41,7 @@ class _StuckError(Exception):
 
 @dataclass(slots=True)
 class _StringWriter:
-    """One string in the making."""
+    """Writes one string, part by part of the tree."""
 
     rng: random.Random
     #: Whether lengths are aimed at, rather than variety.
@@ -102,7 +102,7 @@ class _StringWriter:
         shares: list[int],
         spare: int,
     ) -> None:
-        """Give the elastic parts what is left, by chance and within their bounds."""
+        """Divide the spare length among the parts of variable length, at random."""
         self.rng.shuffle(elastic)
         for count, index in zip(range(len(elastic), 0, -1), elastic, strict=True):
             high = parts[index].high
@@ -165,7 +165,7 @@ def _gap(node: trees.PatternNode, want: int) -> int:
 
 
 def _count(node: trees.Repeat, want: int, rng: random.Random) -> int:
-    """Return how often a body is repeated to come to as many characters."""
+    """Return how often to repeat a body for about as many characters as wanted."""
     low, high = node.body.low, node.body.high
     if high == 0:
         return min(node.least, 1)
@@ -212,9 +212,15 @@ def _word_of(count: int, rng: random.Random) -> str:
 def draw_text(
     pattern: trees.Pattern, rng: random.Random, want: int | None = None
 ) -> str | None:
-    """Return a string of a pattern, of about as many characters as wanted.
+    """Return a string made from the tree of a pattern.
 
-    None if a part of it matches nothing at all.
+    Args:
+        pattern: What it is made from.
+        rng: What is drawn is drawn with it.
+        want: About how many characters it should have; None for any length.
+
+    Returns:
+        The string, or None where a part of the pattern matches nothing at all.
     """
     strict = want is not None
     low, high = pattern.root.low, pattern.root.high

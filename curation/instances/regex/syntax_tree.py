@@ -1,4 +1,4 @@
-"""Trees of patterns, with bounds of the lengths of what their parts match."""
+"""Syntax trees of patterns, with bounds of the lengths that their parts match."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 #: Lengths above this are all the same: too long.
 MOST: Final = 1 << 40
-#: Of patterns with up to so many repetitions, none within another, the length of
-#: texts on which any way to divide them is tried in milliseconds.
+#: (repetitions, length): on texts of that length, all ways to divide them among so
+#: many variable repetitions, none within another, are tried in milliseconds.
 _SAFE: Final = ((1, MOST), (2, 2_000), (3, 300), (4, 100), (8, 24))
 
 
@@ -25,7 +25,7 @@ class PatternNode:
 
     low: int = 0
     high: int | None = 0
-    #: Whether what is made of it part by part surely matches: no assertions.
+    #: Whether a string made from it part by part matches: it has no assertions.
     plain: bool = True
 
 
@@ -38,21 +38,21 @@ class Chars(PatternNode):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sequence(PatternNode):
-    """Parts one after the other."""
+    """Parts that match one after the other."""
 
     parts: tuple[PatternNode, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Alternatives(PatternNode):
-    """One of several."""
+    """Options of which one matches."""
 
     options: tuple[PatternNode, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Repeat(PatternNode):
-    """A body again and again; `most` is None without bound."""
+    """A body that is repeated; `most` is None without an upper bound."""
 
     body: PatternNode
     least: int
@@ -61,7 +61,7 @@ class Repeat(PatternNode):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Group(PatternNode):
-    """A body whose text is remembered."""
+    """A capturing group."""
 
     body: PatternNode
     number: int
@@ -69,14 +69,14 @@ class Group(PatternNode):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BackReference(PatternNode):
-    """The text of a group again; the groups of a name, of which one took part."""
+    """The text of a group again; where groups share a name, of the one that matched."""
 
     numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Look(PatternNode):
-    """An assertion about what follows or precedes."""
+    """A look-ahead or a look-behind."""
 
     body: PatternNode
     ahead: bool
@@ -102,7 +102,7 @@ class Anchor(PatternNode):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A pattern that was read."""
+    """A parsed pattern."""
 
     root: PatternNode
     #: Bodies of the groups, by their numbers less one.
@@ -110,11 +110,11 @@ class Pattern:
     #: Whether every way through it begins with `^`, or ends with `$`.
     starts: bool
     ends: bool
-    #: Whether what is made of it part by part surely matches.
+    #: Whether a string made from it part by part matches without a check.
     sure: bool
-    #: Length of the texts up to which a backtracking engine surely answers soon.
+    #: Longest text on which a backtracking engine answers in milliseconds.
     safe: int
-    #: How many parts of it repeat at will.
+    #: How many parts of it repeat a variable number of times.
     repetitions: int
 
 
@@ -122,7 +122,7 @@ EMPTY: Final = Sequence(parts=())
 
 
 def sequence(parts: list[PatternNode]) -> PatternNode:
-    """Return parts one after the other as one."""
+    """Return the node of parts that follow each other."""
     if len(parts) == 1:
         return parts[0]
     return Sequence(
@@ -134,7 +134,7 @@ def sequence(parts: list[PatternNode]) -> PatternNode:
 
 
 def alternatives(options: list[PatternNode]) -> PatternNode:
-    """Return a choice."""
+    """Return the node of a choice between options."""
     if len(options) == 1:
         return options[0]
     highs = [option.high for option in options]
@@ -147,7 +147,7 @@ def alternatives(options: list[PatternNode]) -> PatternNode:
 
 
 def repeat(body: PatternNode, least: int, most: int | None) -> PatternNode:
-    """Return a body again and again."""
+    """Return the node of a repeated body."""
     high = 0 if body.high == 0 or most == 0 else None
     if body.high and most:
         high = min(MOST, body.high * most)
@@ -166,7 +166,7 @@ def _sum(highs: list[int | None]) -> int | None:
 
 
 def is_sure(root: PatternNode) -> bool:
-    """Return whether what is made of a tree part by part surely matches."""
+    """Return whether a string made from a tree part by part matches without a check."""
     if not isinstance(root, Sequence) or not root.parts:
         return root.plain
     parts = list(root.parts)
@@ -191,7 +191,7 @@ def anchored(node: PatternNode, kind: AnchorKind) -> bool:
 
 
 def safe_length(root: PatternNode, *, starts: bool) -> int:
-    """Return the length of texts up to which backtracking surely ends soon."""
+    """Return the longest text on which backtracking ends in milliseconds."""
     found = _repetitions(root, within=False)
     if found is None:
         return 0
@@ -201,7 +201,7 @@ def safe_length(root: PatternNode, *, starts: bool) -> int:
 
 
 def _repetitions(node: PatternNode, *, within: bool) -> int | None:
-    """Return how many parts repeat at will; None if they do so within each other."""
+    """Return how many parts repeat variably; None if one stands in another."""
     if isinstance(node, Repeat):
         varies = node.most != node.least
         if within and varies:
@@ -227,7 +227,7 @@ def _repetitions(node: PatternNode, *, within: bool) -> int | None:
 
 
 def repetitions(node: PatternNode) -> int:
-    """Return how many parts repeat at will, within each other or not."""
+    """Return how many parts repeat a variable number of times."""
     found, pending = 0, [node]
     while pending:
         part = pending.pop()

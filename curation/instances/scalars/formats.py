@@ -1,7 +1,7 @@
 r"""Strings for every `format` of draft-03 to 2020-12.
 
 They satisfy jsonschema-rs and jsonschema's format checker of each draft at once;
-words that no draft defines are read as hints, as names of properties are.
+a format that no draft defines is taken as a hint, as the name of a property is.
 """
 
 from __future__ import annotations
@@ -151,7 +151,10 @@ def is_asserted(name: str) -> bool:
 
 
 def formatted_text(name: str, rng: random.Random) -> str:
-    """Return a string of a format, or for a word that is none, as for a property."""
+    """Return a string of a format.
+
+    For a name that no draft defines: text for a property of that name.
+    """
     make = _SAMPLERS.get(name)
     return make(rng) if make else realistic.text(name, rng)
 
@@ -164,9 +167,13 @@ def _validator(name: str, dialect: str) -> jsonschema_rs.Validator:
 
 
 def accepts(name: str, text: str, dialect: str = "") -> bool:
-    """Return whether jsonschema-rs takes a string for one of that format.
+    """Return whether jsonschema-rs accepts a string as one of a format.
 
-    Without the name of a dialect the newest is asked, which knows all formats.
+    Args:
+        name: The format.
+        text: The string.
+        dialect: Name of the dialect whose formats count; where empty, 2020-12, which
+            knows the formats of all.
     """
     return _validator(name, dialect).is_valid(text)
 
@@ -187,5 +194,5 @@ def _checker() -> _FormatChecker:
 
 
 def accepts_twice(name: str, text: str) -> bool:
-    """Return whether jsonschema takes it for one as well."""
+    """Return whether jsonschema-rs and jsonschema both accept it as one of a format."""
     return accepts(name, text) and _checker().conforms(text, name)

@@ -1,7 +1,7 @@
-"""Numbers within bounds that are a multiple of what they must be.
+"""Numbers within bounds that are multiples of given factors.
 
-Bounds and multiples are taken as the decimals they are written as. A multiple of a
-fraction is such that jsonschema, which divides floats, takes it for one as well.
+Bounds and factors are taken as the decimals that they are written as. A multiple of a
+fraction is chosen so that jsonschema, which divides floats, accepts it too.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _Span = tuple[Fraction, Fraction]
 _EXACT: Final = 1 << 53
 #: Where no bound or name says more, numbers are from 0 to this many steps.
 _STEPS: Final = 100
-#: Ranges wider than this say little.
+#: Ranges wider than this say little about what is natural.
 _MANY: Final = 1_000_000
 _DRAWS: Final = 12
-#: More decimals than this are no sensible step.
+#: Steps have at most so many decimals.
 _DECIMALS: Final = 12
 _FORMATS: Final = {
     "int8": (-(1 << 7), (1 << 7) - 1),
@@ -83,7 +83,7 @@ def make_number(constraints: NumberConstraints, rng: random.Random) -> Number | 
 
 @lru_cache(maxsize=4096)
 def _plan(constraints: NumberConstraints) -> tuple[_Grid, ...]:
-    """Return where to look for such a number, the more natural first."""
+    """Return the grids that hold such numbers, the most natural first."""
     try:
         low, high = _bounds(constraints)
         step = _common(constraints.multiples, integer=constraints.integer)
@@ -97,7 +97,7 @@ def _plan(constraints: NumberConstraints) -> tuple[_Grid, ...]:
 
 
 def _bound(number: Number) -> tuple[Fraction, ...]:
-    """Return a bound as the decimal that it reads, a giant one also as it is."""
+    """Return a bound as the decimal that it is written as; a giant one exactly, too."""
     read = _exact(number)
     return (read,) if abs(number) < _EXACT else (read, Fraction(number))
 
@@ -118,7 +118,7 @@ def _bounds(constraints: NumberConstraints) -> tuple[Fraction | None, Fraction |
 
 @lru_cache(maxsize=1024)
 def _common(multiples: tuple[Number, ...], *, integer: bool) -> Fraction | None:
-    """Return the least common multiple of all steps, None if any number will do."""
+    """Return the least common multiple of all factors; None without any factor."""
     steps = [_exact(factor) for factor in multiples]
     if integer:
         steps.append(Fraction(1))
@@ -181,7 +181,7 @@ def _grid(
 def _usual(
     step: Fraction, first: int | None, last: int | None, reach: Fraction
 ) -> _Span:
-    """Return where numbers are if their bounds are open or far apart."""
+    """Return the range to draw from where bounds are open or far apart."""
     if first is not None and last is not None and (last - first) * step <= reach:
         return first * step, last * step
     if first is not None and first > 0:
@@ -203,7 +203,7 @@ def _wishes(constraints: NumberConstraints) -> list[_Span]:
 def _window(
     step: Fraction, low: int | None, high: int | None, wishes: list[_Span]
 ) -> tuple[int, int]:
-    """Return the first and last multiple within bounds, and wishes where possible."""
+    """Return the first and last multiple within bounds, and in wishes if possible."""
     for least, most in wishes:
         start, stop = math.ceil(least / step), math.floor(most / step)
         start = start if low is None else max(low, start)
@@ -237,7 +237,7 @@ def _number(value: Fraction) -> Number | None:
 
 
 def fits(constraints: NumberConstraints, value: Number) -> bool:
-    """Return whether both validators find a number within constraints."""
+    """Return whether a number meets constraints as both validators judge."""
     return (
         (not constraints.integer or isinstance(value, int))
         and (constraints.minimum is None or value >= constraints.minimum)
@@ -255,7 +255,7 @@ def fits(constraints: NumberConstraints, value: Number) -> bool:
 
 
 def _is_multiple(value: Number, step: Number) -> bool:
-    """Return whether it is a multiple as a decimal, and as floats divide."""
+    """Return whether a number is a multiple, as decimals and as floats divide."""
     if not step:
         return False
     if isinstance(value, int) and isinstance(step, int):

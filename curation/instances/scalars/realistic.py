@@ -1,7 +1,7 @@
 """Values as people write them, by the name of the property that holds them.
 
-`text` and `number` know some hundred words that occur in names. The last word of a
-name that is known decides: `firstName` is a name, `name_count` a count.
+`text` and `span` know some hundred words that occur in names. The last known word of
+a name decides: `firstName` is a name, `name_count` a count.
 """
 
 from __future__ import annotations
@@ -85,12 +85,12 @@ def host(rng: random.Random) -> str:
 
 
 def email(rng: random.Random) -> str:
-    """Return an address at such a host."""
+    """Return an e-mail address at a host that is reserved for examples."""
     return f"{rng.choice(_FIRST_NAMES).lower()}.{_word(rng)}@{host(rng)}"
 
 
 def url(rng: random.Random) -> str:
-    """Return an address of a page there."""
+    """Return the URL of a page at a host that is reserved for examples."""
     return f"https://{host(rng)}/{_word(rng)}" + (
         f"/{_word(rng)}" if rng.random() < 0.5 else ""  # noqa: PLR2004 - a fair coin
     )
@@ -126,13 +126,13 @@ def instant(rng: random.Random) -> str:
 
 
 def ipv4(rng: random.Random) -> str:
-    """Return an address of the blocks for documentation."""
+    """Return an address of the blocks for documentation (RFC 5737)."""
     block = rng.choice(("192.0.2", "198.51.100", "203.0.113"))
     return f"{block}.{1 + int(rng.random() * 254)}"
 
 
 def ipv6(rng: random.Random) -> str:
-    """Return an address of the block for documentation."""
+    """Return an address of the block for documentation (RFC 3849)."""
     return f"2001:db8::{1 + rng.getrandbits(16):x}"
 
 
@@ -276,7 +276,7 @@ _NUMBERS: Final[dict[str, tuple[float, float, int]]] = {
 
 @lru_cache(maxsize=16_384)
 def _parts(name: str) -> tuple[str, ...]:
-    """Return the words of a name, last first, with pairs before what they end in."""
+    """Return the words of a name, last first; each pair before its second word."""
     words = [part.lower() for part in _SPLIT.findall(name[:200])]
     found: list[str] = []
     for index in range(len(words) - 1, -1, -1):

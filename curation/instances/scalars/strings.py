@@ -1,8 +1,8 @@
-"""Strings of a length, patterns and formats.
+"""Strings that meet a length, patterns and formats at once.
 
-First what a person might write, then what a pattern's tree gives, then near relatives
-of what must not match, at last a search of all constraints at once. Whatever comes
-of it is verified.
+Four ways are tried in turn: what a person might write, what the tree of a pattern
+gives, variations of strings that must not match, and a search for all constraints at
+once. A string is verified before it is returned.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 #: Longer strings are not made.
 LONGEST: Final = 10_000_000
-#: Longer ones are made only if so much is required.
+#: Longer strings are made only where that length is required.
 _USUAL: Final = 1_000_000
-#: Longest text that a backtracking engine is asked about if nothing else can be.
+#: Longest text that a backtracking engine is asked about where no automaton can be.
 _SAFE_UNREAD: Final = 20
-#: Longer strings are not what a person writes, nor a search.
+#: Strings longer than this are not made by a person or by a search.
 _LONG: Final = 400
 #: Longest text that is searched for character by character.
 _SEARCHED: Final = 20_000
@@ -71,8 +71,8 @@ def _regex(pattern: str) -> regress.Regex | None:
 def pattern_matches(pattern: str, text: str) -> bool:
     """Return whether an ECMA-262 pattern matches somewhere in a text.
 
-    What no engine reads matches nothing. A backtracking engine is asked only where
-    it surely answers soon.
+    A pattern that cannot be read matches nothing. A backtracking engine is asked only
+    about texts so short that it answers in milliseconds.
     """
     tree = parser.parse(pattern)
     if len(text) > (tree.safe if tree else _SAFE_UNREAD):
@@ -146,7 +146,7 @@ def make_string(constraints: StringConstraints, rng: Random) -> str | None:
 
 
 def _free(constraints: StringConstraints, hint: str, rng: Random) -> str:
-    """Return text that only its length binds."""
+    """Return text that only has to meet a length."""
     text = realistic.known_text(constraints.name, rng) if not hint else None
     if text is None:
         text = realistic.text(hint or constraints.name, rng)
@@ -163,7 +163,7 @@ def _words_within(least: int, most: int) -> tuple[str, ...]:
 
 
 def _padding(count: int, rng: Random, between: str) -> str:
-    """Return so many characters of words."""
+    """Return that many characters, made of words."""
     if count <= 0:
         return ""
     block = "".join(between + rng.choice(WORDS) for _ in range(min(count, 200)))
@@ -171,7 +171,7 @@ def _padding(count: int, rng: Random, between: str) -> str:
 
 
 def _is_made_right(constraints: StringConstraints) -> bool:
-    """Return whether what is made for the pattern needs no verification."""
+    """Return whether strings made from the pattern's tree match by construction."""
     if (
         len(constraints.patterns) != 1
         or constraints.formats
@@ -241,7 +241,7 @@ def _wanted_length(root: PatternNode, least: int, most: int | None, rng: Random)
 def _extended(
     tree: Pattern, text: str, constraints: StringConstraints, rng: Random
 ) -> str:
-    """Put something before or behind where a pattern leaves that open."""
+    """Add text before or behind, where the pattern is not anchored there."""
     lacking = constraints.min_length - len(text)
     if not tree.ends and (lacking > 0 or rng.random() < (0.7 if tree.starts else 0.1)):
         more = realistic.host(rng) if text.endswith("://") else rng.choice(WORDS)
@@ -255,13 +255,13 @@ def _extended(
 
 
 def _room(constraints: StringConstraints, text: str) -> int:
-    """Return how long a text may become, or how long it is."""
+    """Return how long a text may become; at least how long it is."""
     most = constraints.max_length
     return LONGEST if most is None else max(most, len(text), 1)
 
 
 def _unmatching_texts(pattern: str, rng: Random) -> Iterator[str]:
-    """Yield near relatives of strings that match a pattern."""
+    """Yield variations of strings that match a pattern, which may not match."""
     tree = parser.parse(pattern)
     for _ in range(_DRAWS):
         text = draw_text(tree, rng) if tree and tree.root.low <= _LONG else None
@@ -297,7 +297,7 @@ def _search(constraints: StringConstraints, rng: Random) -> str | None:
 def _first(
     wanted: tuple[str, ...], refused: tuple[str, ...], least: int, most: int | None
 ) -> str | None:
-    """Return what does not depend on the draw, to know soon where nothing is."""
+    """Return the first string of a fixed draw, so that a failure is found only once."""
     return _walk_automaton(wanted, refused, least, most, Random(0))  # noqa: S311 - no secret
 
 

@@ -1,4 +1,4 @@
-"""Arrays: how many elements, what each must meet, and that they differ."""
+"""Build an array: how many elements, what each must meet, and that they differ."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class _ArrayBuilder:
         return True
 
     def _extras(self) -> list[Goals]:
-        """Return what the next element is tried with besides its own schema."""
+        """Return the further goals that the next element is tried with, in turn."""
         refused = tuple(
             Negation(rule.location)
             for rule in self.capped
@@ -129,7 +129,7 @@ class _ArrayBuilder:
                 self.needed.remove(location)
 
     def _repeat(self, least: int) -> None:
-        """Fill up with the elements that need no place of their own."""
+        """Repeat elements that no position asks for until there are enough."""
         free = self.items[self._individual() :] or self.items[-1:]
         while len(self.items) < least:
             self.items.append(free[len(self.items) % len(free)])

@@ -1,4 +1,4 @@
-"""Make a value for goals: the recursion, its budget, and what stood in the way."""
+"""Build a value that meets goals: the recursion over its parts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CONTAINERS: Final = frozenset({"object", "array"})
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class WitnessBuilder(ValueBuilder):
-    """One search for one value: the recursion over goals."""
+    """Builds one value; used once."""
 
     def value(
         self, goals: Goals, context: BuildContext | None = None
@@ -105,16 +105,20 @@ class WitnessBuilder(ValueBuilder):
         self.record_obstacle(Obstacle.CONTRADICTION, "no value of an enum is left")
 
     def _passes(self, conjunction: Conjunction, value: Json) -> bool:
-        """Ask the validator about values that `admits` sees from outside only."""
+        """Return whether an object or array of an enum is accepted, by the validator.
+
+        `admits` looks at scalars alone, so they pass.
+        """
         if not isinstance(value, dict | list):
             return True
         accepts = self.compiled.accepts
         return all(accepts(location, value) for location in conjunction.locations())
 
     def _given(self, conjunction: Conjunction, context: BuildContext) -> Json | Nothing:
-        """Return a value that the schema itself gives as default or example.
+        """Return a default or an example of the schema, or NOTHING.
 
-        Objects and arrays only where anything may stand: `full` wants them whole.
+        Objects and arrays are used for `random` witnesses only: a `full` one should
+        have every optional property.
         """
         given: list[Json] = admitted_examples(conjunction)
         if not given or context.path in self.refused_paths:

@@ -1,8 +1,8 @@
 """Decide what a conjunction leaves open: search with backtracking.
 
-Branches of anyOf and oneOf are picked in turn. Negations, conditionals and
-dependencies are at first ignored; what the finished value violates is then added
-to the goals, and the value is made anew.
+Branches of `anyOf` and `oneOf` are picked in turn. Negations, conditionals and
+dependencies are ignored at first; those that the finished value violates are added to
+the goals, and the value is made again.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ if TYPE_CHECKING:
     from curation.instances.constraints.model import Conjunction
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
-#: Values made for one place before it is given up, by depth.
+#: Values made for one location before the search gives up, by depth.
 _ATTEMPTS = (60, 40, 24, 16)
 _FEWEST = 8
-#: Times that the same goals are met anew, drawn at random.
+#: Times that a value for the same goals is made again, drawn at random.
 _REBUILDS = 3
 
 
 @dataclass(slots=True)
 class _Attempts:
     left: int
-    #: Where the branch at hand must stop.
+    #: The number of attempts left at which the current branch must stop.
     least: int = 0
 
     @property
     def spent(self) -> bool:
-        """Whether the branch at hand has had its share."""
+        """Whether the current branch has used its share of the attempts."""
         return self.left <= self.least
 
 
@@ -89,7 +89,10 @@ class _BranchSearch:
     def _first(
         self, ways: Sequence[Goals], goals: Goals, picked: frozenset[BranchChoice]
     ) -> Json | Nothing:
-        """Return what the first way that works leads to; half the rest each."""
+        """Return the value of the first way that has one.
+
+        Each way may use half of the attempts that are left.
+        """
         attempts = self.attempts
         least = attempts.least
         for way in ways:
@@ -139,7 +142,7 @@ class _BranchSearch:
         return self.builder.record_obstacle(Obstacle.CONTRADICTION, _where(conjunction))
 
     def _amendments(self, conjunction: Conjunction, value: Json) -> list[Goals] | None:
-        """Return goals of which one may mend the value; None if nothing is wrong."""
+        """Return goals of which one may repair the value; None if it is right."""
         compiled = self.builder.compiled
         if conjunction.excluded and not admits(conjunction, value):
             return []
@@ -164,7 +167,7 @@ class _BranchSearch:
         return found
 
     def _unmet(self, conjunction: Conjunction, value: Json) -> Goals:
-        """Return what the conditions that hold ask for, all at once."""
+        """Return the goals of the conditionals and dependencies that are violated."""
         compiled, goals = self.builder.compiled, list[Goal]()
         for holder in conjunction.conditionals:
             test = compiled.child(holder, ("if",))
@@ -186,7 +189,7 @@ class _BranchSearch:
         return tuple(goals)
 
     def _overlaps(self, conjunction: Conjunction, value: Json) -> list[Goals]:
-        """Return how to leave the branches of a oneOf that hold besides."""
+        """Return the ways to fail a second branch of a `oneOf` that the value meets."""
         compiled = self.builder.compiled
         for choice in conjunction.choices:
             if choice.keyword != "oneOf":
@@ -200,7 +203,7 @@ class _BranchSearch:
         return []
 
     def _ways_out(self, conjunction: Conjunction, value: Json) -> list[Goals]:
-        """Return how to escape conditions instead of meeting them."""
+        """Return the ways to avoid conditions instead of meeting them."""
         compiled = self.builder.compiled
         found: list[Goals] = [
             (ExtraConstraint(forbidden=(dependency.name,)),)

@@ -1,4 +1,4 @@
-"""How a value can fail a schema: the ways, each as goals for the search."""
+"""How a value can fail a schema: several ways, each as goals for the search."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _EXTRA_NAMES = ("extra", "x")
 def ways_to_fail(compiled: CompiledSchema, location: SchemaLocation) -> list[Goals]:
     """Return the ways to fail the schema of a location, the most natural first.
 
-    They need not be all: what no way is known for is left to chance.
+    The list need not be complete: for some keywords no way is known.
     """
     found = compiled.ways_to_fail.get(location)
     if found is None:

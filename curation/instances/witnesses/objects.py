@@ -1,4 +1,4 @@
-"""Objects: which names, in which order, and how much below each."""
+"""Build an object: which properties, in which order, and how large each may be."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class _ObjectBuilder:
         return goals
 
     def _add_what_is_open(self) -> None:
-        """Add a property for what is open: patterns, additional properties."""
+        """Add properties with undeclared names: for patterns, and additional ones."""
         builder = self.builder
         if builder.kind is InstanceKind.RANDOM and builder.flip_coin():
             return

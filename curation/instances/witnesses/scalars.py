@@ -1,4 +1,4 @@
-"""Strings, numbers, booleans and null, unlike those that must be avoided."""
+"""Build a string, number, boolean or null unlike those that must be avoided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Witnesses: values that prove that a schema can be met."""
+"""The search for witnesses: values that show that a schema can be met."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Budget:
 
     #: Steps of the search for one witness.
     steps: int = 8_000
-    #: Values in a `full` witness beyond which only what is required is made.
+    #: Values in a `full` witness after which only required ones are made.
     full: float = 250
     random: float = 60
     #: Witnesses that are looked for: the minimal one, the full one, random ones.
@@ -137,10 +137,10 @@ def stream(
 def _variants(
     value: Json, builder: WitnessBuilder, compiled: CompiledSchema
 ) -> Iterator[Json]:
-    """Yield the value with one scalar drawn anew, a few times, where it still holds.
+    """Yield variants of a value, with one scalar drawn anew, that are valid too.
 
-    Much cheaper than a new search, and what is wrong elsewhere (a scalar that an
-    `if` or a `oneOf` looks at) the validator says.
+    This is much cheaper than a new search. The validator decides, since a scalar may
+    matter elsewhere: to an `if` or a `oneOf`.
     """
     leaves = [leaf for leaf in builder.redraws.items() if _is_scalar_at(value, leaf[0])]
     if not leaves:
@@ -155,7 +155,7 @@ def _variants(
 
 
 def _is_scalar_at(value: Json, path: tuple[str, ...]) -> bool:
-    """Return whether a scalar is where the search once put one."""
+    """Return whether a string or number stands at a path of a value."""
     try:
         found = at(value, path)
     except (LookupError, ValueError):
@@ -172,7 +172,7 @@ def _digest(compiled: CompiledSchema, seed: int) -> bytes:
 
 
 class _WitnessSearch:
-    """One witness: made, judged, and repaired where the validator complains."""
+    """One witness: made, validated, and made again where the validator refuses it."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class _WitnessSearch:
             return builder.record_obstacle(Obstacle.EXHAUSTED, f"{steps} steps")
 
     def _note_refusals(self, value: Json) -> None:
-        """Remember where the validator found fault."""
+        """Remember which parts of a value are refused, and the first reason."""
         errors = self.compiled.errors(value)
         for error in errors:
             path = tokens_of(error.instance_pointer)

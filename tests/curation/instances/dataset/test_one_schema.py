@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 
 import pytest
 
+from curation.instances.dataset import one_schema
 from curation.instances.dataset.one_schema import witnesses
 from curation.instances.model import InstanceKind
 from curation.satisfiability.prove import Satisfiability
@@ -69,3 +71,9 @@ def test_arguments_that_mean_nothing_are_errors() -> None:
         witnesses(_SCHEMA, dialect="draft-05")
     with pytest.raises(ValueError, match="1 or more"):
         witnesses(_SCHEMA, count=0)
+
+
+def test_the_example_of_the_docstring_is_so() -> None:
+    """The docstring shows what is returned."""
+    failed, run = doctest.testmod(one_schema)
+    assert (failed, run > 0) == (0, True)
