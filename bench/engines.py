@@ -29,6 +29,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bench.builds import clean_build
+from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Result
 from evaluation.data import SampleSelection, open_data
 from evaluation.results.reader import open_run
@@ -87,7 +88,9 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 def _masks(build: Path, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     work = folder / "work.json"
     choice = SampleSelection(limit=options.walked)
-    samples = open_data(str(build), selection=choice).samples()
+    samples = open_data(
+        str(build), settings=FetchSettings.from_environment(), selection=choice
+    ).samples()
     listed = [
         [
             f"{sample.config}/{sample.id}",

@@ -17,13 +17,14 @@ from typing import Any
 
 from llguidance import LLMatcher, LLTokenizer
 
+from curation.download.acquire import FetchSettings
 from evaluation.tokenizers import get_tokenizer
 
 
 def main() -> None:
     """Walk all instances; write every time that was taken."""
     work, name, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-    files = get_tokenizer(name, say=lambda _line: None)
+    files = get_tokenizer(name, FetchSettings.from_environment())
     encode = files.encoder()
     tokens = LLTokenizer(
         str(files.tokenizer_json),

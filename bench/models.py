@@ -28,6 +28,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bench.builds import clean_build
+from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Sample
 from evaluation.data import SampleSelection, open_data
 from evaluation.generation.local_writer import LocalWriter
@@ -99,6 +100,7 @@ class _Bench:
         self.options = options
         data = open_data(
             str(build.folder),
+            settings=FetchSettings.from_environment(),
             selection=SampleSelection(configs=("Github_easy",), limit=options.texts),
         )
         self.samples = list(data.samples())
@@ -117,7 +119,11 @@ class _Bench:
         from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
         from evaluation.models.transformers import LoadOptions  # noqa: PLC0415 - heavy
 
-        return get_model("smollm2", LoadOptions(device="cpu", dtype=dtype))
+        return get_model(
+            "smollm2",
+            LoadOptions(device="cpu", dtype=dtype),
+            FetchSettings.from_environment(),
+        )
 
     def asked(self) -> list[GenerationRequest]:
         questions = RequestBuilder(
@@ -188,7 +194,9 @@ class _Bench:
 
     def overlap(self) -> dict[str, Any]:
         name = self.options.slow_engine
-        chosen = select_engines([name], "faithful", [])[0]
+        chosen = select_engines(
+            FetchSettings.from_environment().cache, [name], "faithful", []
+        )[0]
         if chosen.unavailable:
             return {
                 "not_measured": f"{chosen.unavailable}; {install_line(chosen.file)}"
@@ -220,10 +228,12 @@ def _writer(
     options: LoopOptions,
     assignments: Sequence[str] = (),
 ) -> LocalWriter:
-    chosen = select_engines([engine], "faithful", list(assignments))[0]
+    chosen = select_engines(
+        FetchSettings.from_environment().cache, [engine], "faithful", list(assignments)
+    )[0]
     if chosen.unavailable:
         raise SystemExit(f"{engine}: {chosen.unavailable}")
-    files = get_tokenizer(str(model.tokenizer_folder))
+    files = get_tokenizer(str(model.tokenizer_folder), FetchSettings.from_environment())
     return LocalWriter(
         model, chosen, replace(files, vocab_size=model.vocab_size), options
     )

@@ -21,8 +21,10 @@ from evaluation.setup.environments import install_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
+    from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Case, InstanceWalk, Row
     from evaluation.results.reader import RecordedRun
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -147,7 +149,7 @@ def _alike(wanted: Row, row: Row) -> bool:
     return _VARYING.sub("", row.detail) == _VARYING.sub("", wanted.detail)
 
 
-def case_of(run: RecordedRun, task: str, name: str) -> Case:
+def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Case:
     """Return a case of a run, made again from its data.
 
     Raises:
@@ -159,7 +161,8 @@ def case_of(run: RecordedRun, task: str, name: str) -> Case:
 
     kind = task_named(task)
     where = run.header.data.name
-    samples = open_data(where).samples() if kind.needs_data else ()
+    data = open_data(where, settings=fetch) if kind.needs_data else None
+    samples = data.samples() if data else ()
     wanted = (sample for sample in samples if f"{sample.config}/{sample.id}" == name)
     for case in kind.cases(wanted, run.header.settings):
         if f"{case.config}/{case.id}" == name:
@@ -168,7 +171,7 @@ def case_of(run: RecordedRun, task: str, name: str) -> Case:
 
 
 def engine_of_failure(
-    run: RecordedRun, label: str | None, name: str, task: str
+    run: RecordedRun, label: str | None, name: str, task: str, cache: Path
 ) -> EngineUnderTest:
     """Return the engine of a run that failed on a case, as it took part.
 
@@ -191,4 +194,4 @@ def engine_of_failure(
     known = run.header.participant(labels[0])
     options = [f"{name}={text}" for name, text in (known.assigned or {}).items()]
     spec, preset = known.spec or labels[0], known.preset or FAITHFUL
-    return select_engines([spec], preset, options)[0]
+    return select_engines(cache, [spec], preset, options)[0]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from curation.system.terminal import (
     Format,
@@ -136,10 +137,11 @@ def add(
     from evaluation.setup.environment_install import make_environment, ready_environment
 
     file = find_engine(spec)
-    ready = ready_environment(file)
+    cache = FetchSettings.from_environment().cache
+    ready = ready_environment(cache, file)
     if ready is None:
         say(f"{file.name}: asking pip what there is to download")
-        ready = make_environment(file, lambda plan: _agreed(plan, yes=yes), say)
+        ready = make_environment(cache, file, lambda plan: _agreed(plan, yes=yes), say)
         if ready is None:
             say("nothing was installed")
             raise typer.Exit(1)
@@ -159,7 +161,7 @@ def remove(spec: _SpecArgument, format_: FormatOption = Format.AUTO) -> None:
     """
     from evaluation.setup.environments import remove_environments
 
-    gone = remove_environments(spec)
+    gone = remove_environments(FetchSettings.from_environment().cache, spec)
     if format_ is Format.JSON:
         print_json({"removed": [_environment(environment) for environment in gone]})
         return
@@ -205,10 +207,11 @@ def _statuses() -> list[_EngineStatus]:
         is_complete_here,
     )
 
+    cache = FetchSettings.from_environment().cache
     statuses = []
     for name in engine_paths():
         file = find_engine(name)
-        interpreter = find_interpreter(file)
+        interpreter = find_interpreter(cache, file)
         here = installed_version(file.distribution)
         statuses.append(
             _EngineStatus(
@@ -219,7 +222,7 @@ def _statuses() -> list[_EngineStatus]:
                     else None
                 ),
                 installed=here if here and is_complete_here(file) else None,
-                environments=existing_environments(name),
+                environments=existing_environments(cache, name),
                 install=install_line(file),
             )
         )

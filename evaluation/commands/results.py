@@ -301,6 +301,7 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     Prints a file in MaskBench's form, which `csbdata eval --data FILE` reads.
     """
+    from curation.download.acquire import FetchSettings
     from evaluation.analysis.shrink_failure import (
         case_of,
         engine_of_failure,
@@ -311,9 +312,10 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from evaluation.tokenizers import get_tokenizer
 
     opened_run = opened(run)
-    participant = engine_of_failure(opened_run, engine, case, task)
-    wanted = case_of(opened_run, task, case)
-    tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name))
+    fetch = FetchSettings.from_environment()
+    participant = engine_of_failure(opened_run, engine, case, task, fetch.cache)
+    wanted = case_of(opened_run, task, case, fetch)
+    tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name), fetch)
     bounds = Bounds(compile_seconds=seconds, run_seconds=seconds)
     with open_engine(participant, tokenizer, bounds) as ask:
         found = shrink_failure(wanted, ask, most)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.download.acquire import FetchSettings
 from curation.huggingface.names import dataset_name
 from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
@@ -20,6 +19,7 @@ from evaluation.data.schema_files import SchemaFiles
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from curation.download.acquire import FetchSettings
     from curation.system.progress import Progress
     from evaluation.core.cases import Sample
     from evaluation.data.dataset import SampleReader
@@ -35,7 +35,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     *,
     selection: SampleSelection | None = None,
     instances: bool = True,
-    settings: FetchSettings | None = None,
+    settings: FetchSettings,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
@@ -58,12 +58,13 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         CsbdataError: The Hub cannot be reached, or the cache cannot be written.
 
     Example:
-        >>> data = open_data("my_schemas", selection=SampleSelection(limit=50))
+        >>> settings = FetchSettings.from_environment()
+        >>> selection = SampleSelection(limit=50)
+        >>> data = open_data("my_schemas", settings=settings, selection=selection)
         >>> for sample in data.samples():
         ...     print(sample.id, len(sample.instances))
     """
     selection, progress = selection or SampleSelection(), progress or Quiet()
-    settings = settings or FetchSettings.from_environment()
     name, reader = _reader(where, settings, progress)
     chosen = _select(reader, selection, name)
     _say_left_out(reader.left_out(), progress)

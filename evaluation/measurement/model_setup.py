@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from curation.core.json_types import Json
+    from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
     from evaluation.execution.run_folder import ResultsFolder
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 class ModelSetup:
     """A model that is loaded, and everything else that decides its texts."""
 
-    def __init__(self, asked: ModelOptions, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, asked: ModelOptions, fetch: FetchSettings, say: Callable[[str], None]
+    ) -> None:
         """Load the model.
 
         Raises:
@@ -48,10 +51,10 @@ class ModelSetup:
         self._model: LanguageModel | None = None
         if asked.over_http:
             # A server's own tokenizer is not known: budgets are counted by ours.
-            self.tokenizer = get_tokenizer(DEFAULT, say=say)
+            self.tokenizer = get_tokenizer(DEFAULT, fetch, say)
         else:
-            self._model = _loaded(asked, say)
-            self.tokenizer = _vocabulary(self._model, say)
+            self._model = _loaded(asked, fetch, say)
+            self.tokenizer = _vocabulary(self._model, fetch, say)
         self.questions = RequestBuilder(
             template=template,
             shots=shots,
@@ -133,7 +136,9 @@ class ModelSetup:
         return totals
 
 
-def _loaded(asked: ModelOptions, say: Callable[[str], None]) -> LanguageModel:
+def _loaded(
+    asked: ModelOptions, fetch: FetchSettings, say: Callable[[str], None]
+) -> LanguageModel:
     check_installed()
     from evaluation.models.transformers import LoadOptions  # noqa: PLC0415 - heavy
 
@@ -143,12 +148,14 @@ def _loaded(asked: ModelOptions, say: Callable[[str], None]) -> LanguageModel:
         dtype=asked.dtype,
         threads=asked.threads,
     )
-    return get_model(asked.model, loading, say=say)
+    return get_model(asked.model, loading, fetch, say)
 
 
-def _vocabulary(model: LanguageModel, say: Callable[[str], None]) -> TokenizerFiles:
+def _vocabulary(
+    model: LanguageModel, fetch: FetchSettings, say: Callable[[str], None]
+) -> TokenizerFiles:
     """Return the model's tokenizer for engines, as wide as the model's logits."""
-    found = get_tokenizer(str(model.tokenizer_folder), say=say)
+    found = get_tokenizer(str(model.tokenizer_folder), fetch, say)
     size = max(found.vocab_size, model.vocab_size)
     end = found.eos_id if found.eos_id in model.end_tokens else min(model.end_tokens)
     return replace(found, vocab_size=size, eos_id=end)

@@ -104,7 +104,8 @@ def plan_run(
 
 def _participants(request: RunRequest) -> Sequence[EngineUnderTest | ModelServer]:
     if not request.models.over_http:
-        return select_engines(request.engines, request.preset, request.options)
+        cache = request.fetch.cache
+        return select_engines(cache, request.engines, request.preset, request.options)
     from evaluation.measurement.server_participants import (  # noqa: PLC0415 - heavy, rarely asked
         model_servers,
     )
@@ -120,7 +121,7 @@ def _models(
         return None
     from evaluation.measurement.model_setup import ModelSetup  # noqa: PLC0415 - heavy
 
-    return ModelSetup(request.models, progress.say)
+    return ModelSetup(request.models, request.fetch, progress.say)
 
 
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)

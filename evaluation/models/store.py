@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from curation.download.acquire import FetchSettings
 from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadConfiguration
 from evaluation.tokenizers import get_tokenizer
@@ -22,6 +21,7 @@ from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from curation.download.acquire import FetchSettings
     from evaluation.models.transformers import LoadOptions, TransformersModel
 
 #: The model that writes by default.
@@ -35,7 +35,7 @@ INSTALL: Final = "pip install 'csbdata[models]'"
 def get_model(
     name: str,
     loading: LoadOptions,
-    settings: FetchSettings | None = None,
+    settings: FetchSettings,
     say: Callable[[str], None] = lambda _message: None,
 ) -> TransformersModel:
     """Return a model, loaded: `smollm2`, a folder, or `owner/name` on the Hub.
@@ -48,7 +48,7 @@ def get_model(
     from evaluation.models.transformers import load_model  # noqa: PLC0415 - heavy
 
     if name == DEFAULT and not Path(name).exists():
-        folder = _embedded(settings or FetchSettings.from_environment(), say)
+        folder = _embedded(settings, say)
         return load_converted(folder, loading)
     return load_model(name, loading)
 

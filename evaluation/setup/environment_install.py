@@ -96,18 +96,19 @@ class InstallPlan:
     estimated: bool = False
 
 
-def ready_environment(file: EngineFile) -> Environment | None:
+def ready_environment(cache: Path, file: EngineFile) -> Environment | None:
     """Return the environment of a wanted version; None if there is none yet."""
     row = version_to_install(file)
     same = (
         environment
-        for environment in existing_environments(file.name)
+        for environment in existing_environments(cache, file.name)
         if environment.version == row.version
     )
     return next(same, None)
 
 
 def make_environment(
+    cache: Path,
     file: EngineFile,
     agreed: Callable[[InstallPlan], bool],
     say: Callable[[str], None],
@@ -118,6 +119,7 @@ def make_environment(
     removed by the next.
 
     Args:
+        cache: The cache in which it is made.
         file: The engine, and the version that is wanted.
         agreed: Given the plan, returns whether to go on.
         say: Called with what takes time.
@@ -129,7 +131,7 @@ def make_environment(
         BadConfiguration: There is nothing to install.
     """
     row = version_to_install(file)
-    folder = environment_folder(row.engine, row.version)
+    folder = environment_folder(cache, row.engine, row.version)
     try:
         with locked(folder), _aside(folder):
             _create(folder)
@@ -139,7 +141,7 @@ def make_environment(
             _install(file, row, folder, say)
     except OSError as error:
         raise cannot_write(folder, error) from error
-    return ready_environment(file)
+    return ready_environment(cache, file)
 
 
 def _install(

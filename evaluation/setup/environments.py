@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.download.acquire import FetchSettings
 from curation.system import locks
 from curation.system.atomic_files import cannot_write
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
@@ -96,9 +95,9 @@ class NotInstalled:
     install: str
 
 
-def environments_folder() -> Path:
-    """Return the folder of all environments; it need not exist."""
-    return FetchSettings.from_environment().cache / "environments"
+def environments_folder(cache: Path) -> Path:
+    """Return the folder of all environments in a cache; it need not exist."""
+    return cache / "environments"
 
 
 def environment_python(folder: Path) -> Path:
@@ -106,7 +105,7 @@ def environment_python(folder: Path) -> Path:
     return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def environment_folder(name: str, wanted: str) -> Path:
+def environment_folder(cache: Path, name: str, wanted: str) -> Path:
     """Return where the environment of an engine's version is, or would be.
 
     Raises:
@@ -114,7 +113,7 @@ def environment_folder(name: str, wanted: str) -> Path:
     """
     if not _VERSION.fullmatch(wanted):
         raise BadConfiguration(f"{wanted!r} is no version", then=f"write {name}==1.2.3")
-    return environments_folder() / f"{name}-{wanted}"
+    return environments_folder(cache) / f"{name}-{wanted}"
 
 
 @cache
@@ -148,9 +147,12 @@ def version_to_install(file: EngineFile) -> KnownVersion:
     )
 
 
-def existing_environments(name: str = "") -> list[Environment]:
-    """Return the environments there are, of one engine or of all, by folder name."""
-    read = (_read(each) for each in sorted(environments_folder().glob(f"*/{RECORD}")))
+def existing_environments(cache: Path, name: str = "") -> list[Environment]:
+    """Return the environments in a cache, of one engine or of all, by folder name."""
+    read = (
+        _read(record)
+        for record in sorted(environments_folder(cache).glob(f"*/{RECORD}"))
+    )
     return [
         environment
         for environment in read
@@ -158,7 +160,7 @@ def existing_environments(name: str = "") -> list[Environment]:
     ]
 
 
-def find_interpreter(file: EngineFile) -> Path | NotInstalled:
+def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
     """Return the Python that has an engine in the version wanted.
 
     This one, if it has it; else that of an environment. Without a version any will
@@ -170,7 +172,7 @@ def find_interpreter(file: EngineFile) -> Path | NotInstalled:
         return Path(sys.executable)
     ready = {
         environment.version: environment
-        for environment in existing_environments(file.name)
+        for environment in existing_environments(cache, file.name)
     }
     if file.version:
         chosen = ready.get(file.version)
@@ -214,7 +216,7 @@ def installed_version(distribution: str) -> str:
         return ""
 
 
-def remove_environments(spec: str) -> list[Environment]:
+def remove_environments(cache: Path, spec: str) -> list[Environment]:
     """Remove an engine's environment, or all of them; return what was removed.
 
     Raises:
@@ -225,13 +227,13 @@ def remove_environments(spec: str) -> list[Environment]:
     file = find_engine(spec)
     gone = [
         environment
-        for environment in existing_environments(file.name)
+        for environment in existing_environments(cache, file.name)
         if file.version in ("", environment.version)
     ]
     if not gone:
         there = ", ".join(
             f"{environment.engine}=={environment.version}"
-            for environment in existing_environments()
+            for environment in existing_environments(cache)
         )
         raise NoInput(
             "there is no such environment", spec, f"there are {there or 'none'}"

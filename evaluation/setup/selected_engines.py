@@ -25,6 +25,7 @@ from evaluation.setup.environments import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
 
@@ -88,11 +89,12 @@ class EngineUnderTest:
 
 
 def select_engines(
-    specs: Sequence[str], preset: str, assignments: Sequence[str]
+    cache: Path, specs: Sequence[str], preset: str, assignments: Sequence[str]
 ) -> list[EngineUnderTest]:
     """Return the engines that a user names, each once.
 
     Args:
+        cache: Where environments of engines are kept.
         specs: `NAME`, `NAME==VERSION` or the path of an engine's file.
         preset: The name of a preset that all of them have.
         assignments: `NAME=VALUE` for every engine that has the option, or
@@ -103,13 +105,13 @@ def select_engines(
         BadConfiguration: There is no such engine, preset or option.
 
     Example:
-        >>> [engine.label for engine in select_engines(["none"], "faithful", [])]
+        >>> [engine.label for engine in select_engines(cache, ["none"], "faithful", [])]
         ['none']
     """
     files = [find_engine(spec) for spec in dict.fromkeys(specs)]
     options = _options_by_engine(files, assignments)
     return [
-        _engine_under_test(file, preset, assigned)
+        _engine_under_test(cache, file, preset, assigned)
         for file, assigned in zip(files, options, strict=True)
     ]
 
@@ -140,10 +142,10 @@ def _options_by_engine(
 
 
 def _engine_under_test(
-    file: EngineFile, preset: str, assigned: Mapping[str, str]
+    cache: Path, file: EngineFile, preset: str, assigned: Mapping[str, str]
 ) -> EngineUnderTest:
     options = choose_options(file, preset, assigned)
-    where = find_interpreter(file)
+    where = find_interpreter(cache, file)
     engine = EngineUnderTest(
         file=file, preset=preset, options=options, assigned=assigned
     )

@@ -1,7 +1,7 @@
 """Tokenizers: the bytes of every token for the engines, and the ids of a text.
 
 Example:
-    >>> tokenizer = get_tokenizer("smollm2")
+    >>> tokenizer = get_tokenizer("smollm2", FetchSettings.from_environment())
     >>> tokenizer.encoder()(["{}"])
     [[6150]]
 """

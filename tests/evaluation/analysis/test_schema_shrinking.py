@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,8 +22,6 @@ from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.measuring import BRISK, measured, miniature, request_of, tokenizer
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.core.json_types import Json, UntypedJson
 
 _JSON = st.recursive(
@@ -97,7 +96,9 @@ def _case(schema: UntypedJson, *walks: InstanceWalk) -> Case:
 
 def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
     """The engine dies again and again, and each time less is left."""
-    (participant,) = select_engines([miniature("crash")], "faithful", [])
+    (participant,) = select_engines(
+        Path("no-cache"), [miniature("crash")], "faithful", []
+    )
     schema = {
         "type": "object",
         "properties": {"a": {"title": "crash"}, "b": {"type": "string"}},
@@ -110,7 +111,9 @@ def test_a_crash_shrinks_to_what_crashes(tmp_path: Path) -> None:
 
 def test_a_wrong_mask_shrinks_while_the_text_stays_invalid(tmp_path: Path) -> None:
     """The schema that is left still refuses the text that the engine accepts."""
-    (participant,) = select_engines([miniature("accept_all")], "faithful", [])
+    (participant,) = select_engines(
+        Path("no-cache"), [miniature("accept_all")], "faithful", []
+    )
     schema = {"type": "object", "required": ["b"], "properties": {"a": {}, "b": {}}}
     texts = (
         InstanceWalk(text="{}", valid=False),
@@ -138,7 +141,7 @@ def test_a_failure_of_a_run_is_asked_for_again(
     (row,) = recorded.rows()
     words = ["shrink", str(tmp_path / "run"), f"{row.config}/{row.id}"]
     monkeypatch.setattr(
-        "evaluation.tokenizers.get_tokenizer", lambda _name: tokenizer(tmp_path)
+        "evaluation.tokenizers.get_tokenizer", lambda *_: tokenizer(tmp_path)
     )
     answer = CliRunner().invoke(app, words, catch_exceptions=False)
     assert json.loads(answer.stdout)["schema"] == {"description": "crash"}
@@ -147,7 +150,9 @@ def test_a_failure_of_a_run_is_asked_for_again(
 
 def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
     """There is nothing to shrink."""
-    (participant,) = select_engines([miniature("accept_all")], "faithful", [])
+    (participant,) = select_engines(
+        Path("no-cache"), [miniature("accept_all")], "faithful", []
+    )
     with (
         open_engine(participant, tokenizer(tmp_path), BRISK) as ask,
         pytest.raises(NoInput, match="nothing fails"),

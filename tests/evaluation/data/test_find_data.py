@@ -55,11 +55,12 @@ def test_a_dataset_of_the_hub_is_read_like_a_build(
 def test_what_the_hub_does_not_have_is_said(hub: FakeHub, tmp_path: Path) -> None:
     """No such dataset, no such revision, no tables: one line each."""
     hub.store.put(NAME, {"README.md": b"words"})
+    settings = FetchSettings(cache=tmp_path / "cache")
     for where in ("tester/none", f"{NAME}@v9"):
         with pytest.raises((NoInput, NotPermitted), match=where):
-            open_data(where)
+            open_data(where, settings=settings)
     with pytest.raises(NoInput, match="no <config>/"):
-        open_data(NAME)
+        open_data(NAME, settings=settings)
 
 
 class _Told(Quiet):

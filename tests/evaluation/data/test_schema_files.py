@@ -99,7 +99,7 @@ def test_one_file_that_is_no_schema_ends_it(tmp_path: Path, content: bytes) -> N
 def test_nothing_there_is_said(tmp_path: Path, name: str) -> None:
     """A path that does not exist is no name on the Hub."""
     with pytest.raises(NoInput, match="no such file or folder"):
-        open_data(str(tmp_path / name))
+        open_data(str(tmp_path / name), settings=FetchSettings(cache=tmp_path))
 
 
 def test_an_empty_folder_is_said(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download.acquire import FetchSettings
 from curation.download.http import Network
 from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.commands.engines import _agreed
@@ -79,6 +80,11 @@ def wheel(folder: Path, name: str, wanted: str, code: str, needs: str = "") -> P
     return path
 
 
+def default_cache() -> Path:
+    """Return the cache that a command uses here."""
+    return FetchSettings.from_environment().cache
+
+
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of wheels, the only place that pip asks; and an empty cache."""
@@ -115,15 +121,17 @@ class TestMake:
         plans: list[InstallPlan] = []
 
         def agreed(plan: InstallPlan) -> bool:
-            assert existing_environments() == []
+            assert existing_environments(default_cache()) == []
             plans.append(plan)
             return True
 
         file = engine(tmp_path, "1.0")
-        environment = make_environment(file, agreed, lambda _: None)
+        environment = make_environment(default_cache(), file, agreed, lambda _: None)
         assert environment is not None
         assert (
-            environment == ready_environment(file) == existing_environments("tiny")[0]
+            environment
+            == ready_environment(default_cache(), file)
+            == existing_environments(default_cache(), "tiny")[0]
         )
         files = [*index.glob("tiny_engine-1.0*"), *index.glob("tiny_base*")]
         assert plans[0].packages == {"tiny_engine": "1.0", "tiny_base": "0.1"}
@@ -133,22 +141,31 @@ class TestMake:
     def test_installs_nothing_without_leave(self, tmp_path: Path) -> None:
         """A plan that is not agreed to leaves nothing."""
         assert (
-            make_environment(engine(tmp_path, "2.0"), lambda _: False, lambda _: None)
+            make_environment(
+                default_cache(),
+                engine(tmp_path, "2.0"),
+                lambda _: False,
+                lambda _: None,
+            )
             is None
         )
-        assert not environment_folder("tiny", "2.0").exists()
+        assert not environment_folder(default_cache(), "tiny", "2.0").exists()
 
     def test_keeps_nothing_that_does_not_run(self, tmp_path: Path) -> None:
         """An engine whose first mask is wrong fails its trial and is taken away."""
         with pytest.raises(Unavailable, match=r"does not run .*object begin"):
-            make_environment(engine(tmp_path, "3.0"), lambda _: True, lambda _: None)
-        assert not environment_folder("tiny", "3.0").exists()
+            make_environment(
+                default_cache(), engine(tmp_path, "3.0"), lambda _: True, lambda _: None
+            )
+        assert not environment_folder(default_cache(), "tiny", "3.0").exists()
 
     def test_says_what_pip_says(self, tmp_path: Path) -> None:
         """A version that is nowhere is unavailable, in pip's words."""
         with pytest.raises(Unavailable, match="No matching distribution found"):
-            make_environment(engine(tmp_path, "9.9"), lambda _: True, lambda _: None)
-        assert existing_environments() == []
+            make_environment(
+                default_cache(), engine(tmp_path, "9.9"), lambda _: True, lambda _: None
+            )
+        assert existing_environments(default_cache()) == []
 
     def test_survives_being_killed(self, tmp_path: Path) -> None:
         """Killed at whatever moment, nothing counts, and the same again finishes."""
@@ -157,7 +174,8 @@ class TestMake:
             "import sys; from pathlib import Path\n"
             "from tests.evaluation.setup import test_environment_install as tests\n"
             "file = tests.engine(Path(sys.argv[1]), '2.0')\n"
-            "tests.make_environment(file, lambda _: True, print)\n"
+            "cache = tests.default_cache()\n"
+            "tests.make_environment(cache, file, lambda _: True, print)\n"
         )
         for seconds in (1.0, 3.0, 4.5):
             with subprocess.Popen(
@@ -169,13 +187,13 @@ class TestMake:
                 child.send_signal(signal.SIGKILL)
             assert child.returncode in (0, -signal.SIGKILL)
             if child.returncode:
-                assert existing_environments() == []
-        assert ready_environment(file) or make_environment(
-            file, lambda _: True, lambda _: None
+                assert existing_environments(default_cache()) == []
+        assert ready_environment(default_cache(), file) or make_environment(
+            default_cache(), file, lambda _: True, lambda _: None
         )
-        assert [each.name for each in environments_folder().glob("[!.]*")] == [
-            "tiny-2.0"
-        ]
+        assert [
+            each.name for each in environments_folder(default_cache()).glob("[!.]*")
+        ] == ["tiny-2.0"]
 
 
 @pytest.mark.usefixtures("index")
@@ -193,8 +211,10 @@ class TestWithoutMaking:
 
         monkeypatch.setattr("venv.create", fail)
         with pytest.raises(Unavailable, match="python3-venv"):
-            make_environment(engine(tmp_path, "1.0"), lambda _: True, lambda _: None)
-        assert not environment_folder("tiny", "1.0").exists()
+            make_environment(
+                default_cache(), engine(tmp_path, "1.0"), lambda _: True, lambda _: None
+            )
+        assert not environment_folder(default_cache(), "tiny", "1.0").exists()
 
     def test_asks_only_where_there_is_somebody(
         self, monkeypatch: pytest.MonkeyPatch
@@ -236,7 +256,7 @@ class TestSize:
 )
 def test_an_engine_in_an_environment_keeps_the_contract(name: str) -> None:
     """What is said of engines here holds for those in environments of their own."""
-    python = find_interpreter(find_engine(name))
+    python = find_interpreter(default_cache(), find_engine(name))
     if not isinstance(python, Path):
         pytest.skip(f"{python.reason}: {python.install}")
     file = find_engine(name)

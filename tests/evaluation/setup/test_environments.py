@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, TemporarilyUnavailable
 from evaluation.commands.engines import app
 from evaluation.setup.engine_files import (
@@ -34,6 +35,11 @@ from evaluation.setup.environments import (
 )
 
 
+def default_cache() -> Path:
+    """Return the cache that a command uses here."""
+    return FetchSettings.from_environment().cache
+
+
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Use an empty cache."""
@@ -43,7 +49,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def pretend(name: str, wanted: str) -> Path:
     """Make what looks like an environment, and return its Python."""
-    folder = environment_folder(name, wanted)
+    folder = environment_folder(default_cache(), name, wanted)
     python = environment_python(folder)
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
@@ -59,22 +65,24 @@ class TestInterpreter:
         """An installed engine, asked for with or without its version, runs here."""
         pytest.importorskip("outlines_core")
         here = version("outlines-core")
-        assert find_interpreter(find_engine("outlines-core")) == Path(sys.executable)
-        assert find_interpreter(find_engine(f"outlines-core=={here}")) == Path(
+        assert find_interpreter(default_cache(), find_engine("outlines-core")) == Path(
             sys.executable
         )
+        assert find_interpreter(
+            default_cache(), find_engine(f"outlines-core=={here}")
+        ) == Path(sys.executable)
 
     def test_is_this_one_where_nothing_is_needed(self, tmp_path: Path) -> None:
         """An engine without a distribution runs here."""
         file = EngineFile(name="mine", path=tmp_path / "mine.py")
-        assert find_interpreter(file) == Path(sys.executable)
+        assert find_interpreter(default_cache(), file) == Path(sys.executable)
         assert install_line(file) == ""
 
     def test_is_an_environment_of_the_version_wanted(self) -> None:
         """Two versions are two Pythons."""
         old, new = pretend("xgrammar", "0.1.8"), pretend("xgrammar", "0.2.8")
-        assert find_interpreter(find_engine("xgrammar==0.1.8")) == old
-        assert find_interpreter(find_engine("xgrammar==0.2.8")) == new
+        assert find_interpreter(default_cache(), find_engine("xgrammar==0.1.8")) == old
+        assert find_interpreter(default_cache(), find_engine("xgrammar==0.2.8")) == new
 
     def test_prefers_the_default_version_where_none_is_wanted(self) -> None:
         """Without a version, the table's first row wins over whatever else is there."""
@@ -82,12 +90,12 @@ class TestInterpreter:
         default = pretend(
             "llama_cpp", version_to_install(find_engine("llama_cpp")).version
         )
-        assert find_interpreter(find_engine("llama_cpp")) == default
+        assert find_interpreter(default_cache(), find_engine("llama_cpp")) == default
 
     def test_says_why_there_is_none_and_what_to_do(self) -> None:
         """A version that is nowhere is unavailable, with the line that adds it."""
         pretend("xgrammar", "0.1.8")
-        missing = find_interpreter(find_engine("xgrammar==0.1.7"))
+        missing = find_interpreter(default_cache(), find_engine("xgrammar==0.1.7"))
         assert missing == NotInstalled(
             reason="xgrammar 0.1.7 is not installed here",
             install="csbdata engines add xgrammar==0.1.7",
@@ -100,7 +108,7 @@ class TestInterpreter:
             path=tmp_path / "two.py",
             about=EngineAbout(distribution="typer", install="typer no-such-thing"),
         )
-        missing = find_interpreter(file)
+        missing = find_interpreter(default_cache(), file)
         assert isinstance(missing, NotInstalled)
         assert missing.install == "pip install typer no-such-thing"
 
@@ -111,19 +119,21 @@ class TestFound:
     def test_leaves_out_torsos(self) -> None:
         """A folder without a record, with a broken one or without Python is none."""
         pretend("xgrammar", "1.0")
-        torso = environment_folder("xgrammar", "2.0")
+        torso = environment_folder(default_cache(), "xgrammar", "2.0")
         environment_python(torso).parent.mkdir(parents=True)
         broken = pretend("xgrammar", "3.0").parent.parent / RECORD
         broken.write_text('{"engine": "xgr', encoding="utf-8")
         pretend("xgrammar", "4.0").unlink()
-        assert [each.version for each in existing_environments()] == ["1.0"]
-        assert existing_environments("outlines_core") == []
+        assert [each.version for each in existing_environments(default_cache())] == [
+            "1.0"
+        ]
+        assert existing_environments(default_cache(), "outlines_core") == []
 
     @pytest.mark.parametrize("wanted", ["../../etc", "1.0/..", "", "1 0", ".."])
     def test_is_never_outside_the_cache(self, wanted: str) -> None:
         """What is no version names no folder."""
         with pytest.raises(BadConfiguration, match="no version"):
-            environment_folder("xgrammar", wanted)
+            environment_folder(default_cache(), "xgrammar", wanted)
 
 
 class TestRemove:
@@ -134,33 +144,38 @@ class TestRemove:
         for each in ("1.0", "2.0", "3.0"):
             pretend("xgrammar", each)
         pretend("llama_cpp", "1.0")
-        assert [each.version for each in remove_environments("xgrammar==2.0")] == [
-            "2.0"
-        ]
-        assert [each.version for each in remove_environments("xgrammar")] == [
+        assert [
+            each.version
+            for each in remove_environments(default_cache(), "xgrammar==2.0")
+        ] == ["2.0"]
+        assert [
+            each.version for each in remove_environments(default_cache(), "xgrammar")
+        ] == [
             "1.0",
             "3.0",
         ]
-        assert [each.engine for each in existing_environments()] == ["llama_cpp"]
-        assert [each.name for each in environments_folder().glob("[!.]*")] == [
-            "llama_cpp-1.0"
+        assert [each.engine for each in existing_environments(default_cache())] == [
+            "llama_cpp"
         ]
+        assert [
+            each.name for each in environments_folder(default_cache()).glob("[!.]*")
+        ] == ["llama_cpp-1.0"]
 
     def test_names_what_there_is_where_there_is_nothing_to_remove(self) -> None:
         """The message lists the environments."""
         pretend("llama_cpp", "1.0")
         with pytest.raises(NoInput, match="llama_cpp==1"):
-            remove_environments("xgrammar==2.0")
+            remove_environments(default_cache(), "xgrammar==2.0")
 
     def test_waits_for_nobody(self) -> None:
         """An environment that another process works on is not touched."""
         pretend("xgrammar", "1.0")
         with (
-            locked(environment_folder("xgrammar", "1.0")),
+            locked(environment_folder(default_cache(), "xgrammar", "1.0")),
             pytest.raises(TemporarilyUnavailable, match="at work"),
         ):
-            remove_environments("xgrammar")
-        assert len(existing_environments()) == 1
+            remove_environments(default_cache(), "xgrammar")
+        assert len(existing_environments(default_cache())) == 1
 
 
 class TestTable:
@@ -214,7 +229,7 @@ class TestCommand:
         pretend("xgrammar", "0.1.8")
         answer = CliRunner().invoke(app, ["remove", "xgrammar==0.1.8"])
         assert answer.stdout == "removed xgrammar==0.1.8\n"
-        assert existing_environments() == []
+        assert existing_environments(default_cache()) == []
 
     def test_does_not_make_what_is_there(self) -> None:
         """Adding an environment again is done at once."""

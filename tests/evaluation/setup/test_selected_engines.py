@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,20 +10,20 @@ from curation.system.errors import BadConfiguration
 from evaluation.setup.selected_engines import select_engines
 from tests.evaluation.measuring import miniature
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 def test_an_option_goes_to_the_engines_that_have_it() -> None:
     """`NAME=VALUE` for all that know it, `ENGINE.NAME=VALUE` for one; labels tell."""
     troubled, accept = select_engines(
-        [miniature("troubled"), miniature("accept_all")], "faithful", ["mark=here"]
+        Path("no-cache"),
+        [miniature("troubled"), miniature("accept_all")],
+        "faithful",
+        ["mark=here"],
     )
     assert troubled.options == {"mark": "here"}
     assert troubled.label.endswith(" mark=here")
     assert accept.options == {}
     (one,) = select_engines(
-        [miniature("troubled")], "faithful", ["troubled.mark=there"]
+        Path("no-cache"), [miniature("troubled")], "faithful", ["troubled.mark=there"]
     )
     assert one.options == {"mark": "there"}
 
@@ -40,13 +40,15 @@ def test_an_option_goes_to_the_engines_that_have_it() -> None:
 def test_an_option_nobody_has_is_refused(assignment: str, words: str) -> None:
     """The message says which there are."""
     with pytest.raises(BadConfiguration, match=words):
-        select_engines([miniature("troubled")], "faithful", [assignment])
+        select_engines(
+            Path("no-cache"), [miniature("troubled")], "faithful", [assignment]
+        )
 
 
 def test_an_engine_takes_part_once() -> None:
     """Said twice is said once."""
     spec = miniature("accept_all")
-    assert len(select_engines([spec, spec], "faithful", [])) == 1
+    assert len(select_engines(Path("no-cache"), [spec, spec], "faithful", [])) == 1
 
 
 @pytest.mark.parametrize(
@@ -63,18 +65,20 @@ def test_a_file_without_a_distribution_says_its_version(
     """Where it does not, its digest tells it apart from what it was before."""
     path = tmp_path / "mine.py"
     path.write_text(f"ABOUT = {about}\ndef load(tokenizer, options): pass\n", "utf-8")
-    (one,) = select_engines([str(path)], "faithful", [])
+    (one,) = select_engines(Path("no-cache"), [str(path)], "faithful", [])
     assert one.label == label
 
 
 def test_what_decides_the_answers_decides_the_identity() -> None:
     """Options and the file's content do; what it is called in rows does not."""
     plain, marked = (
-        select_engines([miniature("troubled")], "faithful", each)[0]
+        select_engines(Path("no-cache"), [miniature("troubled")], "faithful", each)[0]
         for each in ([], ["mark=here"])
     )
     assert plain.identity != marked.identity
     assert (
         plain.identity
-        == select_engines([miniature("troubled")], "faithful", [])[0].identity
+        == select_engines(Path("no-cache"), [miniature("troubled")], "faithful", [])[
+            0
+        ].identity
     )
