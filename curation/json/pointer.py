@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 #: A JSON pointer (RFC 6901) as its reference tokens.
 Tokens = tuple[str, ...]
+#: Characters that a URI fragment may hold as they are (RFC 3986 section 3.5).
+_FRAGMENT_SAFE = "/~!$&'()*+,;=:@?-._"
 
 
 def pointer(tokens: Tokens) -> str:
@@ -35,6 +38,28 @@ def tokens_of(text: str) -> Tokens:
         return ()
     parts = text.removeprefix("/").split("/")
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+
+
+def fragment_of(tokens: Tokens) -> str:
+    """Return the URI fragment of reference tokens (RFC 6901 section 6).
+
+    It is the value of a `$ref` that leads there from the root of its document.
+
+    Example:
+        >>> fragment_of(("$defs", "a b"))
+        '#/$defs/a%20b'
+    """
+    return "#" + quote(pointer(tokens), safe=_FRAGMENT_SAFE)
+
+
+def tokens_of_fragment(fragment: str) -> Tokens:
+    """Return the reference tokens of a URI fragment that holds a JSON pointer.
+
+    Example:
+        >>> tokens_of_fragment("#/$defs/a%20b")
+        ('$defs', 'a b')
+    """
+    return tokens_of(unquote(fragment.removeprefix("#")))
 
 
 def member(value: Json, token: str) -> Json:

@@ -14,10 +14,10 @@ from urllib.parse import unquote, urlsplit
 
 from curation.core.documents import ABSENT, Change
 from curation.json.edits import Drop, Put, rewritten
-from curation.json.pointer import at, pointer
+from curation.json.pointer import at, fragment_of, pointer
 from curation.json.text import write
 from curation.references.resolution import MARKS
-from curation.schema.roots import local_reference, unused
+from curation.schema.roots import unused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -65,7 +65,7 @@ class Bundle:
         for unit in self._units:
             name = self._names[unit.key]
             definitions[name] = added = self._unit(unit)
-            fragment = local_reference(unit.location.tokens).removesuffix("#")
+            fragment = fragment_of(unit.location.tokens).removesuffix("#")
             self._change(
                 (self._keyword, name),
                 ABSENT,
@@ -135,7 +135,7 @@ class Bundle:
                 continue
             reference = resolved.reference
             tokens = (*reference.tokens, reference.keyword)
-            value = local_reference(self._new_tokens(resolved))
+            value = fragment_of(self._new_tokens(resolved))
             if value != reference.value:
                 edits[tokens] = Put(value)
                 self._change(tokens, write(reference.value), write(value))
@@ -163,7 +163,7 @@ class Bundle:
             for resolved in reached.references:
                 reference = resolved.reference
                 tokens = (*reference.tokens[skip:], reference.keyword)
-                value = local_reference(self._new_tokens(resolved))
+                value = fragment_of(self._new_tokens(resolved))
                 edits[tokens] = Put(value, "$ref")
         return rewritten(unit.location.schema, edits)
 

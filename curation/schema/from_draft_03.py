@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from curation.core.documents import ABSENT, Change
-from curation.json.pointer import at, pointer, tokens_of
+from curation.json.pointer import at, pointer, tokens_of_fragment
 from curation.json.text import write
 from curation.schema.dialects import ANY_DIALECT, DRAFT_03, DRAFT_04
 from curation.schema.keyword_usage import usage
@@ -185,7 +184,7 @@ def _local_targets(schema: Json) -> Iterator[tuple[str, Json]]:
         ref = subschema.get("$ref")
         if isinstance(ref, str) and ref.startswith("#"):
             try:
-                yield ref, at(schema, tokens_of(unquote(ref[1:])))
+                yield ref, at(schema, tokens_of_fragment(ref))
             except LookupError:
                 continue
 

@@ -7,7 +7,6 @@ definitions are those that reproduce the published figures.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from curation.json.text import write
@@ -23,17 +22,6 @@ _DELETE = "\x7f"
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measures:
-    """How large one schema is, in the four ways of Table 8."""
-
-    #: Bytes of the JSON text with Python's default separators.
-    size: int
-    field_count: int
-    max_fan_out: int
-    depth: int
-
-
 class Nesting(NamedTuple):
     """What one walk over the objects of a value counts, arrays never entered."""
 
@@ -41,7 +29,9 @@ class Nesting(NamedTuple):
     field_count: int
     #: Levels of objects.
     depth: int
-    #: Most keys of one object.
+    #: Most keys of one object. This is what the paper's Table 8 prints: on its raw
+    #: files it gives every figure of that column, `max_fan_out` larger ones for three
+    #: GitHub subsets.
     fan_out: int
 
 
@@ -78,20 +68,6 @@ def max_fan_out(value: Json) -> int:
     return most
 
 
-def fan_out_outside_arrays(value: Json) -> int:
-    """Return the most keys of one object, arrays never entered.
-
-    This is what the paper's Table 8 prints: on its raw files it gives every
-    figure of that column, `max_fan_out` larger ones for three GitHub subsets.
-    """
-    return nesting(value).fan_out
-
-
-def schema_depth(value: Json) -> int:
-    """Return how deep objects nest, arrays never entered; a scalar has depth 0."""
-    return nesting(value).depth
-
-
 def size_bytes(value: Json) -> int:
     """Return the bytes of the JSON text with Python's defaults."""
     return text_size(write(value))
@@ -117,14 +93,3 @@ def _escaped(run: str) -> int:
 def size_kb(value: Json) -> float:
     """Return the size in KiB (1024 bytes), as Table 8 prints it."""
     return size_bytes(value) / 1024
-
-
-def measures(value: Json) -> Measures:
-    """Return all four measures of a value."""
-    nested = nesting(value)
-    return Measures(
-        size=size_bytes(value),
-        field_count=nested.field_count,
-        max_fan_out=max_fan_out(value),
-        depth=nested.depth,
-    )

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from curation.json.pointer import Tokens, pointer
+from curation.json.pointer import Tokens, fragment_of
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, REFERENCE_KEYWORDS, Shape
 
@@ -47,8 +46,6 @@ _NUMBERS = frozenset(
 _COUNTS_FROM = frozenset({"minLength", "minItems", "minProperties", "minContains"})
 #: Keywords that never hold definitions.
 _DATA = (ANNOTATIONS - {"contentSchema"}) | {"enum", "const", "example"}
-#: Characters that a URI fragment may hold as they are (RFC 3986 section 3.5).
-_FRAGMENT_SAFE = "/~!$&'()*+,;=:@?-._"
 #: Definitions nested deeper than this below the root are left alone.
 _DEEPEST = 64
 
@@ -63,12 +60,7 @@ class LibraryEntry:
     @property
     def reference(self) -> str:
         """The `$ref` value that leads to it from the root."""
-        return local_reference(self.tokens)
-
-
-def local_reference(tokens: Tokens) -> str:
-    """Return the URI fragment for a JSON pointer (RFC 6901 section 6)."""
-    return "#" + quote(pointer(tokens), safe=_FRAGMENT_SAFE)
+        return fragment_of(self.tokens)
 
 
 def _is_schema(value: Json) -> bool:

@@ -9,12 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
-from urllib.parse import quote
 
 import jsonschema_rs
 
 from curation.instances.constraints.schema_tree import SchemaTree
-from curation.json.pointer import Tokens, pointer
+from curation.json.pointer import Tokens, fragment_of, pointer
 from curation.json.text import plain
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
@@ -206,7 +205,7 @@ class CompiledSchema(SchemaTree):
             return self.validator
         validator = RUST_VALIDATORS[self.dialect.name]
         for uri, registry in self._registries:
-            target = (location.document or uri) + "#" + _fragment(location.tokens)
+            target = (location.document or uri) + fragment_of(location.tokens)
             with suppress(ValueError, jsonschema_rs.ReferencingError):
                 return validator(
                     {"$ref": target},
@@ -215,8 +214,3 @@ class CompiledSchema(SchemaTree):
                     retriever=refuse,
                 )
         return None
-
-
-def _fragment(tokens: Tokens) -> str:
-    """Return the pointer as a URI fragment (RFC 6901 section 6)."""
-    return quote(pointer(tokens), safe="/~!$&'()*+,;=:@-._")

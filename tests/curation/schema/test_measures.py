@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from curation.core.github_subsets import github_config
 from curation.json.text import parse, plain
 from curation.schema.measures import (
-    fan_out_outside_arrays,
+    Nesting,
     field_count,
     max_fan_out,
-    measures,
-    schema_depth,
+    nesting,
     size_bytes,
     size_kb,
 )
@@ -48,16 +47,15 @@ def test_arrays_count_for_the_fan_out_only() -> None:
     """Keys and levels inside arrays are no fields, but they can be a fan-out."""
     value: UntypedJson = {"a": {"b": 1}, "c": [{"d": 1, "e": 2, "f": {"g": {}}}]}
     assert field_count(value) == 3
-    assert schema_depth(value) == 2
+    assert nesting(value) == Nesting(field_count=3, depth=2, fan_out=2)
     assert max_fan_out(value) == 3
-    assert fan_out_outside_arrays(value) == 2
 
 
 @pytest.mark.parametrize("value", [1, "text", None, [], [{"a": 1}]])
 def test_what_is_no_object_has_no_fields(value: UntypedJson) -> None:
     """A scalar or an array at the root has neither fields nor depth."""
-    assert field_count(value) == schema_depth(value) == 0
-    assert fan_out_outside_arrays(value) == 0
+    assert field_count(value) == 0
+    assert nesting(value) == Nesting(field_count=0, depth=0, fan_out=0)
 
 
 def nested(value: UntypedJson) -> tuple[int, int]:
@@ -72,8 +70,8 @@ def nested(value: UntypedJson) -> tuple[int, int]:
 @given(VALUES)
 def test_counts_equal_their_recursive_definitions(value: UntypedJson) -> None:
     """The loops over stacks count what the definitions say."""
-    assert (field_count(value), schema_depth(value)) == nested(value)
-    assert fan_out_outside_arrays(value) <= max_fan_out(value)
+    assert (field_count(value), nesting(value).depth) == nested(value)
+    assert nesting(value).fan_out <= max_fan_out(value)
 
 
 @given(VALUES)
@@ -91,21 +89,13 @@ def test_a_size_keeps_the_spelling_of_numbers() -> None:
     assert size_bytes(value) == len("[1.000]")
 
 
-def test_all_four_measures_come_together() -> None:
-    """`measures` says what the single functions say."""
-    value: UntypedJson = {"a": {"b": {}}}
-    found = measures(value)
-    assert (found.field_count, found.max_fan_out, found.depth) == (2, 1, 3)
-    assert found.size == len('{"a": {"b": {}}}')
-
-
 def test_deep_values_are_measured_without_recursion() -> None:
     """Nesting beyond the interpreter's limit is only more levels."""
     value: UntypedJson = {}
     for _ in range(5_000):
         value = {"a": value}
-    assert (field_count(value), schema_depth(value)) == (5_000, 5_001)
-    assert max_fan_out(value) == fan_out_outside_arrays(value) == 1
+    assert (field_count(value), nesting(value).depth) == (5_000, 5_001)
+    assert max_fan_out(value) == nesting(value).fan_out == 1
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from curation.schema.roots import (
     constrains,
     embedded,
     entries,
-    local_reference,
     unused,
 )
 
@@ -154,23 +153,6 @@ def test_a_definition_may_be_called_like_a_keyword() -> None:
     assert [each.tokens[-1] for each in entries(root)] == [
         name for name in names if name != "definitions"
     ]
-
-
-@pytest.mark.parametrize(
-    ("tokens", "expected"),
-    [
-        ((), "#"),
-        (("a", "b c"), "#/a/b%20c"),
-        (("x/y", "~"), "#/x~1y/~0"),
-        (("50%",), "#/50%25"),
-        (("\u00e9",), "#/%C3%A9"),
-    ],
-)
-def test_a_local_reference_is_a_uri_fragment(
-    tokens: tuple[str, ...], expected: str
-) -> None:
-    """What a URI cannot hold is escaped, what a pointer cannot hold too."""
-    assert local_reference(tokens) == expected
 
 
 def test_the_first_free_number_makes_a_name_new() -> None:
