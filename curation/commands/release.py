@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.commands.options import DatasetFolderArgument  # noqa: TC001 - typer reads it off the signature
+from curation.dataset.editions import DEFAULT_BUILD
 from curation.system.terminal import Format, FormatOption, print_json, say, show
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from curation.core.json_types import Json
     from curation.publish.release import Release
 
@@ -20,9 +23,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 def release(  # noqa: PLR0913 (one parameter an option)
     *,
-    folder: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="The dataset folder.")
-    ] = Path("build/JSONSchemaBench"),
+    folder: DatasetFolderArgument = DEFAULT_BUILD,
     against: Annotated[
         str,
         typer.Option(

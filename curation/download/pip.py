@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -14,6 +12,11 @@ from typing import TYPE_CHECKING, Final
 from curation.download.pins import ArchiveKind
 from curation.system.checksums import file_digest
 from curation.system.errors import TemporarilyUnavailable, Unavailable, WrongDigest
+from curation.system.programs import (
+    environment_without_secrets,
+    last_error,
+    run_to_end,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +32,6 @@ _SERVICE: Final = "the package index"
 _SILENT: Final = re.compile(r"connection broken by|Failed to establish|ConnectTimeout")
 #: pip's own words when a file has not the sha256 that it was told.
 _REFUSED: Final = "DO NOT MATCH THE HASHES"
-#: No business of pip's, whose settings stay as they are otherwise.
-_SECRETS: Final = frozenset(
-    {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
-)
 _OPTIONS: Final = (
     "download",
     "--no-deps",
@@ -70,7 +69,7 @@ def download_package(
     if not files:
         if _SILENT.search(error):
             network.silent.add(_SERVICE)
-        what = f"pip cannot get {request} ({_last_words(error)})"
+        what = f"pip cannot get {request} ({last_error(error)})"
         raise Unavailable(what, _SERVICE)
     found = file_digest(files[0])
     if pin.sha256 and found != pin.sha256:
@@ -102,28 +101,14 @@ def _pip() -> list[str]:
 
 def _run_pip(command: list[str], folder: Path) -> str:
     """Run pip to its end or its deadline; return what it says on stderr."""
-    variables = {key: os.environ[key] for key in os.environ.keys() - _SECRETS}
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    ) as child:
-        try:
-            return child.communicate(timeout=DEADLINE)[1]
-        except BaseException as error:
-            os.killpg(child.pid, signal.SIGKILL)
-            if isinstance(error, subprocess.TimeoutExpired):
-                what = f"pip did not end within {DEADLINE:g} seconds"
-                raise TemporarilyUnavailable(what, _SERVICE) from error
-            raise
-
-
-def _last_words(error: str) -> str:
-    lines = [line.strip() for line in error.splitlines() if "ERROR:" in line]
-    return lines[-1].removeprefix("ERROR: ")[:200] if lines else "it says nothing"
+    try:
+        return run_to_end(
+            command,
+            DEADLINE,
+            environment=environment_without_secrets(),
+            folder=folder,
+            errors_only=True,
+        ).printed
+    except subprocess.TimeoutExpired as error:
+        what = f"pip did not end within {DEADLINE:g} seconds"
+        raise TemporarilyUnavailable(what, _SERVICE) from error

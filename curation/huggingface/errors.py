@@ -89,7 +89,7 @@ def fault_of(error: Exception, where: str) -> CsbdataError:
         )
     if _reason(error, httpx2.TransportError) is not None:
         return Unavailable(
-            f"the Hub cannot be reached ({_last_words(error)})",
+            f"the Hub cannot be reached ({_innermost_text(error)})",
             where,
             "the same command later goes on from here",
         )
@@ -104,7 +104,7 @@ def _is_complaint(error: Exception) -> bool:
 
 def _of_the_rest(error: Exception, where: str) -> CsbdataError:
     if isinstance(error, errors.LocalTokenNotFoundError | errors.OIDCError):
-        return NotPermitted(f"no token ({_last_words(error)})", where, _LOGIN)
+        return NotPermitted(f"no token ({_innermost_text(error)})", where, _LOGIN)
     if isinstance(error, errors.HFValidationError):
         return NoInput("not a name that the Hub could have", where)
     if _reason(error, json.JSONDecodeError) is not None:
@@ -112,15 +112,15 @@ def _of_the_rest(error: Exception, where: str) -> CsbdataError:
     if isinstance(error, errors.LocalEntryNotFoundError | errors.FileMetadataError):
         return Unavailable(redacted(str(error)), where)
     if isinstance(error, OSError):
-        return CannotCreate(_last_words(error), where)
-    said = redacted(f"{type(error).__name__}: {_last_words(error)}")
+        return CannotCreate(_innermost_text(error), where)
+    said = redacted(f"{type(error).__name__}: {_innermost_text(error)}")
     if isinstance(error, _DEFECTS):
         return CsbdataError(said, where)
     # The upload over Xet has exceptions of its own.
     return Unavailable(said, where, "the same command later goes on from here")
 
 
-def _last_words(error: BaseException) -> str:
+def _innermost_text(error: BaseException) -> str:
     innermost = list(_chain(error))[-1]
     return redacted(str(innermost) or type(innermost).__name__)
 

@@ -45,11 +45,11 @@ _FOLDERS = (f"{plot_process.FOLDER}/", f"{licences.FOLDER}/")
 
 
 class DataRelease(NamedTuple):
-    """A version of the data, and the day from which it is told."""
+    """A version of the data, and the day of its release."""
 
     #: Semantic version.
     version: str
-    #: `YYYY-MM-DD`; empty where the card shall not tell it.
+    #: `YYYY-MM-DD`; empty where the card does not name it.
     day: str = ""
 
 
@@ -218,7 +218,7 @@ def _dressed(
 def set_version(folder: Path, *, version: str, released: str = "") -> list[str]:
     """Give a folder's data a version, and write what is derived of it anew.
 
-    `released` is the day of the release, `YYYY-MM-DD`, where it shall be told.
+    `released` is the day of the release, `YYYY-MM-DD`, where the card is to name it.
 
     Raises:
         NoInput: the folder is no build.

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubConfig:
-    """One config as the Hub is told of it."""
+    """One config as the card announces it to the Hub."""
 
     name: str
     #: Split to the paths of its files; splits without rows are left out, because
     #: `datasets` cannot open them.
     files: Mapping[str, Sequence[str]]
-    #: Whether it is what comes without a name.
+    #: Whether it is opened where no config is named.
     default: bool = False
 
     @property

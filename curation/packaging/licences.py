@@ -26,7 +26,7 @@ FOLDER = "LICENSES"
 FILE = "LICENSE"
 #: The terms of what csbdata adds: columns, instances, ledger, plots, this card.
 OWN = "Apache-2.0"
-#: SPDX's word for "nobody says".
+#: SPDX's word for terms that are not stated.
 UNSTATED = "NOASSERTION"
 _WORDS = re.compile(r"[^\s()]+")
 _OPERATORS = frozenset({"AND", "OR", "WITH"})

@@ -32,7 +32,7 @@ _WORKER = Path(__file__).with_name("plot_worker.py")
 class PlotProcess:
     """The plots of one folder, being drawn; a context manager.
 
-    The child gets ready at once and starts when it is told that the folder's parquet
+    The child gets ready at once and starts when `begin` says that the folder's parquet
     files and ledger are there. What still runs at the end of the block is stopped.
     """
 
@@ -53,7 +53,7 @@ class PlotProcess:
         self._begun = False
 
     def __enter__(self) -> Self:
-        """Return itself."""
+        """Return this process."""
         return self
 
     def __exit__(
@@ -76,7 +76,7 @@ class PlotProcess:
                 stdin.write(b"go\n")
                 stdin.flush()
         except BrokenPipeError:
-            # It has died; `finish` says of what.
+            # It has died; `finish` reports why.
             pass
 
     def finish(self, into: Path) -> PaperTables | None:
@@ -92,9 +92,10 @@ class PlotProcess:
             self.begin()
         output, errors = self._child.communicate()
         if self._child.returncode != 0:
-            said = errors.decode("utf-8", "replace").strip().splitlines()
+            lines = errors.decode("utf-8", "replace").strip().splitlines()
+            reason = lines[-1] if lines else "no word why"
             raise CsbdataError(
-                f"the plots could not be drawn ({said[-1] if said else 'no word why'})",
+                f"the plots could not be drawn ({reason})",
                 "csbdata stats --plots",
             )
         answer = msgspec.json.decode(output, type=PlotAnswer)

@@ -1,8 +1,8 @@
 """The figures of a build, counted again from its own parquet files.
 
-What `curation.dataset.summary` counts of a build's decisions while they are at hand is
-here counted from what was written of them, so that card and manifest follow from the
-folder alone.
+`curation.dataset.summary` counts the decisions of a build while it runs; here the same
+figures are counted from the files that it wrote, so that card and manifest follow from
+the folder alone.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The same repository in a folder, or wherever fsspec can write.
+"""The same files in a folder on this machine, or at a URL where fsspec can write.
 
-A local folder appears at one stroke, as a build does. Other places have no such
-stroke: there the files that others point to come first and the manifest last, so that
-whoever reads by the manifest reads old or new.
+A folder on this machine appears whole in one step, as a build does. At a URL there is
+no such step: the files that others point to are written first and the manifest last,
+so that a reader who goes by the manifest sees the old state or the new one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def open_target(url: str) -> FsspecTarget:
 
 @contextmanager
 def _asking(where: str) -> Iterator[None]:
-    """Say what the failures of whatever file system mean."""
+    """Raise the exceptions of any file system as ours."""
     shown = redacted(where)
     try:
         yield

@@ -95,8 +95,8 @@ def _operations(
 ) -> tuple[list[CommitOperationAdd], list[CommitOperationDelete]]:
     """Return what the commit consists of.
 
-    The contents are read here, once: what was verified is what is sent, whatever
-    happens to the folder from now on.
+    The contents are read here, once: what was verified is what is sent, even if the
+    folder changes from now on.
     """
     additions = []
     for name in plan.written:
@@ -174,7 +174,7 @@ def _landed(
 
 
 def _missing(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
-    """Whether a commit is another than the one that was planned."""
+    """Return whether a commit is another than the one that was planned."""
     wanted = files_to_send(preview.request.files, files)
     return bool(wanted) or any(name in files for name in preview.plan.deleted)
 

@@ -34,7 +34,7 @@ class PushPlan:
 
     @property
     def nothing(self) -> bool:
-        """Whether the other side holds all of it already."""
+        """Return whether the repository holds all of it already."""
         return not (self.added or self.changed or self.deleted)
 
     @property

@@ -162,7 +162,7 @@ def push(
         confirm: is shown once what would be done, and returns whether to do it; it
             is asked even where nothing has to be written, and the files that are
             there would only be read back. Without it everything is done.
-        progress: is told what takes time.
+        progress: shows what takes time.
 
     Returns:
         The preview and what was done.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from curation.publish.file_inventory import LocalFile
 
 _T = TypeVar("_T")
-#: Where a dataset's readers look unless told otherwise.
+#: The branch that readers of a dataset get if they name none.
 MAIN = "main"
 _DATASET = "dataset"
 _CONFLICT = 409
@@ -227,7 +227,11 @@ class HubRepository:
         description: str,
         create_pr: bool,
     ) -> CommitInfo:
-        """Send one commit, once; whatever the library raises is left to the caller."""
+        """Send one commit, once.
+
+        Raises:
+            Exception: what `huggingface_hub` raises, as it is.
+        """
         return self.api.create_commit(
             self.name,
             operations,

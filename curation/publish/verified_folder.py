@@ -36,8 +36,8 @@ def verify_for_push(
 ) -> VerifiedFolder:
     """Verify a folder.
 
-    The digests are taken before: whatever changes from here on is noticed when it is
-    sent.
+    The digests are taken before: a file that changes from here on is noticed when it
+    is sent.
 
     Raises:
         NoInput: the folder is no build.

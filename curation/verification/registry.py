@@ -1,4 +1,4 @@
-"""The checks of a folder, in the order in which their findings are told.
+"""The checks of a folder, in the order in which their findings are reported.
 
 Those whose units take longest come first among those that have any.
 """
@@ -17,7 +17,7 @@ from curation.verification.checks.personal import PERSONAL
 from curation.verification.checks.schemas import SCHEMAS
 from curation.verification.checks.viewer import VIEWER
 
-#: One file each.
+#: Each is a file of `curation.verification.checks`.
 CHECKS = (
     DIGESTS,
     COUNTS,

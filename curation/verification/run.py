@@ -1,4 +1,4 @@
-"""Verifying one folder: every check on it, whatever the one before has found."""
+"""Verify one folder: every check is made, even where an earlier one has failed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from curation.verification.core.check import FolderCheck, UnitResult
     from curation.verification.core.folder_contents import FolderContents
 
-#: Characters of an error's text that are told.
+#: Characters of an error's text that a finding holds.
 _SHOWN = 200
 
 
@@ -33,9 +33,15 @@ def verify_folder(
     progress: Progress | None = None,
     checks: Sequence[FolderCheck] = CHECKS,
 ) -> Verification:
-    """Return what is to be said about a built folder.
+    """Return the findings about a built folder.
 
-    Nothing in it is changed, and nothing is fetched. `checks` are some of `CHECKS`.
+    Nothing in it is changed, and nothing is fetched.
+
+    Args:
+        folder: The dataset folder.
+        jobs: Number of child processes.
+        progress: Is told how many units are done.
+        checks: Those to make, in this order.
 
     Raises:
         NoInput: there is no such folder, or it is no build.
@@ -47,29 +53,29 @@ def verify_folder(
     findings = list(contents.findings)
     counted: dict[str, int] = {}
     for check in checks:
-        found = _judged(check, contents, results.get(check.name, ()))
+        found = _judge(check, contents, results.get(check.name, ()))
         findings += found.findings
         counted |= found.counted
     return Verification(
-        findings=tuple(map(_told, findings)),
+        findings=tuple(map(_without_credentials, findings)),
         counted=counted,
         partial=contents.manifest is not None and contents.manifest.partial,
     )
 
 
-def _judged(
+def _judge(
     check: FolderCheck, contents: FolderContents, results: Sequence[UnitResult]
 ) -> CheckResult:
-    """Return what a check says; of a folder that nobody expects, that it cannot."""
+    """Return what a check finds; where it fails on an odd folder, that it does."""
     try:
         return check.judge(contents, results)
-    except Exception as error:  # noqa: BLE001 - anyone may have made the folder
+    except Exception as error:  # noqa: BLE001 - the folder may hold anything
         text = f"{check.name} cannot be judged: {type(error).__name__}: {error}"
         finding = Finding(check=READABLE, where="", detail=shortened(text, _SHOWN))
         return CheckResult(findings=(finding,))
 
 
-def _told(finding: Finding) -> Finding:
+def _without_credentials(finding: Finding) -> Finding:
     """Return a finding without the credentials that a name or an error may repeat."""
     where, detail = (
         redacted(cover_credentials(text)) for text in (finding.where, finding.detail)

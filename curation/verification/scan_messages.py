@@ -8,7 +8,7 @@ from curation.verification.core.check import CheckUnit
 
 
 class ScanSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """What every worker is told once."""
+    """What every worker is given once."""
 
     #: The dataset folder's full path.
     folder: str

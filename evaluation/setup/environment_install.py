@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,12 @@ from curation.download.allowed_hosts import HostPolicy
 from curation.download.http import FetchLimits, Network
 from curation.system.atomic_files import atomic_write_bytes, cannot_write
 from curation.system.errors import Unavailable
+from curation.system.programs import (
+    EndedProgram,
+    environment_without_secrets,
+    last_error,
+    run_to_end,
+)
 from evaluation.setup.engine_files import FAITHFUL, choose_options
 from evaluation.setup.environments import (
     RECORD,
@@ -52,7 +57,6 @@ _TRIAL = 300.0
 #: Seconds to wait for the size of one file.
 _SIZE_SECONDS = 5.0
 _SERVICE = "the package index"
-_SECRETS = frozenset({"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"})
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "install")
 _TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
 
@@ -247,7 +251,7 @@ def _pip(folder: Path, *arguments: str) -> None:
         [str(environment_python(folder)), *_PIP, "--quiet", *arguments], _DEADLINE
     )
     if code:
-        raise Unavailable(f"pip cannot install it ({_last_words(printed)})", _SERVICE)
+        raise Unavailable(f"pip cannot install it ({last_error(printed)})", _SERVICE)
 
 
 def _try(file: EngineFile, folder: Path) -> None:
@@ -260,32 +264,19 @@ def _try(file: EngineFile, folder: Path) -> None:
     command = [str(environment_python(folder)), "-P", str(_TRIAL_FILE), str(file.path)]
     printed, code = _run([*command, options], _TRIAL)
     if code:
-        what = f"was installed and does not run ({_last_words(printed)})"
+        what = f"was installed and does not run ({last_error(printed)})"
         raise Unavailable(what, file.spec, "nothing was kept")
 
 
-def _run(command: Sequence[str], seconds: float) -> tuple[str, int]:
-    """Run a program in a session of its own; return what it printed, and its code."""
-    variables = {key: os.environ[key] for key in os.environ.keys() - _SECRETS}
+def _run(command: Sequence[str], seconds: float) -> EndedProgram:
+    """Run a program in a session of its own."""
+    environment = environment_without_secrets()
     # A PYTHONPATH of ours would give the environment what is not in it.
-    variables.pop("PYTHONPATH", None)
-    with subprocess.Popen(
-        command,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    ) as child:
-        try:
-            return child.communicate(timeout=seconds)[0], child.returncode
-        except BaseException as error:
-            os.killpg(child.pid, signal.SIGKILL)
-            if isinstance(error, subprocess.TimeoutExpired):
-                return f"it did not end within {seconds:g} seconds", 1
-            raise
+    environment.pop("PYTHONPATH", None)
+    try:
+        return run_to_end(command, seconds, environment=environment)
+    except subprocess.TimeoutExpired:
+        return EndedProgram(f"it did not end within {seconds:g} seconds", 1)
 
 
 def _packages(folder: Path) -> dict[str, str]:
@@ -309,9 +300,3 @@ def _size(address: str, network: Network) -> int | None:
     # pip names files of the index that the user has told it to ask.
     index = f"{parts.scheme}://{parts.netloc}"
     return network.size_of(address, HostPolicy(hosts=frozenset(), base=index))
-
-
-def _last_words(printed: str) -> str:
-    lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR:")] or lines
-    return errors[-1].removeprefix("ERROR: ")[:300] if errors else "it says nothing"

@@ -11,6 +11,7 @@ import polars as pl
 from curation.core.benchmark import DEFAULT, holds_instances, instances_config
 from curation.dataset.ledger import DOCUMENTS, KEPT
 from curation.instances.dataset.parquet import INSTANCE_LEDGER
+from curation.packaging.card import FILE as CARD
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from curation.verification.core.folder_contents import FolderContents
 
 _NAME = "counts"
-_CARD = "README.md"
 Counts = Counter[tuple[str, str]]
 
 
@@ -44,7 +44,7 @@ def _finding(where: str, detail: str) -> Finding:
     return Finding(check=_NAME, where=where, detail=detail)
 
 
-def counts_of(contents: FolderContents) -> Counts:
+def table_counts(contents: FolderContents) -> Counts:
     """Return the rows of the tables outside the ledger, by config and split."""
     counted: Counts = Counter()
     for table in contents.tables.values():
@@ -58,14 +58,14 @@ def _differences(
 ) -> Iterator[Finding]:
     """Yield where another count of the configs named differs from the tables'."""
     for config, split in sorted(given.keys() | own.keys()):
-        said, are = given.get((config, split), 0), own[config, split]
-        if config in names and said != are:
+        stated, found = given.get((config, split), 0), own[config, split]
+        if config in names and stated != found:
             yield _finding(
-                where, f"{said:,} rows in {config}/{split}; there are {are:,}"
+                where, f"{stated:,} rows in {config}/{split}; there are {found:,}"
             )
 
 
-def _of_manifest(contents: FolderContents) -> Counts:
+def _stated_in_manifest(contents: FolderContents) -> Counts:
     counted: Counts = Counter()
     configs = contents.manifest.configs if contents.manifest else {}
     for config, figures in configs.items():
@@ -75,7 +75,7 @@ def _of_manifest(contents: FolderContents) -> Counts:
     return counted
 
 
-def _of_card(contents: FolderContents) -> Counts:
+def _announced_in_card(contents: FolderContents) -> Counts:
     """Return the rows that the card's `dataset_info` announces, if it does."""
     given = contents.metadata.get("dataset_info") or []
     listed = [given] if isinstance(given, dict) else given
@@ -98,7 +98,7 @@ def _ledger(contents: FolderContents) -> Iterator[Finding]:
         .select(names)
         .collect()
     )
-    own = records_of(contents, ("unique_id", "sha256")).select(names)
+    own = record_columns(contents, ("unique_id", "sha256")).select(names)
     both = (
         (kept, own, "kept in the ledger, but no row"),
         (own, kept, "not kept in the ledger"),
@@ -111,7 +111,7 @@ def _ledger(contents: FolderContents) -> Iterator[Finding]:
             yield _finding(DOCUMENTS, f"{len(lost) - _MOST:,} more: {fact}")
 
 
-#: Findings of one kind that are told one by one.
+#: Findings of one kind that are listed one by one.
 _MOST = 20
 
 
@@ -119,7 +119,7 @@ def _table(contents: FolderContents, path: str, names: Sequence[str]) -> pl.Data
     return pl.read_parquet(contents.files[path], columns=list(names), glob=False)
 
 
-def records_of(contents: FolderContents, names: tuple[str, ...]) -> pl.DataFrame:
+def record_columns(contents: FolderContents, names: tuple[str, ...]) -> pl.DataFrame:
     """Return columns of all records, with `config` and `split` in front."""
     frames = [
         _table(contents, table.path, names).with_columns(
@@ -131,11 +131,11 @@ def records_of(contents: FolderContents, names: tuple[str, ...]) -> pl.DataFrame
     return pl.concat([empty, *frames]).select("config", "split", *names)
 
 
-def _standings(contents: FolderContents) -> Iterator[Finding]:
-    """Compare what the ledger says of instances with their number."""
+def _instance_counts(contents: FolderContents) -> Iterator[Finding]:
+    """Compare what the ledger states of instances with their number."""
     if INSTANCE_LEDGER not in contents.tables:
         return
-    said = _table(
+    stated = _table(
         contents,
         INSTANCE_LEDGER,
         ["config", "unique_id", "split", "witnesses", "near_misses"],
@@ -153,21 +153,22 @@ def _standings(contents: FolderContents) -> Iterator[Finding]:
     own = (
         pl.concat([empty, *frames])
         .group_by("instances", "split", "unique_id")
-        .len("are")
+        .len("found")
     )
-    said = said.select(
+    stated = stated.select(
         "split",
         "unique_id",
         instances=pl.col("config") + instances_config(""),
-        said=pl.col("witnesses") + pl.col("near_misses"),
+        stated=pl.col("witnesses") + pl.col("near_misses"),
     )
     keys = ["instances", "split", "unique_id"]
-    joined = said.join(own, on=keys, how="full", coalesce=True).fill_null(0)
-    wrong = joined.filter(pl.col("said") != pl.col("are")).sort(keys)
+    joined = stated.join(own, on=keys, how="full", coalesce=True).fill_null(0)
+    wrong = joined.filter(pl.col("stated") != pl.col("found")).sort(keys)
     for row in wrong.head(_MOST).iter_rows(named=True):
         where = f"{row['instances']}/{row['unique_id']}"
         yield _finding(
-            where, f"{row['said']:,} instances in the ledger; there are {row['are']:,}"
+            where,
+            f"{row['stated']:,} instances in the ledger; there are {row['found']:,}",
         )
     if len(wrong) > _MOST:
         yield _finding(
@@ -176,18 +177,18 @@ def _standings(contents: FolderContents) -> Iterator[Finding]:
 
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
-    own = counts_of(contents)
+    own = table_counts(contents)
     records = {table.config for table in contents.records()}
-    announced = _of_card(contents)
+    announced = _announced_in_card(contents)
     findings: list[Finding] = []
     if contents.manifest:
-        said = _of_manifest(contents)
-        names = records | {config for config, _ in said}
-        findings += _differences(said, own, MANIFEST, names)
+        stated = _stated_in_manifest(contents)
+        names = records | {config for config, _ in stated}
+        findings += _differences(stated, own, MANIFEST, names)
     names = {config for config, _ in announced} - {DEFAULT}
-    findings += _differences(announced, own, _CARD, names)
+    findings += _differences(announced, own, CARD, names)
     findings += _ledger(contents)
-    findings += _standings(contents)
+    findings += _instance_counts(contents)
     counted = {
         "records": sum(rows for (config, _), rows in own.items() if config in records),
         "instances": sum(

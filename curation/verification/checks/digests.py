@@ -24,7 +24,7 @@ def _finding(where: str, detail: str) -> Finding:
     return Finding(check=_NAME, where=where, detail=detail)
 
 
-def _of_manifest(contents: FolderContents) -> dict[str, str]:
+def _listed_in_manifest(contents: FolderContents) -> dict[str, str]:
     files = contents.manifest.files if contents.manifest else {}
     return {
         name: str(file.get("sha256")) if isinstance(file, dict) else ""
@@ -32,7 +32,7 @@ def _of_manifest(contents: FolderContents) -> dict[str, str]:
     }
 
 
-def _of_sums(
+def _listed_in_sums(
     contents: FolderContents, findings: list[Finding]
 ) -> dict[str, str] | None:
     if SUMS not in contents.files:
@@ -63,18 +63,20 @@ def _compared(
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
     findings: list[Finding] = []
     own = {name: file_digest(path) for name, path in contents.files.items()}
-    # What cannot be read has been told.
+    # What cannot be read is reported already.
     unread = frozenset(finding.where for finding in contents.findings)
     facts: dict[tuple[str, str], list[str]] = {}
     lists = []
     if contents.manifest:
-        lists.append((_of_manifest(contents), MANIFEST, frozenset({MANIFEST, SUMS})))
-    sums = _of_sums(contents, findings)
+        lists.append(
+            (_listed_in_manifest(contents), MANIFEST, frozenset({MANIFEST, SUMS}))
+        )
+    sums = _listed_in_sums(contents, findings)
     if sums is not None:
         lists.append((sums, SUMS, frozenset({SUMS})))
     for listed, name, exempt in lists:
-        for path, fact, of in _compared(listed, name, own, exempt | unread):
-            facts.setdefault((path, fact), []).append(of)
+        for path, fact, source in _compared(listed, name, own, exempt | unread):
+            facts.setdefault((path, fact), []).append(source)
     findings += [
         _finding(path, f"{fact} {' and '.join(names)}")
         for (path, fact), names in facts.items()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.verification.checks.counts import records_of
+from curation.verification.checks.counts import record_columns
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 
@@ -20,7 +20,7 @@ _NAME = "ids"
 
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
-    rows = records_of(contents, ("unique_id",))
+    rows = record_columns(contents, ("unique_id",))
     nameless = rows.filter(pl.col("unique_id").fill_null("") == "")
     again = (
         rows.group_by("config", "unique_id")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.core.benchmark import split_of
-from curation.verification.checks.counts import records_of
+from curation.verification.checks.counts import record_columns
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 
@@ -43,7 +43,7 @@ def _shared(rows: pl.DataFrame, column: str) -> Iterator[list[dict[str, str]]]:
 
 
 def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckResult:
-    rows = records_of(contents, ("unique_id", "sha256", "skeleton_sha256"))
+    rows = record_columns(contents, ("unique_id", "sha256", "skeleton_sha256"))
     findings = list(_misplaced(rows))
     for first, *others in _shared(rows, "sha256"):
         findings += [

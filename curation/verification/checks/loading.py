@@ -97,7 +97,7 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
 
 
 @cache
-def _plainly_called(folder: Path) -> Path:
+def _without_magic(folder: Path) -> Path:
     """Return the folder, or a copy where `datasets` takes its path for a pattern.
 
     `run_units` removes the child's temporary files.
@@ -115,7 +115,7 @@ def _work(folder: Path, unit: CheckUnit) -> OpenedConfig:
     except ImportError:
         return OpenedConfig(installed=False)
     datasets.disable_progress_bars()
-    loaded = datasets.load_dataset(str(_plainly_called(folder)), unit.where)
+    loaded = datasets.load_dataset(str(_without_magic(folder)), unit.where)
     return OpenedConfig(rows={split: loaded[split].num_rows for split in loaded})
 
 
@@ -166,9 +166,11 @@ def _miscounted(
     opened: Mapping[str, int],
 ) -> Iterator[Finding]:
     for split, paths in files.items():
-        said, are = opened.get(split), _rows(contents, paths)
-        if said != are:
-            yield _finding(f"{config}/{split}", f"opens with {said} rows, not {are:,}")
+        given, wanted = opened.get(split), _rows(contents, paths)
+        if given != wanted:
+            yield _finding(
+                f"{config}/{split}", f"opens with {given} rows, not {wanted:,}"
+            )
 
 
 def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:

@@ -2,7 +2,7 @@
 
 Public schemas are full of them, in authors' names and examples, so that they are
 counted and listed, never refused. Names that are reserved for examples (RFC 2606,
-RFC 5737, RFC 3849) are nobody's and do not count.
+RFC 5737, RFC 3849) belong to no one and do not count.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RESERVED = ("example", "test", "invalid", "localhost")
 _RESERVED_DOMAINS = ("example.com", "example.org", "example.net")
 
 
-def _is_anyones(address: str) -> bool:
+def _may_be_personal(address: str) -> bool:
     domain = address.rpartition("@")[2].lower()
     return domain.rpartition(".")[2] not in _RESERVED and not any(
         domain == reserved or domain.endswith(f".{reserved}")
@@ -47,7 +47,7 @@ def _always(_text: str) -> bool:
 
 #: Name of a kind, a text that each has, its pattern, and whether it counts.
 _KINDS: tuple[tuple[str, str, re2.Pattern, Callable[[str], bool]], ...] = (
-    ("e-mail address", "@", _EMAIL, _is_anyones),
+    ("e-mail address", "@", _EMAIL, _may_be_personal),
     ("telephone number", "+", _PHONE, _always),
     ("IP address", "", _IP, _is_global),
     ("URL with a password", "://", _PASSWORD, _always),

@@ -22,7 +22,7 @@ MOST_ROW = 2_000_000
 MOST_GROUP = 4_000_000
 
 
-def _of_table(table: ParquetTable) -> Iterator[str]:
+def _faults_of(table: ParquetTable) -> Iterator[str]:
     metadata = table.metadata
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     for number, group in enumerate(groups):
@@ -49,7 +49,7 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
     findings = [
         Finding(check=_NAME, where=table.path, detail=detail)
         for table in tables
-        for detail in _of_table(table)
+        for detail in _faults_of(table)
     ]
     groups = sum(table.metadata.num_row_groups for table in tables)
     return CheckResult(findings=findings, counted={"row groups": groups})

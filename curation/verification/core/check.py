@@ -43,7 +43,7 @@ class UnitResult:
 
     @property
     def answered(self) -> bool:
-        """Whether the child answered, rather than failed or died."""
+        """Return whether the child answered, rather than failed or died."""
         return self.result.ending is Ending.OK
 
     @property

@@ -64,7 +64,7 @@ class ParquetTable:
 
     @property
     def holds_records(self) -> bool:
-        """Whether its rows are schemas."""
+        """Return whether its rows are schemas."""
         return self.config != LEDGER and not holds_instances(self.config)
 
 
@@ -104,7 +104,7 @@ class FolderContents:
 
     @property
     def must_be_valid(self) -> bool:
-        """Whether the rules promise legal schemas, and none twice.
+        """Return whether the rules promise legal schemas, and none twice.
 
         Those of `clean` do, and so does a folder whose manifest cannot be read.
         """

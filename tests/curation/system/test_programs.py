@@ -1,0 +1,64 @@
+"""Programs of others: run to their end, without our credentials."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.programs import (
+    SECRET_VARIABLES,
+    environment_without_secrets,
+    last_error,
+    run_to_end,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PRINTS = "import sys; print('out'); sys.stdout.flush(); print('error', file=sys.stderr)"
+
+
+def test_what_it_prints_and_its_code_are_returned(tmp_path: Path) -> None:
+    """Both streams in order, or what stands on stderr alone."""
+    command = [sys.executable, "-c", f"{PRINTS}; sys.exit(3)"]
+    both = run_to_end(command, 60, environment=os.environ, folder=tmp_path)
+    assert (both.printed.split(), both.code) == (["out", "error"], 3)
+    alone = run_to_end(command, 60, environment=os.environ, errors_only=True)
+    assert alone.printed.split() == ["error"]
+
+
+def test_what_takes_too_long_is_killed_with_all_that_it_started() -> None:
+    """A grandchild that holds the pipe does not hold us."""
+    child = "import time; time.sleep(600)"
+    program = (
+        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    )
+    with pytest.raises(subprocess.TimeoutExpired):
+        run_to_end([sys.executable, "-c", program], 0.5, environment=os.environ)
+
+
+def test_no_credential_of_ours_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest of the environment is."""
+    for name in SECRET_VARIABLES:
+        monkeypatch.setenv(name, "secret")
+    monkeypatch.setenv("SOMETHING", "else")
+    environment = environment_without_secrets()
+    assert environment["SOMETHING"] == "else"
+    assert not SECRET_VARIABLES & environment.keys()
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        ("a\nERROR: first\nERROR: second\nnote\n", "second"),
+        ("a\nb\n\n", "b"),
+        ("", "it says nothing"),
+    ],
+)
+def test_the_last_error_is_the_reason(printed: str, said: str) -> None:
+    """Of a program that names none, its last line."""
+    assert last_error(printed) == said
