@@ -184,7 +184,7 @@ def _merge_decisions(conjunction: Conjunction, location: SchemaLocation) -> None
     ):
         conjunction.unevaluated.append(location)
     if _count_undecided(conjunction) != before:
-        conjunction.risky.append(location)
+        conjunction.unverified.append(location)
 
 
 def _merge_contains(conjunction: Conjunction, location: SchemaLocation) -> None:

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Conjunction:
-    """A conjunction. Nothing changes it once `conjunction` has returned it."""
+    """What one value of an instance must meet, all at once.
+
+    Of several bounds the tightest is kept, of several patterns all. What needs a
+    decision (`choices`, `conditionals`, `dependencies`, `negations`) is listed.
+    `conjoin` makes it; nothing changes it afterwards, but what is worked out of it is
+    kept in its last fields.
+    """
 
     #: The schema that the goals are from.
     tree: SchemaTree
@@ -43,6 +49,7 @@ class Conjunction:
     typed: bool = False
     #: The values of enum and const that are left; None where any may stand.
     values: list[Json] | None = None
+    #: Values that it must not be.
     excluded: list[Json] = field(default_factory=list)
     minimum: float | None = None
     maximum: float | None = None
@@ -56,10 +63,12 @@ class Conjunction:
     formats: list[str] = field(default_factory=list)
     min_items: int = 0
     max_items: int | None = None
+    #: Whether all elements must differ.
     unique: bool = False
     contains: list[Containment] = field(default_factory=list)
     #: Names in the order they are asked for.
     required: dict[str, None] = field(default_factory=dict)
+    #: Names of properties that must not be there.
     forbidden: set[str] = field(default_factory=set)
     min_properties: int = 0
     max_properties: int | None = None
@@ -71,7 +80,7 @@ class Conjunction:
     dependencies: list[Dependency] = field(default_factory=list)
     negations: list[Negation] = field(default_factory=list)
     #: Schemas that must be asked about the finished value: merging lost something.
-    risky: list[SchemaLocation] = field(default_factory=list)
+    unverified: list[SchemaLocation] = field(default_factory=list)
     #: Schemas with `unevaluatedItems` or `unevaluatedProperties`.
     unevaluated: list[SchemaLocation] = field(default_factory=list)
     #: Of a schema that is referred to, or stands in `allOf`, those that it applies to.
@@ -86,10 +95,12 @@ class Conjunction:
     extra_names: list[Goals] = field(default_factory=list)
     #: What each property must meet, as far as asked.
     members: dict[str, Goals | None] = field(default_factory=dict)
-    #: What strings and numbers must meet, by what was asked for.
-    scalar_shapes: dict[
-        tuple[bool | None, str], NumberConstraints | StringConstraints
-    ] = field(default_factory=dict)
+    #: What `number` has found, by its arguments.
+    number_constraints: dict[tuple[bool, str], NumberConstraints] = field(
+        default_factory=dict
+    )
+    #: What `string` has found, by its argument.
+    string_constraints: dict[str, StringConstraints] = field(default_factory=dict)
     #: What `likely_types` has found.
     likely: tuple[str, ...] | None = None
     #: What `admitted_examples` has found.
@@ -103,7 +114,7 @@ class Conjunction:
         return not (
             self.choices
             or self.negations
-            or self.risky
+            or self.unverified
             or self.excluded
             or self.impossible
         )
@@ -115,9 +126,9 @@ class Conjunction:
             integer: Whether it must be a whole number.
             name: The name of the property, a hint for realistic values.
         """
-        found = self.scalar_shapes.get((integer, name))
-        if not isinstance(found, NumberConstraints):
-            found = self.scalar_shapes[integer, name] = NumberConstraints(
+        found = self.number_constraints.get((integer, name))
+        if found is None:
+            found = self.number_constraints[integer, name] = NumberConstraints(
                 integer=integer,
                 minimum=self.minimum,
                 maximum=self.maximum,
@@ -135,9 +146,9 @@ class Conjunction:
         Args:
             name: The name of the property, a hint for realistic values.
         """
-        found = self.scalar_shapes.get((None, name))
-        if not isinstance(found, StringConstraints):
-            found = self.scalar_shapes[None, name] = StringConstraints(
+        found = self.string_constraints.get(name)
+        if found is None:
+            found = self.string_constraints[name] = StringConstraints(
                 min_length=self.min_length,
                 max_length=self.max_length,
                 patterns=tuple(self.patterns),

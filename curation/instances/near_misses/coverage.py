@@ -1,4 +1,4 @@
-"""How far near misses reach: pairs covered, implied, or missing."""
+"""How far near misses reach: assertions covered, implied, or missing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.instances.constraints.reachable_keywords import find_reachable_keywords
-from curation.instances.proofs.implied import implied
+from curation.instances.proofs.implied import find_proof
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class Coverage:
     """Counts of assertions (keywords at schema locations) that can refuse a value."""
 
+    #: All of them: pairs of a schema location and a keyword.
     pairs: int
     #: With a near miss that fails that keyword alone.
     covered: int
@@ -27,9 +28,9 @@ class Coverage:
     implied: int
     #: How many the cap lets be covered, the implied ones apart.
     possible: int
-    #: Name of the proof to pairs that it shows to be implied.
+    #: Name of the proof to how many it shows to be implied.
     proofs: dict[str, int]
-    #: Keyword and pointer of pairs that are neither. Where the cap was reached, only
+    #: Keyword and pointer of those that are neither. Where the cap was reached, only
     #: those whose keyword has no near miss at all.
     missing: tuple[tuple[str, str], ...]
     #: The same, a keyword counting once for the whole schema.
@@ -51,7 +52,7 @@ def measure_coverage(
         most: How many were asked for at most.
     """
     reachable = find_reachable_keywords(compiled)
-    have = {pointer for found in near_misses for pointer in pointers(found)}
+    have = {pointer for found in near_misses for pointer in keyword_pointers(found)}
     proofs: Counter[str] = Counter()
     covered: Counter[str] = Counter()
     missing: list[tuple[str, str]] = []
@@ -59,7 +60,7 @@ def measure_coverage(
         if assertion.pointer in have:
             covered[assertion.keyword] += 1
             continue
-        proof = implied(compiled, assertion, locations)
+        proof = find_proof(compiled, assertion, locations)
         if proof:
             proofs[proof] += 1
         else:
@@ -81,7 +82,7 @@ def measure_coverage(
     )
 
 
-def pointers(near_miss: NearMiss) -> list[str]:
+def keyword_pointers(near_miss: NearMiss) -> list[str]:
     """Return the JSON pointer of the keyword in every schema that refuses for it."""
     found = [schema_pointer for _, schema_pointer, _ in near_miss.keywords]
     return found or [near_miss.schema_pointer]

@@ -1,4 +1,4 @@
-"""Near misses: a witness with one place edited, so that one keyword fails."""
+"""Near misses: a witness with one value in it edited, so that one keyword fails."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.reachable_keywords import (
-    find_reachable_keywords,
-)
+from curation.instances.constraints.reachable_keywords import find_reachable_keywords
 from curation.instances.constraints.validation_cost import count_entered_schemas
 from curation.instances.constraints.violations import (
     DECIDING,
@@ -21,7 +19,7 @@ from curation.instances.constraints.violations import (
     as_near_miss,
 )
 from curation.instances.model import InstanceKind, NearMiss, Witness
-from curation.instances.near_misses.coverage import pointers
+from curation.instances.near_misses.coverage import keyword_pointers
 from curation.instances.near_misses.edit_sites import (
     EditSite,
     edit_sites,
@@ -34,7 +32,7 @@ from curation.instances.near_misses.edit_sites import (
 from curation.instances.near_misses.edit_table import EDITS
 from curation.instances.near_misses.edit_target import EditTarget, is_complete
 from curation.instances.near_misses.relaxed_search import RelaxedSchema
-from curation.instances.proofs.implied import implied
+from curation.instances.proofs.implied import find_proof
 from curation.instances.witnesses.builder import WitnessBuilder
 from curation.instances.witnesses.context import (
     NOTHING,
@@ -269,7 +267,7 @@ class _NearMissSearch:
         sites = self.sites.get(assertion, [])
         if any(self._try_edits(assertion, site) for site in sites):
             return True
-        if implied(self.compiled, assertion, self.reachable.assertions[assertion]):
+        if find_proof(self.compiled, assertion, self.reachable.assertions[assertion]):
             return False
         return any(
             self._search_relaxed(assertion, site) for site in sites[:_SEARCHED_SITES]
@@ -328,7 +326,7 @@ class _NearMissSearch:
         near_miss = as_near_miss(self.compiled, value)
         if near_miss is None or near_miss.keyword == MIXED:
             return False
-        failing, known = pointers(near_miss), identity(value)
+        failing, known = keyword_pointers(near_miss), identity(value)
         if known in self.seen or all(pointer in self.found for pointer in failing):
             return False
         self.seen.add(known)

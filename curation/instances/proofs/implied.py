@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Final
 from curation.instances.constraints.assertions import asserting_keywords
 from curation.instances.constraints.conjunction import conjoin
 from curation.instances.constraints.goals import ALL_TYPES
-from curation.instances.constraints.reachable_keywords import (
-    Assertion,
-)
+from curation.instances.constraints.reachable_keywords import Assertion
 from curation.instances.constraints.violations import FALSE
 from curation.instances.proofs import bounds, objects, values
 from curation.instances.proofs.question import ImplicationQuestion
@@ -25,9 +23,7 @@ if TYPE_CHECKING:
 
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.model import Conjunction
-    from curation.instances.constraints.reachable_keywords import (
-        InstanceLocation,
-    )
+    from curation.instances.constraints.reachable_keywords import InstanceLocation
 
 #: Values of instances looked at for one assertion; with more, nothing is claimed.
 _MOST_LOCATIONS: Final = 64
@@ -52,7 +48,7 @@ PROOFS: Final[Mapping[str, str]] = {
 }
 
 
-def implied(
+def find_proof(
     compiled: CompiledSchema,
     assertion: Assertion,
     locations: Sequence[InstanceLocation],

@@ -1,4 +1,4 @@
-"""The question that each proof of `implied` answers."""
+"""The question that each proof answers."""
 
 from __future__ import annotations
 

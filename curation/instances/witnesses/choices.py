@@ -136,7 +136,9 @@ class _BranchSearch:
                 found = self._first(amendments, goals, picked)
                 if found is not NOTHING or self.attempts.spent:
                     return found
-            if not (conjunction.risky or conjunction.negations or conjunction.excluded):
+            if not (
+                conjunction.unverified or conjunction.negations or conjunction.excluded
+            ):
                 return NOTHING
             context = context._replace(vary=True)
         return self.builder.record_obstacle(Obstacle.CONTRADICTION, _where(conjunction))
@@ -158,7 +160,9 @@ class _BranchSearch:
                 return ways
         if met:
             return ways_to_fail(compiled, met[0].location)
-        if all(compiled.accepts(location, value) for location in conjunction.risky):
+        if all(
+            compiled.accepts(location, value) for location in conjunction.unverified
+        ):
             return None
         together = self._unmet(conjunction, value)
         found = [together] if together else []

@@ -1,4 +1,4 @@
-"""The compiled: places, references and the validator's words about them."""
+"""A schema and its validators: locations, references, verdicts, what fails."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def compiled() -> CompiledSchema:
     return CompiledSchema.from_json(_EMBEDDED, "draft-07")
 
 
-def test_one_node_a_place(compiled: CompiledSchema) -> None:
-    """A place is one object, however one gets there."""
+def test_a_location_is_one_object(compiled: CompiledSchema) -> None:
+    """A schema location is the same object on every way to it."""
     inner = compiled.target(compiled.location_at(("properties", "p")))
     assert inner is compiled.location_at(("definitions", "inner one"))
 
@@ -39,12 +39,12 @@ def test_one_node_a_place(compiled: CompiledSchema) -> None:
 def test_follows_references_through_resources(compiled: CompiledSchema) -> None:
     """A reference is resolved against the identifier in force where it stands."""
     inner = compiled.location_at(("definitions", "inner one"))
-    place = compiled.child(inner, ("properties", "u"))
-    found = compiled.follow(place, "#/definitions/z")
+    location = compiled.child(inner, ("properties", "u"))
+    found = compiled.follow(location, "#/definitions/z")
     assert found is not None
     assert (found.pointer, found.schema) == (_HERE, {"type": "string"})
-    assert compiled.follow(place, "#/definitions/none") is None
-    assert compiled.follow(place, "https://example.org/else") is None
+    assert compiled.follow(location, "#/definitions/none") is None
+    assert compiled.follow(location, "https://example.org/else") is None
 
 
 def test_knows_the_standard_documents(compiled: CompiledSchema) -> None:
@@ -54,11 +54,11 @@ def test_knows_the_standard_documents(compiled: CompiledSchema) -> None:
     assert target.document == "http://json-schema.org/draft-07/schema"
 
 
-def test_judges_single_places(compiled: CompiledSchema) -> None:
-    """A place is judged alone, its references followed from where it stands."""
-    place = compiled.location_at(("properties", "p"))
-    assert compiled.accepts(place, {"u": ""})
-    assert not compiled.accepts(place, {"u": 1})
+def test_judges_single_subschemas(compiled: CompiledSchema) -> None:
+    """A subschema is judged alone, its references followed from where it stands."""
+    location = compiled.location_at(("properties", "p"))
+    assert compiled.accepts(location, {"u": ""})
+    assert not compiled.accepts(location, {"u": 1})
 
 
 def test_errors_point_into_the_record(compiled: CompiledSchema) -> None:
@@ -91,6 +91,6 @@ def test_odd_identifiers_do_no_harm(identifier: str) -> None:
     """Places compile whatever the root calls itself."""
     schema = {"id": identifier, "properties": {"a": {"type": "null"}}}
     compiled = CompiledSchema.from_json(schema, "draft-04")
-    place = compiled.location_at(("properties", "a"))
-    assert compiled.accepts(place, None)
-    assert not compiled.accepts(place, 1)
+    location = compiled.location_at(("properties", "a"))
+    assert compiled.accepts(location, None)
+    assert not compiled.accepts(location, 1)

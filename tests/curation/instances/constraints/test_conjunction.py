@@ -1,4 +1,4 @@
-"""Conjunctions: what applies at one place of an instance."""
+"""Conjunctions: what one value of an instance must meet."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from curation.instances.constraints.model import Conjunction
 
 
-def _shape(schema: UntypedJson, dialect: str = "draft-07") -> Conjunction:
+def _conjunction(schema: UntypedJson, dialect: str = "draft-07") -> Conjunction:
     compiled = CompiledSchema.from_json(schema, dialect)
     return conjoin(compiled, (compiled.root,))
 
 
 def test_references_and_all_of_are_merged() -> None:
     """References, allOf and siblings become one set of bounds."""
-    shape = _shape(
+    conjunction = _conjunction(
         {
             "$defs": {"a": {"minimum": 3, "allOf": [{"maximum": 9}]}},
             "$ref": "#/$defs/a",
@@ -31,39 +31,45 @@ def test_references_and_all_of_are_merged() -> None:
         },
         "2020-12",
     )
-    assert (shape.types, shape.minimum, shape.maximum) == (("integer",), 3, 9)
+    assert (conjunction.types, conjunction.minimum, conjunction.maximum) == (
+        ("integer",),
+        3,
+        9,
+    )
 
 
 def test_a_reference_hides_its_siblings_up_to_draft_07() -> None:
     """Beside `$ref` nothing counts in the old drafts."""
     schema = {"definitions": {"a": {}}, "$ref": "#/definitions/a", "minimum": 3}
-    assert _shape(schema, "draft-07").minimum is None
-    assert _shape(schema, "2019-09").minimum == 3
+    assert _conjunction(schema, "draft-07").minimum is None
+    assert _conjunction(schema, "2019-09").minimum == 3
 
 
 def test_old_exclusive_bounds_are_flags() -> None:
     """Draft-04's boolean exclusiveMinimum turns minimum into an open bound."""
-    shape = _shape({"minimum": 3, "exclusiveMinimum": True}, "draft-04")
-    assert (shape.minimum, shape.exclusive_minimum) == (None, 3)
+    conjunction = _conjunction({"minimum": 3, "exclusiveMinimum": True}, "draft-04")
+    assert (conjunction.minimum, conjunction.exclusive_minimum) == (None, 3)
 
 
 def test_numbers_include_integers() -> None:
     """The types number and integer have the integers in common."""
-    assert _shape({"allOf": [{"type": "number"}, {"type": "integer"}]}).types == (
+    assert _conjunction({"allOf": [{"type": "number"}, {"type": "integer"}]}).types == (
         "integer",
     )
 
 
 def test_values_are_intersected() -> None:
     """Of several enums what is in all, and admitted by the rest, is left."""
-    shape = _shape({"enum": [1, 2, "a", 3.0], "allOf": [{"enum": [3, 2, "b"]}]})
-    assert shape.values == [2, 3.0]
-    assert _shape({"enum": [1, "a"], "type": "string"}).values == ["a"]
+    conjunction = _conjunction(
+        {"enum": [1, 2, "a", 3.0], "allOf": [{"enum": [3, 2, "b"]}]}
+    )
+    assert conjunction.values == [2, 3.0]
+    assert _conjunction({"enum": [1, "a"], "type": "string"}).values == ["a"]
 
 
 def test_const_means_nothing_in_draft_04() -> None:
     """What a draft does not know is not read."""
-    assert _shape({"const": 1}, "draft-04").values is None
+    assert _conjunction({"const": 1}, "draft-04").values is None
 
 
 def _pointers(goals: object) -> list[str]:
@@ -73,48 +79,48 @@ def _pointers(goals: object) -> list[str]:
 
 def test_a_property_meets_everything_that_matches() -> None:
     """`properties` and `patternProperties` apply together, the rest only else."""
-    shape = _shape(
+    conjunction = _conjunction(
         {
             "properties": {"ab": {"type": "null"}},
             "patternProperties": {"^a": {"minimum": 1}},
             "additionalProperties": {"maximum": 3},
         }
     )
-    assert _pointers(shape.property_goals("ab")) == [
+    assert _pointers(conjunction.property_goals("ab")) == [
         "/properties/ab",
         "/patternProperties/^a",
     ]
-    assert _pointers(shape.property_goals("x")) == ["/additionalProperties"]
+    assert _pointers(conjunction.property_goals("x")) == ["/additionalProperties"]
 
 
 def test_a_closed_object_has_no_other_property() -> None:
     """A name that must not be has no goals at all."""
     schema = {"properties": {"a": {}}, "additionalProperties": False}
-    assert _shape(schema).property_goals("b") is None
-    assert _shape(schema).property_goals("a") == ()
+    assert _conjunction(schema).property_goals("b") is None
+    assert _conjunction(schema).property_goals("a") == ()
 
 
 def test_unevaluated_looks_at_what_applies_inside_only() -> None:
     """Cousins do not evaluate for each other (2020-12 core, section 11)."""
     closed = {"properties": {"b": {}}, "unevaluatedProperties": False}
-    shape = _shape({"properties": {"a": {}}, "allOf": [closed]}, "2020-12")
-    assert shape.property_goals("a") is None
-    shape = _shape(
+    conjunction = _conjunction({"properties": {"a": {}}, "allOf": [closed]}, "2020-12")
+    assert conjunction.property_goals("a") is None
+    conjunction = _conjunction(
         {"allOf": [{"$ref": "#/$defs/b"}], "$defs": {"b": closed}}, "2020-12"
     )
-    assert shape.property_goals("b") == ()
+    assert conjunction.property_goals("b") == ()
 
 
 @pytest.mark.parametrize(
     ("dialect", "keyword", "rest"),
     [("draft-07", "items", "additionalItems"), ("2020-12", "prefixItems", "items")],
 )
-def test_elements_have_places(dialect: str, keyword: str, rest: str) -> None:
-    """The first elements have places of their own, the rest share one."""
+def test_elements_have_schemas(dialect: str, keyword: str, rest: str) -> None:
+    """The first elements have schemas of their own, the rest share one."""
     schema = {keyword: [{"type": "null"}], rest: {"type": "string"}}
-    shape = _shape(schema, dialect)
-    assert _pointers(shape.item_goals(0)) == [f"/{keyword}/0"]
-    assert _pointers(shape.item_goals(5)) == [f"/{rest}"]
+    conjunction = _conjunction(schema, dialect)
+    assert _pointers(conjunction.item_goals(0)) == [f"/{keyword}/0"]
+    assert _pointers(conjunction.item_goals(5)) == [f"/{rest}"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
 
 _NULL = {"type": "null"}
-#: Dialect, schema, value, and the one label: keyword, schema and instance pointer.
+#: Dialect, schema, value, and the one violation: keyword, schema and instance pointer.
 _ONE: list[tuple[str, UntypedJson, UntypedJson, tuple[str, str, str]]] = [
     ("draft-07", {"type": "string"}, 1, ("type", "/type", "")),
     (
@@ -183,7 +183,7 @@ def test_follows_references_out_of_embedded_resources() -> None:
 
 
 def test_says_where_a_standard_document_refuses() -> None:
-    """A keyword outside of the record is told with the URI of its document."""
+    """A keyword outside of the record has the URI of its document."""
     schema = {"$ref": "http://json-schema.org/draft-07/schema#"}
     (found,) = find_violations(
         CompiledSchema.from_json(schema, "draft-07"), {"maxItems": "x"}
@@ -191,7 +191,7 @@ def test_says_where_a_standard_document_refuses() -> None:
     assert found.schema_pointer.startswith("http://json-schema.org/draft-07/schema#/")
 
 
-def test_a_valid_value_has_no_label() -> None:
+def test_a_valid_value_has_no_violation() -> None:
     """What the schema accepts is no near miss."""
     compiled = CompiledSchema.from_json({"type": "string"}, "draft-07")
     assert find_violations(compiled, "a") == ()
@@ -199,14 +199,14 @@ def test_a_valid_value_has_no_label() -> None:
 
 
 def test_two_keywords_are_mixed() -> None:
-    """Several keywords, or several places, are told in full."""
+    """Several keywords, or several values that fail, are all listed."""
     schema = {"type": "string", "enum": ["a"]}
     found = as_near_miss(CompiledSchema.from_json(schema, "draft-07"), 1)
     assert found is not None
     assert found.keyword == MIXED
     assert {each[0] for each in found.keywords} == {"type", "enum"}
-    places = {"items": {"type": "null"}}
-    both = as_near_miss(CompiledSchema.from_json(places, "draft-07"), [1, 2])
+    every_item = {"items": {"type": "null"}}
+    both = as_near_miss(CompiledSchema.from_json(every_item, "draft-07"), [1, 2])
     assert both is not None
     assert [each[2] for each in both.keywords] == ["/0", "/1"]
 

@@ -114,7 +114,7 @@ def test_jsonschema_is_asked_only_if_wanted() -> None:
 
 
 def test_a_failing_validator_gives_a_reason() -> None:
-    """What jsonschema raises is told in place of a verdict."""
+    """What jsonschema raises stands in place of a verdict."""
     value: UntypedJson = 1
     for _ in range(5_000):
         value = [value]

@@ -1,4 +1,4 @@
-"""Near misses: one violation each, made from a witness at one place."""
+"""Near misses: one violation each, made from a witness by one edit."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ _HARD = frozenset(each.name for each in DIALECTS[1:])
 
 
 def test_reaches_what_no_witness_shows() -> None:
-    """A place that the given witnesses leave empty is filled first."""
+    """What the given witnesses leave empty is filled first."""
     deep = {"type": "array", "items": {"type": "object", **_A}}
     schema = {**_OBJECT, "properties": {"list": deep}, "patternProperties": {"^x": _A}}
     compiled = CompiledSchema.from_json(schema, "draft-07")
@@ -157,8 +157,8 @@ def test_reaches_what_no_witness_shows() -> None:
     assert "/patternProperties/^x/properties/a/type" in pointers
 
 
-def test_a_place_that_nothing_can_fill() -> None:
-    """A property that no value can have is still told apart by its keywords."""
+def test_a_property_that_nothing_can_fill() -> None:
+    """A property that no value can have has a near miss for each of its keywords."""
     schema = {**_OBJECT, "properties": {"a": {"type": "object", "enum": ["x"]}}}
     keywords = {(each.keyword, each.instance_pointer) for each in _made(schema)}
     assert keywords >= {("type", "/a"), ("enum", "/a"), ("type", "")}
@@ -211,7 +211,7 @@ def test_the_order_is_that_of_tokens() -> None:
 
 
 def test_the_cap_serves_every_keyword_first() -> None:
-    """With more places than the cap allows, no keyword is left out."""
+    """With more assertions than the cap allows, no keyword is left out."""
     members = {f"p{each}": {"type": "integer", "minimum": 0} for each in range(40)}
     schema = {**_OBJECT, "properties": members, "required": ["p39"]}
     found = _made(schema, most=6)
@@ -325,20 +325,20 @@ _SCHEMAS = st.recursive(st.sampled_from(_SCALARS), _nested, max_leaves=6)
 @settings(max_examples=60, deadline=None)
 @given(schema=_SCHEMAS, seed=st.integers(0, 3))
 def test_laws(schema: UntypedJson, seed: int) -> None:
-    """A near miss fails one keyword, and differs from a witness at one place only."""
+    """A near miss fails one keyword, and differs from a witness in one value only."""
     compiled = CompiledSchema.from_json(schema, "draft-07")
     found = find_witnesses(compiled, seed).found
     given_only = Effort(witnesses=0)
     for each in find_near_misses(compiled, found, seed, effort=given_only):
-        told = find_violations(compiled, each.value)
-        assert {(one.keyword, one.instance_pointer) for one in told} == {
+        violations = find_violations(compiled, each.value)
+        assert {(one.keyword, one.instance_pointer) for one in violations} == {
             (each.keyword, each.instance_pointer)
         }
         assert any(_differ_at(one.value, each) for one in found)
 
 
 def _differ_at(witness: UntypedJson, case: NearMiss) -> bool:
-    """Tell whether two values are the same outside of where the label stands.
+    """Return whether two values are the same but for the value that fails.
 
     One that must not be there at all is told by its holder.
     """

@@ -13,7 +13,7 @@ from curation.instances.constraints.reachable_keywords import find_reachable_key
 from curation.instances.constraints.violations import find_violations
 from curation.instances.near_misses.coverage import measure_coverage
 from curation.instances.near_misses.search import find_near_misses
-from curation.instances.proofs.implied import PROOFS, implied
+from curation.instances.proofs.implied import PROOFS, find_proof
 from curation.instances.witnesses.search import find_witnesses
 from tests.curation.instances.keywords import cases
 
@@ -199,7 +199,7 @@ def _proof(schema: UntypedJson, pointer: str, dialect: str = "draft-07") -> str:
     compiled = CompiledSchema.from_json(schema, dialect)
     for pair, contexts in find_reachable_keywords(compiled).assertions.items():
         if pair.pointer == pointer:
-            return implied(compiled, pair, contexts)
+            return find_proof(compiled, pair, contexts)
     raise AssertionError(pointer)
 
 
@@ -215,7 +215,7 @@ def test_every_proof_has_a_case_and_a_sentence() -> None:
     assert all(PROOFS.values())
 
 
-def test_a_proof_must_hold_wherever_the_place_applies() -> None:
+def test_a_proof_must_hold_for_every_value_that_the_keyword_is_about() -> None:
     """A definition used beside an enum and without one can fail alone."""
     shared = {"type": "string"}
     beside = {"allOf": [{"$ref": "#/definitions/t"}, {"enum": ["a"]}]}
@@ -236,11 +236,11 @@ def test_nothing_covered_is_implied(dialect: str, schema: UntypedJson) -> None:
     have = {each.schema_pointer for each in found}
     for pair, contexts in find_reachable_keywords(compiled).assertions.items():
         if pair.pointer in have:
-            assert implied(compiled, pair, contexts) == ""
-    told = measure_coverage(compiled, found)
-    assert told.covered <= told.possible <= told.pairs - told.implied
-    assert sum(told.proofs.values()) == told.implied
-    assert told.keywords_covered + told.keywords_implied <= told.keywords
+            assert find_proof(compiled, pair, contexts) == ""
+    measured = measure_coverage(compiled, found)
+    assert measured.covered <= measured.possible <= measured.pairs - measured.implied
+    assert sum(measured.proofs.values()) == measured.implied
+    assert measured.keywords_covered + measured.keywords_implied <= measured.keywords
 
 
 _NAMES = st.sampled_from(["a", "b", "c"])
@@ -302,9 +302,9 @@ def test_proofs_are_sound(schema: UntypedJson, values: list[UntypedJson]) -> Non
     proven = {
         pair.pointer: (name, pair)
         for pair, contexts in find_reachable_keywords(compiled).assertions.items()
-        if (name := implied(compiled, pair, contexts))
+        if (name := find_proof(compiled, pair, contexts))
     }
     for value in values:
-        told = find_violations(compiled, value)
-        if len({(each.keyword, each.instance_pointer) for each in told}) == 1:
-            assert not {each.schema_pointer for each in told} & proven.keys()
+        violations = find_violations(compiled, value)
+        if len({(each.keyword, each.instance_pointer) for each in violations}) == 1:
+            assert not {each.schema_pointer for each in violations} & proven.keys()
