@@ -15,7 +15,6 @@ import re
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import natural_key
-from curation.core.documents import Rejected
 from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.readers import document
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.documents import RawDocument
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
 
 _NAME = "glaive"
 _CONFIG = "Glaiveai2K"
@@ -39,7 +38,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_NAME = 80
 
 
-def rows(content: bytes, chunk: int = _CHUNK) -> Iterator[UntypedJson]:
+def rows(content: bytes, chunk: int = _CHUNK) -> Iterator[Json]:
     """Yield the items of a JSON array, with about `chunk` bytes decoded at a time.
 
     Raises:
@@ -102,8 +101,8 @@ def _parameters(text: str, policy: jsontext.Policy) -> tuple[str, str, bytes]:
     the `null` that they are, so that the ledger can say what is wrong.
     """
     encoded = text.encode("utf-8", "surrogatepass")
-    definition: UntypedJson = jsontext.parse(encoded, policy)
-    if isinstance(definition, Rejected):
+    definition = jsontext.parse(encoded, policy)
+    if not isinstance(definition, dict):
         return "unreadable", hashlib.sha256(encoded).hexdigest(), encoded
     name = definition.get("name")
     parameters = definition.get("parameters")

@@ -9,13 +9,13 @@ from curation.core.rule import Rule
 from curation.json.text import write
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
 
 _NAME = "array-root"
 
 
-def _kind(value: UntypedJson) -> str:
+def _kind(value: Json) -> str:
     if isinstance(value, list):
         return f"an array of {len(value)} that holds no single object"
     if isinstance(value, bool):

@@ -12,7 +12,7 @@ from curation.schema.dialects import ANY_DIALECT
 from curation.schema.subschemas import edited, subschemas
 
 if TYPE_CHECKING:
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
     from curation.json.pointer import Tokens
 
@@ -43,11 +43,11 @@ def apply(document: Document, _context: Context) -> Document:
     renames = _EDITED in document.provenance.path
     changes: list[Change] = []
 
-    def revive(tokens: Tokens, schema: UntypedJson) -> UntypedJson:
+    def revive(tokens: Tokens, schema: Json) -> Json:
         if not isinstance(schema, dict) or LIVING.keys().isdisjoint(schema):
             return schema
-        result: dict[str, UntypedJson] = {}
-        members: dict[str, UntypedJson] = schema
+        result: dict[str, Json] = {}
+        members: dict[str, Json] = schema
         for word, value in members.items():
             name: str = LIVING.get(word, word) if renames else word
             taken = word in LIVING and (not renames or name in schema)
@@ -60,7 +60,7 @@ def apply(document: Document, _context: Context) -> Document:
     return document.changed(edited(document.schema, ANY_DIALECT, revive), changes)
 
 
-def _change(tokens: Tokens, name: str, value: UntypedJson, *, gone: bool) -> Change:
+def _change(tokens: Tokens, name: str, value: Json, *, gone: bool) -> Change:
     word = tokens[-1]
     return Change(
         rule=_NAME,

@@ -10,13 +10,13 @@ from curation.schema.roots import asks_nothing, looks_like_a_schema
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
 
 NAME = "drop-empty"
 
 
-def _says_so(root: UntypedJson) -> bool:
+def _says_so(root: Json) -> bool:
     """Return whether an author wrote down that anything goes: that is a schema."""
     return isinstance(root, dict) and (
         "properties" in root or isinstance(root.get("additionalProperties"), dict)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.documents import Document
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
@@ -62,7 +62,7 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     return document.changed(renamed, changes)
 
 
-def _concerned(schema: UntypedJson, dialect: Dialect) -> bool:
+def _concerned(schema: Json, dialect: Dialect) -> bool:
     """Return, quickly, whether anything in here needs a closer look."""
     return any(
         any(
@@ -74,8 +74,10 @@ def _concerned(schema: UntypedJson, dialect: Dialect) -> bool:
     )
 
 
-def _patterns(schema: UntypedJson) -> Iterator[tuple[Tokens, str]]:
+def _patterns(schema: Json) -> Iterator[tuple[Tokens, str]]:
     """Yield the patterns of one schema itself, with where they stand in it."""
+    if not isinstance(schema, dict):
+        return
     pattern = schema.get("pattern")
     if isinstance(pattern, str):
         yield ("pattern",), pattern
@@ -86,13 +88,15 @@ def _patterns(schema: UntypedJson) -> Iterator[tuple[Tokens, str]]:
 
 
 def _renamed(
-    schema: UntypedJson, named: dict[Tokens, None], dialect: Dialect
-) -> UntypedJson | Rejected:
+    schema: Json, named: dict[Tokens, None], dialect: Dialect
+) -> Json | Rejected:
     """Give the members of `patternProperties` their repaired names, innermost first."""
     for tokens in sorted(named, key=len, reverse=True):
-        before: UntypedJson = at(schema, tokens)
-        after: UntypedJson = {
-            pattern_verdict(name).pattern: subschema
+        before = at(schema, tokens)
+        if not isinstance(before, dict):
+            continue
+        after: dict[str, Json] = {
+            pattern_verdict(name).pattern or name: subschema
             for name, subschema in before.items()
         }
         if len(after) != len(before):

@@ -21,7 +21,7 @@ from curation.schema.subschemas import subschema_locations
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
     from curation.schema.locations import SchemaLocation
 
@@ -34,7 +34,7 @@ _KEYWORDS = ANY_DIALECT.effective | {"$schema"}
 _MAPS = frozenset({Shape.MAP, Shape.DEPENDENCIES})
 
 
-def _all(value: UntypedJson, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
+def _all(value: Json, tokens: Tokens, *, strings: bool) -> Iterator[Tokens]:
     """Yield the marked keys, and strings if they count, at any depth of a value."""
     if isinstance(value, str):
         if strings and _MARK in value:
@@ -49,11 +49,12 @@ def _all(value: UntypedJson, tokens: Tokens, *, strings: bool) -> Iterator[Token
             yield from _all(inner, (*tokens, str(index)), strings=strings)
 
 
-def _own(value: UntypedJson, tokens: Tokens) -> Iterator[Tokens]:
+def _own(value: Json, tokens: Tokens) -> Iterator[Tokens]:
     """Yield the marked strings of a value that is a string or an array of them."""
+    if isinstance(value, list):
+        value = [member for member in value if isinstance(member, str)]
     if isinstance(value, str | list):
-        flat = [member for member in value if isinstance(member, str)]
-        yield from _all(value if isinstance(value, str) else flat, tokens, strings=True)
+        yield from _all(value, tokens, strings=True)
 
 
 def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
@@ -77,7 +78,7 @@ def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
             yield from _own(value, tokens)
 
 
-def _marked(schema: UntypedJson) -> bool:
+def _marked(schema: Json) -> bool:
     """Return whether a mark stands anywhere at all."""
     try:
         return _MARK.encode() in orjson.dumps(schema)

@@ -11,7 +11,7 @@ from curation.schema.roots import asks_nothing, entries, looks_like_a_schema
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
 
 NAME = "wrap-library"
@@ -24,7 +24,7 @@ def _apply(document: Document, _context: Context) -> Document:
     found = entries(root)
     if not found:
         return document
-    properties: UntypedJson = {
+    properties: Json = {
         definition.name: {"$ref": definition.reference} for definition in found
     }
     wrapped = {**root, "type": "object", "properties": properties}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from curation.core.documents import Document
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
     from curation.json.pointer import Tokens
 
@@ -71,13 +71,13 @@ class _Edit:
     is_name: bool
 
 
-def _edits(schema: UntypedJson) -> Iterator[_Edit]:
+def _edits(schema: Json) -> Iterator[_Edit]:
     """Yield what changes, innermost first: a new name never stands above an edit."""
     found: list[_Edit] = []
     for trail, subschema in objects(schema):
         keyed = subschema.get("patternProperties")
         names = list(keyed) if isinstance(keyed, dict) else []
-        patterns: list[tuple[Tokens, UntypedJson, bool]]
+        patterns: list[tuple[Tokens, Json, bool]]
         patterns = [(("pattern",), subschema.get("pattern"), False)]
         patterns += [(("patternProperties", name), name, True) for name in names]
         for place, pattern, is_name in patterns:
@@ -86,12 +86,12 @@ def _edits(schema: UntypedJson) -> Iterator[_Edit]:
     return reversed(found)
 
 
-def _renamed(
-    schema: UntypedJson, place: Tokens, right: str
-) -> tuple[UntypedJson, UntypedJson]:
+def _renamed(schema: Json, place: Tokens, right: str) -> tuple[Json, Json]:
     """Return the schema with one key of an object renamed, and the member's value."""
     above, name = place[:-1], place[-1]
-    members: UntypedJson = at(schema, above)
+    members = at(schema, above)
+    if not isinstance(members, dict):
+        raise TypeError(place)
     renamed = {
         (right if key == name else key): member for key, member in members.items()
     }
@@ -99,7 +99,7 @@ def _renamed(
 
 
 def _apply(document: Document, _context: Context) -> Document:
-    schema: UntypedJson = document.schema
+    schema: Json = document.schema
     changes: list[Change] = []
     text = searchable(schema)
     if not any(sign in text for sign in _SIGNS):

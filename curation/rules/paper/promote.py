@@ -13,17 +13,17 @@ from curation.validation.metaschema_2020_12 import checked_complaint
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
 
 NAME = "paper-promote"
 
 
-def _embedded(root: UntypedJson) -> str | None:
+def _embedded(root: Json) -> str | None:
     """Return the name of the member that is the schema, or None."""
     if not isinstance(root, dict) or "$schema" in root or applies(root):
         return None
-    members: dict[str, UntypedJson] = root
+    members: dict[str, Json] = root
     return next(
         (
             name

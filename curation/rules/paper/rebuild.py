@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from curation.core.documents import Document
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
 
 NAME = "paper-rebuild"
@@ -28,7 +28,7 @@ _KIND = jsonschema_rs.ValidationErrorKind
 _SHOWN = 240
 
 
-def _failure(schema: UntypedJson) -> jsonschema_rs.ValidationError | None:
+def _failure(schema: dict[str, Json]) -> jsonschema_rs.ValidationError | None:
     """Return why jsonschema-rs cannot build a schema under its declared draft."""
     try:
         try:
@@ -37,8 +37,9 @@ def _failure(schema: UntypedJson) -> jsonschema_rs.ValidationError | None:
             raise
         except ValueError:
             # A number that is spelled in its own way, which jsonschema-rs cannot read.
-            readable: UntypedJson = plain(schema)
-            jsonschema_rs.validator_for(readable, retriever=refuse)
+            readable = plain(schema)
+            if isinstance(readable, dict):
+                jsonschema_rs.validator_for(readable, retriever=refuse)
     except jsonschema_rs.ValidationError as error:
         return error
     return None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from curation.core.documents import Document
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
 
 NAME = "paper-schema-uri"
@@ -41,24 +41,26 @@ def _mended(uri: str, *, at_root: bool) -> str | None:
     return uri if at_root or "json-schema.org" in uri else None
 
 
-def _without(value: UntypedJson, holder: Tokens) -> UntypedJson:
+def _without(value: Json, holder: Tokens) -> Json:
     """Return the value with the `$schema` of the object at `holder` taken out."""
-    members: UntypedJson = at(value, holder)
+    members = at(value, holder)
+    if not isinstance(members, dict):
+        return value
     kept = {name: member for name, member in members.items() if name != "$schema"}
     return replaced(value, holder, kept)
 
 
-def _holders(
-    schema: dict[str, UntypedJson],
-) -> Iterable[tuple[Trail, dict[str, UntypedJson]]]:
+def _holders(schema: Json) -> Iterable[tuple[Trail, dict[str, Json]]]:
     """Return the objects that may declare a dialect, outermost first."""
+    if not isinstance(schema, dict):
+        return []
     at_root = isinstance(schema.get("$schema"), str)
     nested = searchable(schema).count(_SIGN) > at_root
     return objects(schema) if nested else [(None, schema)]
 
 
 def _apply(document: Document, _context: Context) -> Document:
-    schema: UntypedJson = document.schema
+    schema: Json = document.schema
     changes: list[Change] = []
     for trail, subschema in _holders(schema):
         uri = subschema.get("$schema")
@@ -75,7 +77,11 @@ def _apply(document: Document, _context: Context) -> Document:
         changes.append(
             Change(rule=NAME, pointer=pointer(place), before=write(uri), after=after)
         )
-    if document.config == "WashingtonPost" and "$schema" not in schema:
+    if (
+        document.config == "WashingtonPost"
+        and isinstance(schema, dict)
+        and "$schema" not in schema
+    ):
         schema = {"$schema": DRAFT_04, **schema}
         given = write(DRAFT_04)
         changes.append(

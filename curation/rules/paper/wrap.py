@@ -12,15 +12,15 @@ from curation.schema.paper_roots import SIGNS, constrains, entries
 
 if TYPE_CHECKING:
     from curation.core.documents import Document
-    from curation.core.json_types import UntypedJson
+    from curation.core.json_types import Json
     from curation.core.rule import Context
 
 NAME = "paper-wrap"
 
 
-def _wrapped(root: dict[str, UntypedJson]) -> dict[str, UntypedJson]:
+def _wrapped(root: dict[str, Json]) -> dict[str, Json]:
     """Return the members that the wrap sets; none where nothing can be wrapped."""
-    properties = {
+    properties: dict[str, Json] = {
         ".".join(name for name in tokens if name != "definitions"): {
             "$ref": "#" + pointer(tokens)
         }
