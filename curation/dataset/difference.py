@@ -172,9 +172,14 @@ def _compared(before: EditionRow, after: EditionRow) -> RecordPair:
 def config_counts(
     first: Edition, second: Edition, pairs: Sequence[RecordPair]
 ) -> dict[str, dict[str, int]]:
-    """Return rows in both editions and pairs of each kind, by config.
+    """Return the number of rows in both editions and of pairs of each kind, by config.
 
     A record that moved counts where it was.
+
+    Args:
+        first: The edition that is called `a`.
+        second: The edition that is called `b`.
+        pairs: What `compare` says of them.
     """
     sizes = [Counter(edition.rows["config"].to_list()) for edition in (first, second)]
     kinds: Counter[tuple[str, str]] = Counter()

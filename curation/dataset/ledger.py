@@ -126,7 +126,7 @@ def _writer(path: Path, columns: pa.Schema) -> pq.ParquetWriter:
 
 
 def write_ledger(entries: Iterable[LedgerRow], folder: Path) -> tuple[str, str]:
-    """Write both tables in the order given; returns their paths in the folder.
+    """Write both tables in the order given, and return their paths in the folder.
 
     The entries may be an iterator: only some thousands are held at a time.
 

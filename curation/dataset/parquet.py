@@ -64,8 +64,15 @@ def write_config(
 ) -> tuple[str, ...]:
     """Write `<config>/<split>-00000-of-00001.parquet` for each of the splits.
 
-    A split without records gets a file all the same. Returns the paths written,
-    relative to the folder, with `/`.
+    A split without records gets a file all the same.
+
+    Args:
+        folder: The dataset folder.
+        config: The config's name.
+        splits: Split to its records; they may come in any order.
+
+    Returns:
+        The paths written, relative to the folder, with `/`.
 
     Raises:
         OSError: a file cannot be written.

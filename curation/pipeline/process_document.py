@@ -27,7 +27,13 @@ LONGEST_DETAIL = 1_000
 
 
 def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentResult:
-    """Return what becomes of a raw document under a rule set."""
+    """Return what becomes of a raw document under a rule set.
+
+    Args:
+        raw: The document as its source holds it.
+        rules: The rule set; only its document rules are applied.
+        context: What a rule may know beside the document.
+    """
     document = read(raw, rules)
     if isinstance(document, Rejected):
         return DocumentResult(

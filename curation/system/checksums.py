@@ -69,7 +69,7 @@ def names_in(folder: Path) -> set[str]:
 
 
 def write_sums(folder: Path, sums: Mapping[str, Sum]) -> str:
-    """Write `SHA256SUMS`; returns its path in the folder.
+    """Write `SHA256SUMS`, and return its path in the folder.
 
     Raises:
         OSError: the file cannot be written.

@@ -1,0 +1,43 @@
+"""Questions and answers of `csbdata check` cross a process as types."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from curation.core.documents import ABSENT, Change, Lint, Reason, Rejected
+from curation.pipeline.check_messages import RulesAnswer, RulesQuestion, VerdictQuestion
+
+
+@pytest.mark.parametrize(
+    ("question", "task"),
+    [
+        (RulesQuestion(content="{}"), "rules"),
+        (
+            VerdictQuestion(content="{}", validator="jsonschema", dialect="draft-07"),
+            "verdict",
+        ),
+    ],
+)
+def test_a_question_says_what_is_asked(
+    question: RulesQuestion | VerdictQuestion, task: str
+) -> None:
+    """The worker tells the two apart by `task`."""
+    line = msgspec.json.encode(question)
+    assert msgspec.json.decode(line)["task"] == task
+    read = msgspec.json.decode(line, type=RulesQuestion | VerdictQuestion)
+    assert read == question
+
+
+def test_an_answer_keeps_its_reasons_and_places() -> None:
+    """A reason is a `Reason` again, with its explanation."""
+    answer = RulesAnswer(
+        dialect="draft-07",
+        rejected=(Rejected(reason=Reason.EMPTY, detail="{}", rule="empty"),),
+        changes=(Change(rule="id", pointer="/a", before="1", after=ABSENT),),
+        lints=(Lint(code="loop", pointer="/b"),),
+        summaries={"empty": "It constrains nothing."},
+    )
+    read = msgspec.json.decode(msgspec.json.encode(answer), type=RulesAnswer)
+    assert read == answer
+    assert read.rejected[0].reason.explanation == Reason.EMPTY.explanation

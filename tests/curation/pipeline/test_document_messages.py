@@ -1,0 +1,46 @@
+"""What a build sends its workers arrives as it was."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.core.documents import Origin, Provenance, RawDocument
+from curation.pipeline.document_messages import (
+    BuildSetup,
+    DocumentUnit,
+    LibraryFiles,
+    unit_of,
+)
+
+PROVENANCE = Provenance(
+    source="github", path="a.json", commit="0", licence="MIT", origin=Origin.SAMPLE
+)
+
+
+@given(st.binary(), st.none() | st.just("https://schemas.example/"))
+def test_a_document_arrives_with_every_byte(content: bytes, base: str | None) -> None:
+    """Its bytes need not be UTF-8, and its origin is an `Origin` again."""
+    raw = RawDocument(
+        config="Github",
+        unique_id="o1",
+        provenance=PROVENANCE,
+        content=content,
+        base_uri=base,
+    )
+    line = msgspec.json.encode(unit_of(raw, 3))
+    unit = msgspec.json.decode(line, type=DocumentUnit)
+    assert (unit.input, unit.raw_document()) == (3, raw)
+    assert unit.provenance.origin is Origin.SAMPLE
+
+
+def test_a_setup_arrives_as_it_was() -> None:
+    """The rule set by name, the path of modules, and a library for each input."""
+    setup = BuildSetup(
+        rules="clean",
+        sys_path=("/a", "/b"),
+        libraries=(LibraryFiles(files="/packs/x", uris={"https://a/b": "b.json"}),),
+    )
+    line = msgspec.json.encode(setup)
+    assert msgspec.json.decode(line, type=BuildSetup) == setup
