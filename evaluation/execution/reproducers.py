@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Case, Row
     from evaluation.core.run_header import RunHeader
     from evaluation.execution.plan import RunPlan
-    from evaluation.execution.run_folder import ResultsFolder
+    from evaluation.execution.results_folder import ResultsFolder
     from evaluation.setup.selected_engines import EngineUnderTest
 
 _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}

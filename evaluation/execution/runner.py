@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.cases import Case, Row, Sample
     from evaluation.core.task import Task
-    from evaluation.execution.run_folder import ResultsFolder
+    from evaluation.execution.results_folder import ResultsFolder
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 

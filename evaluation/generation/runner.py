@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evaluation.core.cases import Row, Sample
-    from evaluation.execution.run_folder import ResultsFolder
+    from evaluation.execution.results_folder import ResultsFolder
     from evaluation.generation.requests import (
         GenerationRequest,
         RequestBuilder,

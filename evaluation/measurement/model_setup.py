@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
-    from evaluation.execution.run_folder import ResultsFolder
+    from evaluation.execution.results_folder import ResultsFolder
     from evaluation.generation.model_options import ModelOptions
     from evaluation.generation.requests import TextWriter
     from evaluation.models.base import LanguageModel

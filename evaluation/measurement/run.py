@@ -10,7 +10,7 @@ from curation.system.progress import Quiet
 from evaluation.data.sampling import take_shard
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
-from evaluation.execution.run_folder import open_results_folder
+from evaluation.execution.results_folder import open_results_folder
 from evaluation.execution.runner import run as run_engines
 from evaluation.measurement.request import RUNS, RunResult
 from evaluation.measurement.samples import open_samples
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.system.progress import Progress
     from evaluation.core.cases import Sample
-    from evaluation.execution.run_folder import ResultsFolder
+    from evaluation.execution.results_folder import ResultsFolder
     from evaluation.measurement.model_setup import ModelSetup
     from evaluation.measurement.request import RunRequest
     from evaluation.servers.server_writer import ModelServer

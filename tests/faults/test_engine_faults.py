@@ -21,7 +21,7 @@ from evaluation.core.cases import Result, WalkVerdict
 from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import tokenizer_setup
 from evaluation.execution.header import header
-from evaluation.execution.run_folder import open_results_folder
+from evaluation.execution.results_folder import open_results_folder
 from evaluation.execution.runner import run
 from evaluation.generation.engine_session import EngineSession
 from evaluation.measurement.run import plan_run

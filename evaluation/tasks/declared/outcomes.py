@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from curation.dataset.features import MIN_MAX_FEATURES
 from evaluation.core.cases import Result
 from evaluation.results.labels import features_of
+from evaluation.tasks.declared import NAME
 from evaluation.tasks.declared.refusal_messages import explain
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from evaluation.core.task import RunRows
     from evaluation.tasks.declared.refusal_messages import Refusal
 
-_NAME: Final = "declared"
 UNMAPPED: Final = "unmapped"
 #: Keywords that an engine has together or not at all, by the paper's names.
 _TOGETHER: Final = {"then": "if", "else": "if", **MIN_MAX_FEATURES}
@@ -108,7 +108,7 @@ def declared(run: RunRows) -> dict[str, Declared]:
     names = run.header.names()
     found: dict[str, Declared] = {}
     for row in run.rows():
-        if row.task == _NAME:
+        if row.task == NAME:
             label = row.engine
             name = names.get(label) or label.partition("==")[0].partition(" ")[0]
             found.setdefault(label, Declared(engine=label)).add(row, name)

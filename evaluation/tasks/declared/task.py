@@ -13,6 +13,7 @@ from curation.json.text import parse
 from curation.schema.dialects import BY_NAME
 from evaluation.core.cases import Case, Result
 from evaluation.core.task import Task, TaskInput
+from evaluation.tasks.declared import NAME
 from evaluation.tasks.declared.report import report
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.cases import Sample
     from evaluation.core.task_settings import TaskSettings
-
-NAME: Final = "declared"
 
 
 def cases(samples: Iterable[Sample], _settings: TaskSettings) -> Iterator[Case]:

@@ -23,6 +23,7 @@ from evaluation.core.cases import Result
 from evaluation.reporting.statistics import PERCENTILES, index_percentile
 from evaluation.results.measurements import measure
 from evaluation.results.outcomes import Outcome, engine_is_right, is_judged_apart
+from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from evaluation.results.measurements import CaseMeasurement
     from evaluation.results.reader import RecordedRun
 
-_TASK = "masks"
 _US = 1_000
 _SECOND_US = 1_000_000
 #: What its runner logs when a process ends so.
@@ -89,7 +89,7 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
     totals: dict[str, _Totals] = {}
     cut_ns = run.header.limits.compile_ns
     for row in run.rows():
-        if row.task == _TASK:
+        if row.task == NAME:
             content = result_of(row)
             case = measure(row, cut_ns)
             _count(totals.setdefault(row.engine, _Totals()), row, case, content)
@@ -97,7 +97,7 @@ def write_maskbench(run: RecordedRun, folder: Path) -> list[Path]:
             atomic_write_bytes(path, json.dumps(content, indent=2).encode())
     if not totals:
         raise NoInput(
-            f"no unit of task {_TASK}", str(run.folder), f"csbdata eval --task {_TASK}"
+            f"no unit of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
         )
     for engine, own in totals.items():
         _write_sums(folder / _slug(engine), engine, own, run)

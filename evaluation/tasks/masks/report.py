@@ -12,6 +12,7 @@ from evaluation.reporting.tables import Rate, Table
 from evaluation.results.measurements import CaseMeasurement, measure
 from evaluation.results.outcomes import engine_is_right, is_judged_apart
 from evaluation.results.overview import plots, tables
+from evaluation.tasks.masks import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from evaluation.core.cases import InstanceResult, Row
     from evaluation.core.task import RunRows
 
-_TASK = "masks"
 _MOST_KEYWORDS = 30
 
 
@@ -59,7 +59,7 @@ def report_of(run: RunRows) -> Report:
     """Return the tables and plots of a run."""
     engines: dict[str, _Seen] = {}
     for row in run.rows():
-        if row.task == _TASK:
+        if row.task == NAME:
             seen = engines.setdefault(row.engine, _Seen())
             seen.cases.append(measure(row, run.header.limits.compile_ns))
             seen.add(row)
@@ -71,7 +71,7 @@ def report_of(run: RunRows) -> Report:
         own.append(_orders(engines))
     coverage, outcomes, *others = tables(sides)
     return Report(
-        tables=(coverage, outcomes, *own, *others), plots=tuple(plots(sides, _TASK))
+        tables=(coverage, outcomes, *own, *others), plots=tuple(plots(sides, NAME))
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import RunRows, Task, TaskInput
+from evaluation.tasks.masks import NAME
 from evaluation.tasks.masks.member_orders import permuted
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Instance, Sample
     from evaluation.core.task_settings import TaskSettings
     from evaluation.reporting.report import Report
-
-NAME: Final = "masks"
 
 
 def cases(samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:

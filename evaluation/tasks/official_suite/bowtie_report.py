@@ -16,6 +16,7 @@ from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result, WalkVerdict
+from evaluation.tasks.official_suite import NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.core.cases import Case, InstanceResult, Row
     from evaluation.results.reader import RecordedRun
-
-_TASK = "test-suite"
 
 
 def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
@@ -40,11 +39,11 @@ def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
     """
     rows: dict[str, list[Row]] = {}
     for row in run.rows():
-        if row.task == _TASK:
+        if row.task == NAME:
             rows.setdefault(row.config, []).append(row)
     if not rows:
         raise NoInput(
-            f"no unit of task {_TASK}", str(run.folder), f"csbdata eval --task {_TASK}"
+            f"no unit of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
         )
     cases = _cases(run)
     written = []
@@ -65,7 +64,7 @@ def _cases(run: RecordedRun) -> dict[tuple[str, str], Case]:
 
     settings = run.header.settings
     return {
-        (case.config, case.id): case for case in task_named(_TASK).cases((), settings)
+        (case.config, case.id): case for case in task_named(NAME).cases((), settings)
     }
 
 

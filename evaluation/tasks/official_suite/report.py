@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.reporting.report import Report
 from evaluation.reporting.share_charts import heat_map
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
+from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.outcomes import (
     LEVELS,
     SuiteFailure,
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from evaluation.reporting.tables import Cell
     from evaluation.tasks.official_suite.outcomes import CaseOutcome
 
-_NAME: Final = "test-suite"
 _FAILURES_NOTE: Final = (
     "Categories in which a failure of the kind occurs at least once; a category may "
     "have several kinds. Died: a time-out, a crash or no answer. Lied: mask and commit "
@@ -46,7 +46,7 @@ def report(run: RunRows) -> Report:
     found: dict[str, dict[str, list[CaseOutcome]]] = {}
     suites: dict[str, None] = {}
     for row in run.rows():
-        if row.task == _NAME:
+        if row.task == NAME:
             engines = found.setdefault(row.config, {})
             engines.setdefault(row.engine, []).append(outcome(row))
             suites[str(row.label.get("suite"))] = None

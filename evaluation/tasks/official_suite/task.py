@@ -16,6 +16,7 @@ from curation.system.errors import BadConfiguration
 from curation.system.terminal import say
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import Task, TaskInput
+from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.outcomes import outcome
 from evaluation.tasks.official_suite.report import report
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from evaluation.core.task_settings import TaskSettings
     from evaluation.tasks.official_suite.suite import Suite, SuiteCase
 
-NAME: Final = "test-suite"
 #: `format` asserts nothing by default, says the specification.
 _LEFT_OUT: Final = frozenset({"format"})
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.reporting.report import Report
 from evaluation.reporting.share_charts import heat_map
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
+from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.documented_support import Support, declarations, features
 from evaluation.tasks.probe.outcomes import (
     GOOD,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from evaluation.reporting.tables import Cell
     from evaluation.tasks.probe.documented_support import Declaration
 
-_NAME: Final = "probe"
 _OUTCOME_NOTE: Final = "; ".join(
     f"{outcome}: {outcome.explanation}" for outcome in ProbeOutcome
 )
@@ -46,7 +46,7 @@ def report(run: RunRows) -> Report:
     """Return outcomes, what is declared and what is proven, and every matrix."""
     found: dict[str, list[ProbeResult]] = {}
     for row in run.rows():
-        if row.task == _NAME:
+        if row.task == NAME:
             found.setdefault(row.engine, []).append(judge_probe(row))
     names = run.header.names()
     tables = [_outcomes(found), _features(found, names), _figure()]

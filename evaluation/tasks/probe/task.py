@@ -13,6 +13,7 @@ from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import Task, TaskInput
+from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.probes.base import NOTHING
 from evaluation.tasks.probe.probes.registry import all_placed
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from evaluation.core.cases import Sample
     from evaluation.core.task_settings import TaskSettings
     from evaluation.tasks.probe.probes.base import PlacedProbe
-
-NAME: Final = "probe"
 
 
 def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:

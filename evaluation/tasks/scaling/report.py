@@ -11,6 +11,7 @@ from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Duration, Table
 from evaluation.results.labels import number_in
 from evaluation.results.outcomes import Outcome, outcome_of
+from evaluation.tasks.scaling import NAME
 from evaluation.tasks.scaling.families import families
 from evaluation.tasks.scaling.power_law import TAIL, exponent
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from evaluation.reporting.report import Plot
     from evaluation.reporting.tables import Cell
 
-_TASK: Final = "scaling"
 #: Costs, by what tables call them.
 _COMPILE, _FIRST, _MASK, _WORST = "compile", "first mask", "mean mask", "longest mask"
 _WORDS: Final = {
@@ -105,7 +105,7 @@ def report_of(run: RunRows) -> Report:
     """Return tables and plots of the rows of task `scaling`."""
     engines: dict[str, dict[str, dict[int, _Size]]] = {}
     for row in run.rows():
-        if row.task != _TASK:
+        if row.task != NAME:
             continue
         sizes = engines.setdefault(row.engine, {}).setdefault(_family(row), {})
         sizes.setdefault(_size(row), _Size()).add(row)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import RunRows, Task, TaskInput
+from evaluation.tasks.scaling import NAME
 from evaluation.tasks.scaling.families import Family, SizedSchema, families
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from evaluation.core.task_settings import TaskSettings
     from evaluation.reporting.report import Report
 
-NAME: Final = "scaling"
 #: Times that every size is measured; `--set repeats=N`.
 REPEATS: Final = 3
 

@@ -11,7 +11,7 @@ from curation.system.errors import (
     CannotCreate,
     TemporarilyUnavailable,
 )
-from evaluation.execution.run_folder import open_results_folder
+from evaluation.execution.results_folder import open_results_folder
 from tests.evaluation.made_runs import row
 
 if TYPE_CHECKING:
