@@ -1,4 +1,4 @@
-"""What all tests share: the option that writes golden files anew."""
+"""What all tests share: builds of the sample, golden files and how they are renewed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
+from curation.download.acquire import FetchSettings
+from curation.pipeline.build import BuildRequest, build
+from curation.system.progress import Quiet
 from curation.workers import process
 
 if TYPE_CHECKING:
@@ -49,6 +53,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the golden files anew instead of comparing with them",
     )
+
+
+@pytest.fixture(scope="session")
+def sample_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a build of the embedded sample, to be read only."""
+    return _built_once(tmp_path_factory, "sample", instances=False)
+
+
+@pytest.fixture(scope="session")
+def sample_build_with_instances(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a build of the embedded sample with its instances, to be read only."""
+    return _built_once(tmp_path_factory, "sample-instances", instances=True)
+
+
+def _built_once(
+    tmp_path_factory: pytest.TempPathFactory, name: str, *, instances: bool
+) -> Path:
+    """Build where all workers of a test run look, once for all of them."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    out = shared / name / "built"
+    with FileLock(shared / f"{name}.lock"):
+        if not out.exists():
+            fetch = FetchSettings(
+                mirror=None, cache=shared / name / "cache", offline=True
+            )
+            request = BuildRequest(
+                out=out, sample=True, instances=instances, jobs=2, fetch=fetch
+            )
+            build(request, Quiet())
+    return out
 
 
 @pytest.fixture(scope="session")

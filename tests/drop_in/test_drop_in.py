@@ -13,8 +13,6 @@ import pytest
 
 from curation.core.benchmark import CONFIGS, DEFAULT, SPLITS, instances_config
 from curation.dataset.parquet import COLUMNS
-from curation.pipeline.build import BuildRequest, build
-from curation.system.progress import Quiet
 
 datasets = pytest.importorskip("datasets")
 _SCRIPT = Path(__file__).with_name("run_lm_eval.py")
@@ -23,13 +21,12 @@ _PYTHON, _BUILD = "CSBDATA_LM_EVAL", "CSBDATA_BUILD"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(request: pytest.FixtureRequest) -> Path:
     """Return a build with instances: the one that is named, or one of the sample."""
     if _BUILD in os.environ:
         return Path(os.environ[_BUILD]).resolve()
-    out = tmp_path_factory.mktemp("drop-in") / "built"
-    build(BuildRequest(out=out, sample=True, instances=True, jobs=2), Quiet())
-    return out
+    built: Path = request.getfixturevalue("sample_build_with_instances")
+    return built
 
 
 @pytest.fixture

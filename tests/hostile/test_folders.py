@@ -16,8 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.dataset.ledger import CHANGES
-from curation.pipeline.build import BuildRequest, build
-from curation.system.progress import Quiet
 from curation.verification import verify_folder
 from curation.verification.checks.canary import CANARY
 from curation.verification.checks.counts import COUNTS
@@ -55,11 +53,9 @@ JSON = st.recursive(
 
 
 @pytest.fixture(scope="session")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sound(sample_build: Path) -> Path:
     """Return a build of the sample, to be read only."""
-    out = tmp_path_factory.mktemp("hostile") / "built"
-    build(BuildRequest(out=out, sample=True, jobs=2), Quiet())
-    return out
+    return sample_build
 
 
 @pytest.fixture

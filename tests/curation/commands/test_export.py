@@ -11,10 +11,7 @@ from typer.testing import CliRunner
 
 from curation.commands.export import export
 from curation.commands.instances import instances
-from curation.download.acquire import FetchSettings
-from curation.pipeline.build import BuildRequest, build
 from curation.system.errors import CannotCreate, NoInput
-from curation.system.progress import Quiet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,15 +28,9 @@ def run(*arguments: object) -> tuple[int, str]:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the sample with its instances once."""
-    folder = tmp_path_factory.mktemp("export")
-    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
-    request = BuildRequest(
-        out=folder / "out", sample=True, instances=True, jobs=2, fetch=settings
-    )
-    build(request, Quiet())
-    return request.out
+def built(sample_build_with_instances: Path) -> Path:
+    """Return a build of the sample with its instances, to be read only."""
+    return sample_build_with_instances
 
 
 def test_what_is_exported_for_maskbench_is_graded_as_labelled(

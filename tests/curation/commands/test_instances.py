@@ -10,10 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from curation.commands.instances import instances
-from curation.download.acquire import FetchSettings
-from curation.pipeline.build import BuildRequest, build
 from curation.system.errors import BadData, NoInput
-from curation.system.progress import Quiet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,15 +35,9 @@ def run(*arguments: str) -> tuple[int, str]:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the sample with its instances once."""
-    folder = tmp_path_factory.mktemp("instances")
-    settings = FetchSettings(mirror=None, cache=folder / "cache", offline=True)
-    request = BuildRequest(
-        out=folder / "out", sample=True, instances=True, jobs=2, fetch=settings
-    )
-    build(request, Quiet())
-    return request.out
+def built(sample_build_with_instances: Path) -> Path:
+    """Return a build of the sample with its instances, to be read only."""
+    return sample_build_with_instances
 
 
 def lines(path: Path, *rows: UntypedJson) -> str:

@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.pipeline.build import BuildRequest, build
-from curation.system.progress import Quiet
-
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @pytest.fixture(scope="session")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample(sample_build: Path) -> Path:
     """Return a build of the sample, to be read only."""
-    out = tmp_path_factory.mktemp("sample") / "built"
-    build(BuildRequest(out=out, sample=True, jobs=1), Quiet())
-    return out
+    return sample_build
 
 
 @pytest.fixture

@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.pipeline.build import BuildRequest, build
-from curation.system.progress import Quiet
-
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 @pytest.fixture(scope="session")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sound(sample_build_with_instances: Path) -> Path:
     """Return a build of the sample, to be read only."""
-    out = tmp_path_factory.mktemp("sound") / "built"
-    build(BuildRequest(out=out, sample=True, instances=True, jobs=2), Quiet())
-    return out
+    return sample_build_with_instances
 
 
 @pytest.fixture
