@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from huggingface_hub import constants, file_download
 from huggingface_hub.utils import _http
 
-from curation.huggingface.session import Patience, patient_client
+from curation.huggingface.session import HubTimeLimits, hub_client
 from curation.packaging.manifest import read_facts
 from curation.publish.file_inventory import inventory
 from curation.publish.hub_preview import HubPushRequest, plan_hub_push
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 NAME = "tester/data"
 TOKEN = "hf_" + "Qz7" * 11 + "Q"
-#: Patience that lets a test end soon.
-HASTY = Patience(connect=2.0, silence=0.7, limited=30.0, attempts=3, pause=0.01)
+#: Limits that let a test end soon.
+HASTY = HubTimeLimits(connect=2.0, silence=0.7, limited=30.0, attempts=3, pause=0.01)
 #: huggingface_hub hands files to httpx2 in a way that httpx2 will drop one day.
 UPLOAD_WARNING = "ignore:Use 'content=:DeprecationWarning"
 _PATHS = "/{repo_id}/resolve/{revision}/{filename}"
@@ -86,7 +86,7 @@ def request(folder: Path, **options: object) -> HubPushRequest:
         files=inventory(folder),
         facts=read_facts(folder),
         name=NAME,
-        patience=HASTY,
+        time_limits=HASTY,
     )
     return replace(asked, **options)  # type: ignore[arg-type] # options vary
 
@@ -94,14 +94,14 @@ def request(folder: Path, **options: object) -> HubPushRequest:
 def looked(folder: Path, **options: object) -> HubPreview:
     """Return what a push would do."""
     asked = request(folder, **options)
-    with patient_client(asked.patience):
+    with hub_client(asked.time_limits):
         return plan_hub_push(asked)
 
 
 def pushed(folder: Path, **options: object) -> HubPushed:
     """Push a folder."""
     asked = request(folder, **options)
-    with patient_client(asked.patience):
+    with hub_client(asked.time_limits):
         return push_to_hub(plan_hub_push(asked), Quiet())
 
 

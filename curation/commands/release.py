@@ -82,9 +82,9 @@ def _next(folder: Path, against: str, *, allow_partial: bool) -> Release:
 
     if not against:
         return next_release(folder, None, allow_partial=allow_partial)
-    from curation.huggingface.session import Patience, patient_client
+    from curation.huggingface.session import HubTimeLimits, hub_client
 
-    with patient_client(Patience()), last_release(against) as last:
+    with hub_client(HubTimeLimits()), last_release(against) as last:
         return next_release(folder, last, allow_partial=allow_partial)
 
 

@@ -30,8 +30,8 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How long we wait for what; seconds."""
+class HubTimeLimits:
+    """How long requests to the Hub may take, in seconds, and how often one is tried."""
 
     connect: float = 15.0
     #: Without a byte from the other side.
@@ -44,12 +44,12 @@ class Patience:
     pause: float = 1.0
 
 
-class Waits:
-    """What is left of the patience with rate limits."""
+class RateLimitBudget:
+    """The seconds that may still be waited because of rate limits."""
 
-    def __init__(self, patience: Patience) -> None:
-        """Start with all of it."""
-        self._left = patience.limited
+    def __init__(self, time_limits: HubTimeLimits) -> None:
+        """Start with all that the limits allow."""
+        self._left = time_limits.limited
         self._lock = threading.Lock()
 
     def watch(self, response: httpx2.Response) -> None:
@@ -89,22 +89,22 @@ def _certificates() -> ssl.SSLContext:
 
 
 @contextmanager
-def patient_client(patience: Patience, *, bars: bool = False) -> Iterator[None]:
-    """Let every request of huggingface_hub wait as we want, inside the block.
+def hub_client(time_limits: HubTimeLimits, *, bars: bool = False) -> Iterator[None]:
+    """Give huggingface_hub a client with our time limits, inside the block.
 
     Its progress bars are drawn only if `bars`, and its own environment allows it.
     """
     if not bars:
         disable_progress_bars()
     own_hooks = huggingface_hub.get_session().event_hooks["request"]
-    waits = Waits(patience)
+    waits = RateLimitBudget(time_limits)
 
     def ours() -> httpx2.Client:
         return httpx2.Client(
             verify=_certificates(),
             event_hooks={"request": own_hooks, "response": [waits.watch]},
             follow_redirects=True,
-            timeout=httpx2.Timeout(patience.silence, connect=patience.connect),
+            timeout=httpx2.Timeout(time_limits.silence, connect=time_limits.connect),
         )
 
     def theirs() -> httpx2.Client:
@@ -122,13 +122,18 @@ def patient_client(patience: Patience, *, bars: bool = False) -> Iterator[None]:
         huggingface_hub.set_client_factory(theirs)
 
 
-def repeated(ask: Callable[[], _T], where: str, patience: Patience) -> _T:
+def repeated(ask: Callable[[], _T], where: str, time_limits: HubTimeLimits) -> _T:
     """Ask something that may be asked twice, until there is an answer.
+
+    Args:
+        ask: The request; a failure of the library is raised.
+        where: The repository, as messages name it.
+        time_limits: How often it is tried, and after which pause.
 
     Raises:
         CsbdataError: there is none; `fault_of` says which.
     """
-    policy = RetryPolicy(attempts=patience.attempts, first_pause=patience.pause)
+    policy = RetryPolicy(attempts=time_limits.attempts, first_pause=time_limits.pause)
     try:
         return policy.call(ask, _may_pass)
     except Exception as error:

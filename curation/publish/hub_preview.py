@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from curation.huggingface.session import Patience
+from curation.huggingface.session import HubTimeLimits
 from curation.publish.file_inventory import files_to_send
 from curation.publish.plan import PushPlan, files_listed, plan_for
 from curation.publish.record_changes import SUFFIX
@@ -39,7 +39,7 @@ class HubPushRequest:
     create_pr: bool = False
     private: bool = True
     message: str = ""
-    patience: Patience = field(default_factory=Patience)
+    time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
 
     @property
     def tag(self) -> str | None:
@@ -81,7 +81,9 @@ class HubPreview:
         """
         if self.state is not None:
             request = self.request
-            repository = HubRepository(name=request.name, patience=request.patience)
+            repository = HubRepository(
+                name=request.name, time_limits=request.time_limits
+            )
             tables = [name for name in self.state.files if name.endswith(SUFFIX)]
             repository.fetch(self.state.head, tables, folder)
 
@@ -93,7 +95,7 @@ def plan_hub_push(request: HubPushRequest) -> HubPreview:
         BadData: the version's tag stands for other content (exit 65).
         CsbdataError: no answer, or a refusal.
     """
-    repository = HubRepository(name=request.name, patience=request.patience)
+    repository = HubRepository(name=request.name, time_limits=request.time_limits)
     visibility = repository.visibility()
     if visibility is None:
         plan = plan_for(request.files, {}, ())

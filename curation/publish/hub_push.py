@@ -52,7 +52,7 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
         CsbdataError: no answer, or a refusal.
     """
     request = preview.request
-    repository = HubRepository(name=request.name, patience=request.patience)
+    repository = HubRepository(name=request.name, time_limits=request.time_limits)
     preview = _with_place(preview, repository)
     assert preview.state is not None  # noqa: S101 (made above, where it was missing)
     if preview.plan.nothing:
@@ -140,7 +140,7 @@ def _committed(
             return landed
         return done.oid, done.pr_url or _url(repository, preview.revision)
 
-    return repeated(commit_once, request.name, request.patience)
+    return repeated(commit_once, request.name, request.time_limits)
 
 
 def _landed(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from curation.huggingface.session import Patience, patient_client
+from curation.huggingface.session import HubTimeLimits, hub_client
 from curation.publish.fsspec_target import (
     copy_tables,
     open_target,
@@ -67,7 +67,7 @@ class PushRequest:
     jobs: int = 2
     #: Let `huggingface_hub` draw its progress bars on stderr.
     transfer_bars: bool = False
-    patience: Patience = field(default_factory=Patience)
+    time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
 
     def __post_init__(self) -> None:
         """Refuse options that contradict each other."""
@@ -196,7 +196,7 @@ def push(
     )
     if request.to:
         return _write_to_folder(request, verified, confirm)
-    with patient_client(request.patience, bars=request.transfer_bars):
+    with hub_client(request.time_limits, bars=request.transfer_bars):
         return _push_to_hub(request, verified, confirm, progress)
 
 
@@ -216,7 +216,7 @@ def _push_to_hub(
             create_pr=request.create_pr,
             private=request.private,
             message=request.message,
-            patience=request.patience,
+            time_limits=request.time_limits,
         )
     )
     preview = PushPreview(

@@ -12,7 +12,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import HfHubHTTPError, RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from curation.huggingface.session import Patience, repeated
+from curation.huggingface.session import HubTimeLimits, repeated
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.file_inventory import RemoteFile, describe_content
 from curation.system.errors import BadData, CsbdataError, NotPermitted
@@ -48,11 +48,11 @@ class HubRepository:
 
     #: `owner/name`.
     name: str
-    patience: Patience = field(default_factory=Patience)
+    time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
     api: HfApi = field(default_factory=lambda: HfApi(library_name="csbdata"))
 
     def _ask(self, ask: Callable[[], _T]) -> _T:
-        return repeated(ask, self.name, self.patience)
+        return repeated(ask, self.name, self.time_limits)
 
     def state(self, revision: str = MAIN) -> RepositoryState:
         """Return the files of a revision.

@@ -89,8 +89,8 @@ def _folder_of(request: VerificationRequest, progress: Progress) -> Iterator[Pat
 def _download(dataset: HubName, folder: Path, progress: Progress) -> None:
     """Download every file of a dataset, past every cache."""
     from curation.huggingface.session import (  # noqa: PLC0415 - slow, rarely asked
-        Patience,
-        patient_client,
+        HubTimeLimits,
+        hub_client,
     )
     from curation.publish.repository import (  # noqa: PLC0415 - slow, rarely asked
         MAIN,
@@ -98,7 +98,7 @@ def _download(dataset: HubName, folder: Path, progress: Progress) -> None:
     )
 
     progress.say(f"{dataset.name}: downloading ...")
-    with patient_client(Patience()):
+    with hub_client(HubTimeLimits()):
         repository = HubRepository(name=dataset.name)
         state = repository.state(dataset.revision or MAIN)
         repository.fetch(state.head, state.files, folder)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_HOPS = 20
 
 
-class Alternatives(NamedTuple):
+class BranchChoice(NamedTuple):
     """The branches of a keyword: what its schema accepts meets one of them."""
 
     location: SchemaLocation
@@ -28,9 +28,9 @@ class Alternatives(NamedTuple):
     branches: list[Goal]
 
 
-def alternatives_of(
+def branch_choices(
     location: SchemaLocation, view: SchemaView
-) -> Iterator[Alternatives]:
+) -> Iterator[BranchChoice]:
     """Yield the alternatives of one schema, those in `allOf` and `$ref` left out."""
     schema = location.schema
     for keyword in ("anyOf", "oneOf"):
@@ -39,11 +39,11 @@ def alternatives_of(
             locations = [
                 view.child(location, keyword, str(index)) for index in range(len(inner))
             ]
-            yield Alternatives(location, keyword, [(branch,) for branch in locations])
+            yield BranchChoice(location, keyword, [(branch,) for branch in locations])
     if "if" in schema and "if" in view.effective:
         conditions = list(_conditions(location, view))
         if conditions:
-            yield Alternatives(location, "if", conditions)
+            yield BranchChoice(location, "if", conditions)
 
 
 def _conditions(location: SchemaLocation, view: SchemaView) -> Iterator[Goal]:
@@ -62,13 +62,13 @@ def _conditions(location: SchemaLocation, view: SchemaView) -> Iterator[Goal]:
         yield from always
 
 
-def exclusive_branches(alternatives: Alternatives, view: SchemaView) -> list[Goal]:
+def exclusive_branches(choice: BranchChoice, view: SchemaView) -> list[Goal]:
     """Return the branches of a `oneOf` that can be the only one to hold.
 
     What accepts the same as another branch never is; beside a branch that accepts
     everything no other one is.
     """
-    locations = [goal[0] for goal in alternatives.branches]
+    locations = [goal[0] for goal in choice.branches]
     shapes = [_shape(branch, view) for branch in locations]
     often = Counter(shapes)
     forms: list[Hashable] = [

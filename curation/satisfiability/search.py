@@ -21,8 +21,8 @@ from curation.satisfiability.bounds import (
     sizes,
 )
 from curation.satisfiability.branches import (
-    Alternatives,
-    alternatives_of,
+    BranchChoice,
+    branch_choices,
     exclusive_branches,
 )
 from curation.satisfiability.state import (
@@ -179,13 +179,13 @@ class Search:
         Structures(self).apply(state)
         seen = {location.tokens for location in state.locations}
         for location in own.locations if state.left else ():
-            for alternatives in alternatives_of(location, self.view):
+            for choice in branch_choices(location, self.view):
                 given = any(
                     all(branch.tokens in seen for branch in goal)
-                    for goal in alternatives.branches
+                    for goal in choice.branches
                 )
                 if state.left and not given:
-                    self._branches(alternatives, state)
+                    self._branches(choice, state)
         return state
 
     def conjuncts(self, goal: Goal) -> Conjuncts:
@@ -336,11 +336,11 @@ class Search:
                     Proof(name="multiple-gap", pointer=where, why=why),
                 )
 
-    def _branches(self, alternatives: Alternatives, state: GoalState) -> None:
+    def _branches(self, choice: BranchChoice, state: GoalState) -> None:
         """Keep the types that one branch at least may accept."""
-        viable, why = alternatives.branches, "no branch can hold"
-        if alternatives.keyword == "oneOf":
-            viable = exclusive_branches(alternatives, self.view)
+        viable, why = choice.branches, "no branch can hold"
+        if choice.keyword == "oneOf":
+            viable = exclusive_branches(choice, self.view)
             if not viable:
                 why = "branches that accept the same are never the only one to hold"
         around = tuple(state.locations)
@@ -356,7 +356,7 @@ class Search:
         name = "every-branch-refuted" if viable else "branches-alike"
         if not accepted and proofs:
             why = f"{why}; the first: {proofs[0]}"
-        where = (*alternatives.location.tokens, alternatives.keyword)
+        where = (*choice.location.tokens, choice.keyword)
         state.keep(accepted, name, where, why)
 
 

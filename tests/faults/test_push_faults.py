@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.huggingface.session import patient_client
+from curation.huggingface.session import hub_client
 from curation.publish.hub_push import push_to_hub
 from curation.system.errors import (
     BadData,
@@ -190,7 +190,7 @@ def test_f42_a_head_that_moves_before_the_commit_is_not_planned_for(
     """The plan that was shown is the one that is done, or none is."""
     preview = looked(write_folder(tmp_path / "new"))
     there.hub.store.put(NAME, {"theirs.txt": b"1"})
-    with patient_client(HASTY), pytest.raises(TemporarilyUnavailable):
+    with hub_client(HASTY), pytest.raises(TemporarilyUnavailable):
         push_to_hub(preview, Quiet())
     assert there.seen() == {**old, "theirs.txt": b"1"}
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from curation.json.pointer import Tokens
 
 _NAME = "dead-keywords"
-#: The tool that the copies were edited for knew no more than the old words.
+#: The tool that the copies were edited for knew no more than the old keywords.
 LIVING: dict[str, str] = {
     "_format": "format",
     "_uniqueItems": "uniqueItems",
@@ -29,10 +29,10 @@ _EDITED = "expDataset/"
 
 
 def apply(document: Document, _context: Context) -> Document:
-    """Leave none of the four words in keyword position.
+    """Leave none of the four names in keyword position.
 
     In an edited copy they get their names back, in their old place, unless the
-    living name is taken. Anywhere else they are an author's own words, which no
+    living name is taken. Anywhere else they are an author's own names, which no
     draft knows: without them the schema says the same, and no one takes it for an
     edited one. The user's own schemas are left alone.
     """
@@ -48,24 +48,24 @@ def apply(document: Document, _context: Context) -> Document:
             return schema
         result: dict[str, Json] = {}
         members: dict[str, Json] = schema
-        for word, value in members.items():
-            name: str = LIVING.get(word, word) if renames else word
-            taken = word in LIVING and (not renames or name in schema)
+        for keyword, value in members.items():
+            name: str = LIVING.get(keyword, keyword) if renames else keyword
+            taken = keyword in LIVING and (not renames or name in schema)
             if not taken:
                 result[name] = value
-            if word in LIVING:
-                changes.append(_change((*tokens, word), name, value, gone=taken))
+            if keyword in LIVING:
+                changes.append(_change((*tokens, keyword), name, value, gone=taken))
         return result
 
     return document.changed(edited(document.schema, ANY_DIALECT, revive), changes)
 
 
 def _change(tokens: Tokens, name: str, value: Json, *, gone: bool) -> Change:
-    word = tokens[-1]
+    keyword = tokens[-1]
     return Change(
         rule=_NAME,
         pointer=pointer(tokens if gone else (*tokens[:-1], name)),
-        before=write(value if gone else {word: value}),
+        before=write(value if gone else {keyword: value}),
         after=ABSENT if gone else write({name: value}),
         note="does nothing in any draft" if gone else "",
     )

@@ -24,9 +24,9 @@ _NAME = "identifiers"
 def apply(document: Document, _context: Context) -> Document | Rejected:
     """Escape what a URI cannot hold in the identifiers of every place."""
     dialect = BY_NAME[document.dialect or "2020-12"]
-    word = dialect.id_keyword
+    keyword = dialect.id_keyword
     if all(
-        not isinstance(identifier := subschema.get(word), str)
+        not isinstance(identifier := subschema.get(keyword), str)
         or usable(identifier) == identifier
         for subschema in subschemas(document.schema, dialect)
     ):
@@ -35,10 +35,10 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     changes: list[Change] = []
     for location in subschema_locations(document.schema, dialect):
         schema = location.schema
-        before = schema.get(word) if isinstance(schema, dict) else None
+        before = schema.get(keyword) if isinstance(schema, dict) else None
         if not isinstance(before, str):
             continue
-        tokens = (*location.tokens, word)
+        tokens = (*location.tokens, keyword)
         after = usable(before)
         if after is None:
             detail = f"{pointer(tokens)}: {before[:120]!r} is no URI reference"

@@ -1,7 +1,7 @@
 """Templates: files in which `${` stands where its value would decide the meaning.
 
 In a text for people, a default or an example `${` is text, and so it is in the
-value of a word that no draft knows; a key with `${` is always one too many.
+value of a keyword that no draft knows; a key with `${` is always one too many.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
     """Yield the marks of one schema, those of the schemas inside it left out."""
     if not isinstance(location.schema, dict):
         return
-    for word, value in location.schema.items():
-        tokens = (*location.tokens, word)
-        if _MARK in word:
+    for keyword, value in location.schema.items():
+        tokens = (*location.tokens, keyword)
+        if _MARK in keyword:
             yield tokens
-        elif word in _TEXT:
+        elif keyword in _TEXT:
             continue
-        elif word in _DATA or word not in _KEYWORDS:
-            yield from _all(value, tokens, strings=word in _DATA)
-        elif isinstance(value, dict) and ANY_DIALECT.applicators.get(word) in _MAPS:
+        elif keyword in _DATA or keyword not in _KEYWORDS:
+            yield from _all(value, tokens, strings=keyword in _DATA)
+        elif isinstance(value, dict) and ANY_DIALECT.applicators.get(keyword) in _MAPS:
             for name, inner in value.items():
                 if _MARK in name:
                     yield (*tokens, name)

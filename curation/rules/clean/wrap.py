@@ -31,13 +31,13 @@ def _apply(document: Document, _context: Context) -> Document:
     changes = [
         Change(
             rule=NAME,
-            pointer=f"/{word}",
-            before=write(root[word]) if word in root else ABSENT,
-            after=write(wrapped[word]),
+            pointer=f"/{keyword}",
+            before=write(root[keyword]) if keyword in root else ABSENT,
+            after=write(wrapped[keyword]),
             note="the root asked nothing; its definitions became optional properties",
         )
-        for word in ("type", "properties")
-        if root.get(word) != wrapped[word]
+        for keyword in ("type", "properties")
+        if root.get(keyword) != wrapped[keyword]
     ]
     return document.changed(wrapped, changes)
 

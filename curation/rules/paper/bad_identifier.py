@@ -30,11 +30,11 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     if not any(sign in text for sign in _SIGNS):
         return document
     for trail, subschema in objects(document.schema):
-        for word in ("id", "$id"):
-            uri = subschema.get(word)
+        for keyword in ("id", "$id"):
+            uri = subschema.get(keyword)
             found = _ABSOLUTE.match(uri) if isinstance(uri, str) else None
             if found and (trail is None or "/" in found["fragment"]):
-                place = pointer((*tokens(trail), word))
+                place = pointer((*tokens(trail), keyword))
                 return Rejected(
                     reason=Reason.BAD_IDENTIFIER, detail=f"{place} is {uri}"
                 )

@@ -11,7 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.huggingface.errors import fault_of
-from curation.huggingface.session import Patience, Waits, repeated, requested_wait
+from curation.huggingface.session import (
+    HubTimeLimits,
+    RateLimitBudget,
+    repeated,
+    requested_wait,
+)
 from curation.system.errors import (
     BadData,
     CannotCreate,
@@ -109,7 +114,7 @@ def test_a_header_that_says_nothing_is_a_second(value: str) -> None:
 
 def test_waits_add_up_to_our_patience() -> None:
     """The one that would go beyond it ends the run, and shows no address's secrets."""
-    waits = Waits(Patience(limited=10.0))
+    waits = RateLimitBudget(HubTimeLimits(limited=10.0))
     limited = _answer(429, Retry_After="4")
     waits.watch(_answer(200))
     waits.watch(limited)
@@ -141,6 +146,6 @@ def test_only_what_may_pass_is_asked_for_again(
         raise error
 
     with pytest.raises(CsbdataError):
-        repeated(ask, "owner/name", Patience(attempts=3, pause=1.0))
+        repeated(ask, "owner/name", HubTimeLimits(attempts=3, pause=1.0))
     assert len(calls) == asked
     assert pauses == [1.0, 2.0][: asked - 1]

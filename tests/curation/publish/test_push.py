@@ -65,7 +65,7 @@ def test_what_is_not_agreed_to_is_not_done(there: Connection, tmp_path: Path) ->
         shown.append(preview)
         return False
 
-    request = PushRequest(folder=folder, repo=NAME, patience=HASTY)
+    request = PushRequest(folder=folder, repo=NAME, time_limits=HASTY)
     result = push(request, confirm=decline)
     assert shown == [result.preview]
     assert result.preview.plan.added == tuple(sorted(contents(folder)))
@@ -79,7 +79,7 @@ def test_without_a_callback_everything_is_done(
 ) -> None:
     """Pushed; and, asked again, only read back."""
     folder = write_folder(tmp_path / "x")
-    request = PushRequest(folder=folder, repo=NAME, patience=HASTY)
+    request = PushRequest(folder=folder, repo=NAME, time_limits=HASTY)
     first = push(request)
     assert first.outcome is PushOutcome.PUSHED
     assert first.hub is not None
