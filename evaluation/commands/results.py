@@ -50,7 +50,7 @@ _TaskOption = Annotated[
 ]
 
 
-def opened(folder: Path) -> RecordedRun:
+def open_and_report_problems(folder: Path) -> RecordedRun:
     """Open a run, and print which of its rows could not be read.
 
     Raises:
@@ -88,7 +88,7 @@ def show(
     """
     from evaluation.analysis import run_report
 
-    opened_run = opened(run)
+    opened_run = open_and_report_problems(run)
     wanted = task or []
     if failures:
         found = run_report.failures(opened_run, wanted)
@@ -179,8 +179,10 @@ def compare(
             "wants --baseline RUN", param_hint="--fail-under, --fail-slower"
         )
     request = ComparisonRequest(
-        runs=[opened(folder) for folder in runs],
-        baseline=None if gate.baseline is None else opened(gate.baseline),
+        runs=[open_and_report_problems(folder) for folder in runs],
+        baseline=None
+        if gate.baseline is None
+        else open_and_report_problems(gate.baseline),
         tasks=task or [],
         percent=gate.percent,
         slower=gate.fail_slower,
@@ -217,7 +219,7 @@ def merge(
     from evaluation.results.merging import missing_shards
 
     joined = join(runs, out)
-    left = missing_shards([opened(folder) for folder in runs])
+    left = missing_shards([open_and_report_problems(folder) for folder in runs])
     if left:
         say(f"not given: shard {', '.join(left)}", style="yellow")
     say(f"{len(joined):,} units in {out}")
@@ -245,12 +247,12 @@ def export(
 
     Example: csbdata results export runs/4f1c22a09b3e --as html --out report.html
     """
-    opened_run = opened(run)
-    for path in _exported(opened_run, form, out, task or []):
+    opened_run = open_and_report_problems(run)
+    for path in _export(opened_run, form, out, task or []):
         print_line(str(path))
 
 
-def _exported(
+def _export(
     run: RecordedRun, form: ExportFormat, out: Path, tasks: list[str]
 ) -> list[Path]:
     if form is ExportFormat.HTML:
@@ -311,7 +313,7 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from evaluation.execution.engine_worker import Bounds
     from evaluation.tokenizers import get_tokenizer
 
-    opened_run = opened(run)
+    opened_run = open_and_report_problems(run)
     fetch = FetchSettings.from_environment()
     participant = engine_of_failure(opened_run, engine, case, task, fetch.cache)
     wanted = case_of(opened_run, task, case, fetch)

@@ -227,7 +227,7 @@ def _samples(
     samples = reader.samples(places)
     if store is None:
         return samples
-    return store.completed(
+    return store.complete(
         (sample, place in lacking)
         for place, sample in zip(sorted(places), samples, strict=True)
     )

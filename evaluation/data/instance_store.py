@@ -68,7 +68,7 @@ class InstanceStore:
     Example:
         >>> store = InstanceStore(cache_folder, seed=0, jobs=2)
         >>> store.fill(samples, advance=lambda _count: None)
-        >>> [sample.instances for sample in store.completed((s, True) for s in samples)]
+        >>> [sample.instances for sample in store.complete((s, True) for s in samples)]
     """
 
     folder: Path
@@ -111,7 +111,7 @@ class InstanceStore:
             for _ in self._round(pool, lean, kept, advance):
                 pass
 
-    def completed(self, samples: Iterable[tuple[Sample, bool]]) -> Iterator[Sample]:
+    def complete(self, samples: Iterable[tuple[Sample, bool]]) -> Iterator[Sample]:
         """Yield samples, those that lack instances with what is kept for them.
 
         Args:

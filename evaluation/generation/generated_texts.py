@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ALL = "all"
 
 
-def texts(run: RunRows) -> dict[str, list[GeneratedText]]:
+def texts_by_engine(run: RunRows) -> dict[str, list[GeneratedText]]:
     """Return every engine's texts, engines in the order of the header."""
     found: dict[str, list[GeneratedText]] = {
         engine.engine: [] for engine in run.header.engines
@@ -27,7 +27,7 @@ def texts(run: RunRows) -> dict[str, list[GeneratedText]]:
     return {engine: listed for engine, listed in found.items() if listed}
 
 
-def configs_of(sides: Mapping[str, Sequence[GeneratedText]]) -> list[str]:
+def configs_of_texts(sides: Mapping[str, Sequence[GeneratedText]]) -> list[str]:
     """Return the configs of all engines, in the benchmark's order, and `all`."""
     names = {text.config for side in sides.values() for text in side}
     ordered = list(in_benchmark_order(names))

@@ -80,7 +80,7 @@ class RequestBuilder:
 
     def requests(self, sample: Sample) -> tuple[GenerationRequest, ...]:
         """Return the requests for one sample, `samples` of them."""
-        messages = self.template.filled(sample.schema, self.shots)
+        messages = self.template.fill(sample.schema, self.shots)
         budget = self.budget_for(sample)
         return tuple(
             GenerationRequest(

@@ -54,7 +54,7 @@ class Template:
 
     Example:
         >>> template = read_template("sections")
-        >>> messages = template.filled('{"type": "null"}', worked_examples(2))
+        >>> messages = template.fill('{"type": "null"}', worked_examples(2))
         >>> [message.role for message in messages]
         ['system', 'user']
     """
@@ -64,9 +64,7 @@ class Template:
     text: str
     parts: tuple[_Part, ...]
 
-    def filled(
-        self, schema: str, shots: Sequence[WorkedExample]
-    ) -> tuple[Message, ...]:
+    def fill(self, schema: str, shots: Sequence[WorkedExample]) -> tuple[Message, ...]:
         """Return the conversation that asks for an instance of the schema.
 
         Args:

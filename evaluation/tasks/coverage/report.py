@@ -6,7 +6,11 @@ from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING
 
-from evaluation.generation.generated_texts import configs_of, texts, texts_of_config
+from evaluation.generation.generated_texts import (
+    configs_of_texts,
+    texts_by_engine,
+    texts_of_config,
+)
 from evaluation.generation.judgement import TextClass, TextVerdict
 from evaluation.generation.local_writer import UNCONSTRAINED
 from evaluation.reporting.report import Report
@@ -37,7 +41,7 @@ _NOTHING = MissingFigure("no engine")
 
 def report(run: RunRows) -> Report:
     """Return the tables of task coverage; what would be empty is left out."""
-    sides = texts(run)
+    sides = texts_by_engine(run)
     tables = [coverage(sides), outcomes(sides), keywords(sides), outputs(sides)]
     tables.append(adapted(sides))
     return Report(tables=tuple(table for table in tables if table.rows))
@@ -68,7 +72,7 @@ def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return declared, empirical and compliance, by config and engine."""
     rows: list[tuple[Cell, ...]] = []
-    for config in configs_of(sides):
+    for config in configs_of_texts(sides):
         for engine, side in sides.items():
             rows.append(
                 (config, engine, *_rates(engine, list(texts_of_config(side, config))))

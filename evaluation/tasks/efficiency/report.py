@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from evaluation.generation.generated_texts import (
     ALL,
-    configs_of,
+    configs_of_texts,
     on_common_samples,
-    texts,
+    texts_by_engine,
     texts_of_config,
 )
 from evaluation.generation.local_writer import UNCONSTRAINED
@@ -44,7 +44,7 @@ def report(run: RunRows) -> Report:
     """Return the tables of task efficiency."""
     sides = {
         engine: list(found.values())
-        for engine, found in on_common_samples(texts(run)).items()
+        for engine, found in on_common_samples(texts_by_engine(run)).items()
     }
     tables = [efficiency(sides), steps(sides)]
     if any(map(_is_free, sides)) and len(sides) > 1:
@@ -59,7 +59,7 @@ def _is_free(engine: str) -> bool:
 def efficiency(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return the times of each engine, by config."""
     rows: list[tuple[Cell, ...]] = []
-    for config in configs_of(sides):
+    for config in configs_of_texts(sides):
         for engine, side in sides.items():
             found = [text.generation for text in texts_of_config(side, config)]
             compile_ = _spread(found, lambda generation: generation.compile_ns)

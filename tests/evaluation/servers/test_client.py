@@ -128,8 +128,21 @@ def test_a_stream_is_read_to_its_end(
         Response(events('{"a"', finish="", done=False)),
         Response("data: {broken\n\n"),
         Response('data: {"error": {"message": "lost"}}\n\n'),
+        Response("data: [1]\n\n"),
+        Response('data: {"choices": 5}\n\n'),
+        Response('data: {"choices": [{"delta": {"content": {}}}]}\n\n'),
     ],
-    ids=["429", "500", "503", "cut", "broken", "error"],
+    ids=[
+        "429",
+        "500",
+        "503",
+        "cut",
+        "broken",
+        "error",
+        "no object",
+        "no choices",
+        "no text",
+    ],
 )
 def test_trouble_that_may_pass_is_tried_again(
     httpserver: HTTPServer, client: ServerClient, trouble: Response

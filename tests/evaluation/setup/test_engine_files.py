@@ -135,6 +135,9 @@ def test_an_unknown_engine_is_told_what_is_near() -> None:
         ("OPTIONS = ['a']\ndef load(t, o): pass", "OPTIONS must be a plain literal"),
         ("ABOUT = {'beside': 'a.py'}\ndef load(t, o): pass", "must list files"),
         ("ABOUT = {'beside': ['a.py']}\ndef load(t, o): pass", "must list files"),
+        ("ABOUT = {'version': 1.5}\ndef load(t, o): pass", "ABOUT: Expected `str"),
+        ("OPTIONS = {'a': 1}\ndef load(t, o): pass", "OPTIONS: Expected `str"),
+        ("PRESETS = {'faithful': 1}\ndef load(t, o): pass", "faithful must be a dict"),
     ],
 )
 def test_a_file_that_is_no_engine_is_refused(
