@@ -11,11 +11,11 @@ from curation.json.values import identity, is_multiple, type_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from curation.core.json_types import Json, UntypedJson
+    from curation.core.json_types import Json
     from curation.instances.constraints.model import Conjunction
 
 
-def admits(conjunction: Conjunction, value: UntypedJson) -> bool:
+def admits(conjunction: Conjunction, value: Json) -> bool:
     """Return whether types, bounds, lengths, patterns and names allow a value."""
     kind = type_of(value)
     if kind not in conjunction.types:

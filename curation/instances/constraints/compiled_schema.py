@@ -103,7 +103,7 @@ class CompiledSchema(SchemaTree):
         except jsonschema_rs.ReferencingError as error:
             raise ValueError(str(error)) from error
 
-    def is_valid(self, value: UntypedJson) -> bool:
+    def is_valid(self, value: Json) -> bool:
         """Return whether the schema accepts a value."""
         return bool(self.validator.is_valid(value))
 
