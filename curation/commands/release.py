@@ -89,10 +89,10 @@ def _next(folder: Path, against: str, *, allow_partial: bool) -> Release:
 
 
 def _as_json(found: Release, *, written: bool) -> dict[str, Json]:
-    kinds = Counter(kind for pair in found.found.pairs for kind in pair.kinds)
+    kinds = Counter(kind for pair in found.diff.pairs for kind in pair.kinds)
     instances: dict[str, Json] = {
         changes.config: {"added": changes.added, "changed": changes.changed}
-        for changes in found.found.instances
+        for changes in found.diff.instances
     }
     return {
         "folder": str(found.folder),

@@ -79,14 +79,14 @@ def verify(
         Quiet() if format_ is Format.JSON else Shown(),
     )
     if format_ is Format.JSON:
-        print_json(as_json(where, found))
+        print_json(_as_json(where, found))
     else:
         _print(where, found, limit)
     if found.exit_code:
         raise typer.Exit(found.exit_code)
 
 
-def as_json(where: str, found: Verification) -> dict[str, Json]:
+def _as_json(where: str, found: Verification) -> dict[str, Json]:
     """Return what was found as one JSON object."""
     return {
         "verified": where,

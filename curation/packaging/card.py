@@ -81,7 +81,7 @@ class CardContents:
     summary: Summary
     counts: FolderCounts
     listed: Sequence[HubConfig]
-    #: The Hub's `dataset_info`.
+    #: The Hub's `dataset_info`, by config.
     info: Sequence[Json]
     #: The tables of `csbdata stats`; None where there is no record.
     tables: PaperTables | None
@@ -95,7 +95,7 @@ class CardContents:
 
 
 @cache
-def columns() -> tuple[CardColumn, ...]:
+def card_columns() -> tuple[CardColumn, ...]:
     """Return the columns in order; the meanings are the comments in `Record`."""
     source = inspect.getsource(Record)
     notes = {
@@ -208,8 +208,8 @@ def _subsets(summary: Summary, records: Mapping[str, int]) -> list[PublishedSubs
     ]
 
 
-def _known(contents: CardContents) -> dict[str, UntypedJson]:
-    """Return everything that the templates may speak of."""
+def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
+    """Return the values that the templates may name."""
     summary, counts = contents.summary, contents.counts
     terms = licences.terms_of(summary, counts.licences)
     names = licences.named(terms)
@@ -230,7 +230,7 @@ def _known(contents: CardContents) -> dict[str, UntypedJson]:
         "default": next((config for config in contents.listed if config.default), None),
         "example": _example(contents.listed),
         "reasons": tuple(Reason),
-        "columns": columns(),
+        "columns": card_columns(),
         "instances": {
             instances_config(config): splits
             for config, splits in summary.instances.items()
@@ -258,10 +258,12 @@ def _known(contents: CardContents) -> dict[str, UntypedJson]:
     }
 
 
-def card(contents: CardContents) -> str:
+def card_text(contents: CardContents) -> str:
     """Return the text of README.md."""
     head = hub_metadata(contents).to_yaml(line_break="\n")
-    return f"---\n{head}\n---\n\n{render_template(_TEMPLATE, _known(contents))}"
+    return (
+        f"---\n{head}\n---\n\n{render_template(_TEMPLATE, _template_values(contents))}"
+    )
 
 
 def write_card(contents: CardContents, folder: Path) -> list[str]:
@@ -270,9 +272,9 @@ def write_card(contents: CardContents, folder: Path) -> list[str]:
     Raises:
         OSError: a file cannot be written.
     """
-    known = _known(contents)
+    known = _template_values(contents)
     for name, text in (
-        (FILE, card(contents)),
+        (FILE, card_text(contents)),
         (licences.FILE, render_template(_LICENCE_TEMPLATE, known)),
     ):
         (folder / name).write_text(text, encoding="utf-8", newline="\n")

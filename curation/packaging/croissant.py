@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from curation.core.benchmark import holds_instances
 from curation.packaging import licences
-from curation.packaging.card import columns, published, responsible
+from curation.packaging.card import card_columns, published, responsible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -187,7 +187,7 @@ def _split(config: HubConfig) -> dict[str, Json]:
 def _field(config: HubConfig, column: pa.Field) -> dict[str, Json]:
     is_list = pa.types.is_list(column.type)
     dtype = column.type.value_type if is_list else column.type
-    meanings = {column.name: column.meaning for column in columns()}
+    meanings = {column.name: column.meaning for column in card_columns()}
     return {
         "@type": "cr:Field",
         # A column may be called as the field of splits is.

@@ -111,7 +111,7 @@ def _info(
     ]
     return {
         "config_name": config.name,
-        "features": list(features_of(pq.read_schema(first))),
+        "features": list(hub_features(pq.read_schema(first))),
         "splits": splits,
         "download_size": sum((folder / path).stat().st_size for path in config.paths),
         "dataset_size": sum(sizes.values()),
@@ -139,7 +139,7 @@ def arrow_bytes(path: Path) -> int:
         return sum(pa.Table.from_batches([batch]).nbytes for batch in batches)
 
 
-def features_of(columns: pa.Schema) -> Iterator[Json]:
+def hub_features(columns: pa.Schema) -> Iterator[Json]:
     """Yield each column as the metadata's `features` name it.
 
     Raises:

@@ -20,7 +20,7 @@ from curation.core.canary import canary
 from curation.core.documents import Origin
 from curation.dataset.ledger_reader import open_ledger
 from curation.dataset.summary import ConfigSummary, Pin, RuleNote, Summary
-from curation.packaging.recount import configs_of, instances_of
+from curation.packaging.recount import recount_configs, recount_instances
 from curation.system.checksums import FILE as SUMS
 from curation.system.checksums import Sum
 from curation.system.errors import BadData, NoInput
@@ -193,7 +193,7 @@ def summary_of(facts: BuildFacts, folder: Path) -> Summary:
         NoInput: the folder holds no ledger.
         OSError: a file cannot be read.
     """
-    configs = configs_of(open_ledger(folder))
+    configs = recount_configs(open_ledger(folder))
     return Summary(
         rules=facts.rules,
         version=facts.data_version,
@@ -202,7 +202,7 @@ def summary_of(facts: BuildFacts, folder: Path) -> Summary:
         configs=configs,
         extras=frozenset(facts.extras),
         pins=tuple(Pin(**msgspec.structs.asdict(pin)) for pin in facts.pins),
-        instances=instances_of(folder, (config.config for config in configs)),
+        instances=recount_instances(folder, (config.config for config in configs)),
         partial=tuple(facts.partial),
     )
 

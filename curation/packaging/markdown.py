@@ -27,7 +27,7 @@ _ADDRESS = re.compile(r"(?i)(https?|ftp|www)([:.])")
 _SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 
 
-def text(value: object) -> str:
+def escape_markdown(value: object) -> str:
     """Escape foreign text: no Markdown, no HTML, no address, one line."""
     escaped = _html(_PUNCTUATION.sub(r"\\\1", safe(str(value))))
     return _ADDRESS.sub(lambda found: f"{found[1]}&#{ord(found[2])};", escaped)
@@ -37,7 +37,8 @@ def sentence(value: object) -> str:
     """Escape a sentence of ours that may quote foreign text: its code spans stay."""
     parts = _SPAN.split(str(value))
     return "".join(
-        code(part) if number % 2 else text(part) for number, part in enumerate(parts)
+        code(part) if number % 2 else escape_markdown(part)
+        for number, part in enumerate(parts)
     )
 
 
@@ -96,7 +97,7 @@ def render_template(template: str, known: Mapping[str, UntypedJson]) -> str:
         autoescape=False,
     )
     environment.filters |= {
-        "text": text,
+        "text": escape_markdown,
         "sentence": sentence,
         "line": line,
         "prose": prose,

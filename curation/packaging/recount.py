@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from curation.dataset.ledger_reader import Ledger
 
 
-def configs_of(ledger: Ledger) -> tuple[ConfigSummary, ...]:
+def recount_configs(ledger: Ledger) -> tuple[ConfigSummary, ...]:
     """Return the figures of each config, in benchmark order, from the ledger."""
     documents = ledger.documents()
     kept = documents.filter(pl.col("outcome") == KEPT)
@@ -79,7 +79,9 @@ def _summary(
     )
 
 
-def instances_of(folder: Path, configs: Iterable[str]) -> dict[str, dict[str, int]]:
+def recount_instances(
+    folder: Path, configs: Iterable[str]
+) -> dict[str, dict[str, int]]:
     """Return how many instances each config has in each split, where any were made.
 
     Raises:

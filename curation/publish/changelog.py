@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from curation.dataset.difference import KINDS, config_counts
-from curation.packaging.markdown import code, prose, render_template, text
+from curation.packaging.markdown import code, escape_markdown, prose, render_template
 from curation.publish.versions import PUBLISHED, Level
 from curation.system.errors import BadData
 
@@ -45,43 +45,44 @@ def changelog(  # noqa: PLR0913 (what a section says)
     previous: Version | None,
     before: DatasetFolder | None,
     after: DatasetFolder,
-    found: DatasetDiff,
+    diff: DatasetDiff,
     earlier: str,
 ) -> str:
     """Return the whole file: the new section, then those of an earlier file."""
+    name = after.manifest.get("name", "the data")
     made = render_template(
         _TEMPLATE,
         {
-            "heading": f"# Changelog of {text(after.manifest.get('name', 'the data'))}",
+            "heading": f"# Changelog of {escape_markdown(name)}",
             "version": str(version),
-            "sentence": _sentence(previous, found),
+            "sentence": _sentence(previous, diff),
             "kinds": [kind.replace("_", " ") for kind in KINDS],
-            "configs": _configs(found),
-            "instances": found.instances,
+            "configs": _configs(diff),
+            "instances": diff.instances,
             "rules": list(_rules(before, after)),
             "sources": list(_sources(before, after)),
             "versions": list(_versions(before, after)),
-            "records": list(_records(found)),
+            "records": list(_records(diff)),
         },
     )
     older = _SECTION.search(earlier)
     return made + ("\n" + earlier[older.start() :] if older else "")
 
 
-def _sentence(previous: Version | None, found: DatasetDiff) -> str:
+def _sentence(previous: Version | None, diff: DatasetDiff) -> str:
     if previous is None:
-        count = found.after.rows.height
+        count = diff.after.rows.height
         return f"The first release: {count:,} records."
     name = "the edition published with the paper" if previous == PUBLISHED else previous
     return (
-        f"Compared with {name}: {_WHAT[found.level][0].lower()}{_WHAT[found.level][1:]}"
+        f"Compared with {name}: {_WHAT[diff.level][0].lower()}{_WHAT[diff.level][1:]}"
     )
 
 
-def _configs(found: DatasetDiff) -> list[dict[str, Json]]:
-    if found.before is None:
+def _configs(diff: DatasetDiff) -> list[dict[str, Json]]:
+    if diff.before is None:
         return []
-    counts = config_counts(found.before, found.after, found.pairs)
+    counts = config_counts(diff.before, diff.after, diff.pairs)
     return [
         {
             "config": config,
@@ -154,14 +155,14 @@ def _versions(before: DatasetFolder | None, after: DatasetFolder) -> Iterator[st
     old = _member(before, "versions", dict[str, str]) or {}
     for name, version in (_member(after, "versions", dict[str, str]) or {}).items():
         if old.get(name) != version:
-            was = f" (was {text(old[name])})" if name in old else ""
-            yield f"{text(name)} {text(version)}{was}"
+            was = f" (was {escape_markdown(old[name])})" if name in old else ""
+            yield f"{escape_markdown(name)} {escape_markdown(version)}{was}"
 
 
-def _records(found: DatasetDiff) -> Iterator[dict[str, Json]]:
+def _records(diff: DatasetDiff) -> Iterator[dict[str, Json]]:
     """Yield the records of each kind, the first of them by name."""
     for kind in KINDS:
-        pairs = [pair for pair in found.pairs if kind in pair.kinds]
+        pairs = [pair for pair in diff.pairs if kind in pair.kinds]
         if pairs:
             yield {
                 "kind": kind.replace("_", " ").capitalize(),

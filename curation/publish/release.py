@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class LastRelease:
     """What was released last."""
 
-    side: DatasetFolder
+    dataset: DatasetFolder
     version: Version
     #: Its changelog; empty where it has none.
     changelog: str
@@ -42,13 +42,14 @@ class Release:
     #: None: nothing was released before.
     previous: Version | None
     version: Version
-    found: DatasetDiff
+    #: How it differs from what was released last.
+    diff: DatasetDiff
     changelog: str
 
     @property
     def level(self) -> Level:
         """How much changed."""
-        return self.found.level
+        return self.diff.level
 
 
 def next_release(
@@ -71,8 +72,9 @@ def next_release(
             "build all of it, or say --allow-partial",
         )
     after = DatasetFolder(folder=folder, manifest=manifest_of(folder))
-    found = compare_folders(last.side if last else None, after)
-    version = _version(last.version if last else None, found.level)
+    before = last.dataset if last else None
+    diff = compare_folders(before, after)
+    version = _version(last.version if last else None, diff.level)
     if version.major != MAJOR or facts.canary != canary(version.major):
         raise BadConfiguration(
             f"this is version {version}, but the folder was built for another major "
@@ -83,9 +85,9 @@ def next_release(
     text = changelog(
         version=version,
         previous=last.version if last else None,
-        before=last.side if last else None,
+        before=before,
         after=after,
-        found=found,
+        diff=diff,
         earlier=last.changelog if last else "",
     )
     if last is None:
@@ -94,7 +96,7 @@ def next_release(
         folder=folder,
         previous=last.version if last else None,
         version=version,
-        found=found,
+        diff=diff,
         changelog=text,
     )
 
@@ -172,8 +174,8 @@ def _last(folder: Path, where: str, tagged: Version | None = None) -> LastReleas
         )
     log = folder / FILE
     earlier = log.read_text(encoding="utf-8") if log.is_file() else ""
-    side = DatasetFolder(folder=folder, manifest=manifest)
-    return LastRelease(side=side, version=version, changelog=earlier)
+    dataset = DatasetFolder(folder=folder, manifest=manifest)
+    return LastRelease(dataset=dataset, version=version, changelog=earlier)
 
 
 def _fetched(where: str, folder: Path) -> Version | None:

@@ -17,8 +17,8 @@ from curation.dataset.parquet import COLUMNS, write_config
 from curation.dataset.summary import NAME, PARTIAL_NAME, Pin
 from curation.packaging.card import (
     CardContents,
-    card,
-    columns,
+    card_columns,
+    card_text,
     hub_metadata,
     write_card,
 )
@@ -91,7 +91,7 @@ def body(text: str) -> str:
 def test_the_hub_reads_the_metadata_as_meant(tmp_path: Path) -> None:
     """huggingface_hub's own model of a card takes the metadata and gives it back."""
     made = contents(tmp_path)
-    read = DatasetCard(card(made)).data
+    read = DatasetCard(card_text(made)).data
     assert isinstance(read, DatasetCardData)
     assert read.to_yaml() == hub_metadata(made).to_yaml()
     assert read.get("license_link") == "LICENSE"
@@ -117,49 +117,51 @@ def test_a_config_without_records_is_not_announced(tmp_path: Path) -> None:
     """A config all of whose documents were rejected is in the table only."""
     made = contents(tmp_path, [rejected("o1", "Snowplow", Reason.EMPTY)])
     assert hub_metadata(made)["configs"] == []
-    assert "| `Snowplow` | upstream | 1 | 0 |" in card(made)
+    assert "| `Snowplow` | upstream | 1 | 0 |" in card_text(made)
 
 
 def test_a_partial_build_says_so(tmp_path: Path) -> None:
     """The name and one plain sentence say that a part is missing."""
     made = contents(tmp_path / "part", partial=("Kubernetes is not complete.",))
-    assert f"# {PARTIAL_NAME}\n\nThis build is partial: Kubernetes is" in card(made)
+    assert f"# {PARTIAL_NAME}\n\nThis build is partial: Kubernetes is" in card_text(
+        made
+    )
     assert hub_metadata(made)["pretty_name"] == PARTIAL_NAME
     whole = contents(tmp_path / "whole")
-    assert "partial" not in card(whole)
+    assert "partial" not in card_text(whole)
     assert hub_metadata(whole)["pretty_name"] == NAME
 
 
 def test_totals_leave_sample_rows_out(tmp_path: Path) -> None:
     """The last row of the table counts no row of the embedded sample."""
     sample = entry(record("kb_7"), "Kubernetes", origin=Origin.SAMPLE)
-    text = card(contents(tmp_path, [*_entries()[:3], sample]))
+    text = card_text(contents(tmp_path, [*_entries()[:3], sample]))
     assert "| all but the sample's | | 3 | 3 | 1 | 1 | 1 |" in text
 
 
 def test_every_reason_is_explained(tmp_path: Path) -> None:
     """The glossary is that of the enum."""
-    text = card(contents(tmp_path))
+    text = card_text(contents(tmp_path))
     assert all(f"| `{reason.value}` |" in text for reason in Reason)
     assert "| `template` | a template" in text
 
 
 def test_every_column_has_a_meaning() -> None:
     """The table of columns is `Record` with its comments."""
-    assert [each.name for each in columns()] == COLUMNS.names
-    assert all(each.meaning for each in columns())
+    assert [each.name for each in card_columns()] == COLUMNS.names
+    assert all(each.meaning for each in card_columns())
 
 
 def test_each_subset_tells_how_it_was_made(tmp_path: Path) -> None:
     """A subset's rules stand with what they changed and rejected in it."""
-    text = card(contents(tmp_path))
+    text = card_text(contents(tmp_path))
     part = text.split("### `Kubernetes`")[1].split("###")[0]
     assert "| `pattern` | 1 | `template` 1 |" in part
 
 
 def test_the_canary_is_in_the_card_and_not_in_a_schema(tmp_path: Path) -> None:
     """The card has the GUID once; the prompt gives a part of it only."""
-    text = card(contents(tmp_path))
+    text = card_text(contents(tmp_path))
     assert text.count(canary()) == 1
     assert canary()[:9] in text.replace(canary(), "")
 
@@ -167,14 +169,14 @@ def test_the_canary_is_in_the_card_and_not_in_a_schema(tmp_path: Path) -> None:
 def test_a_card_without_records_and_sources_can_be_written(tmp_path: Path) -> None:
     """Nothing kept, nothing pinned: the card still says what became of what."""
     gone = [rejected("o1", "Snowplow", Reason.EMPTY)]
-    text = card(contents(tmp_path, gone, pins=()))
+    text = card_text(contents(tmp_path, gone, pins=()))
     assert "There is no record to count." in text
 
 
 @pytest.mark.parametrize("rules", ["clean", "paper"])
 def test_each_rule_set_tells_how_it_differs(tmp_path: Path, rules: str) -> None:
     """Both compare with the published sizes; only `clean` departs from its rules."""
-    text = card(contents(tmp_path, rules=rules))
+    text = card_text(contents(tmp_path, rules=rules))
     assert "| `Github_easy` | 1,943 | 3 | 3 |" in text
     assert ("The rule set `paper` of csbdata follows" in text) == (rules == "clean")
 
@@ -233,7 +235,7 @@ def test_hostile_formats_stay_in_their_cell(tmp_path: Path, name: str) -> None:
         figure_2=PaperFigure2(features={"type": 3}, formats={name: 2}),
         left_out={},
     )
-    text = card(replace(contents(tmp_path), tables=tables))
+    text = card_text(replace(contents(tmp_path), tables=tables))
     (row,) = [each for each in text.splitlines() if each.startswith("| `type` | 3 |")]
     assert row.replace("\\|", "").count("|") == 6
     assert not any(character in text for character in "\x1b\u202e")
@@ -253,7 +255,7 @@ def test_hostile_names_stay_in_their_cell(tmp_path: Path, name: str) -> None:
         url=name,
     )
     entries = [entry(record("o1"), "Snowplow", commit=name, licence=name)]
-    text = card(contents(tmp_path, entries, partial=(name,), pins=(pin,)))
+    text = card_text(contents(tmp_path, entries, partial=(name,), pins=(pin,)))
     (row,) = [line for line in body(text).splitlines() if line.startswith("| github")]
     assert row.replace("\\|", "").count("|") == 9
     code = "`<script>alert(1)</script>`"

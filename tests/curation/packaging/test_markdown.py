@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.packaging.markdown import code, link, sentence, text
+from curation.packaging.markdown import code, escape_markdown, link, sentence
 
 
 @given(st.text())
 def test_text_holds_no_markup(value: str) -> None:
     """No bare bracket, backtick, pipe, angle, line end or control character is left."""
-    escaped = text(value)
+    escaped = escape_markdown(value)
     bare = re.sub(r"\\[\\`*_{}\[\]()#+!|~$]", "", escaped)
     assert not set(bare) & set("`*_[]()|<>\n\r\x1b")
 
