@@ -7,14 +7,13 @@ not a credential.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import orjson
 import re2
 
+from curation.json.objects import searchable
 from curation.json.pointer import Tokens, pointer
 from curation.system.credential_formats import FORMATS
 
@@ -51,7 +50,7 @@ class FoundCredential:
 
 def find_credential(value: Json) -> FoundCredential | None:
     """Return the first credential in a JSON value's texts and names, or None."""
-    if _MARKS.search(_text(value)) is None:
+    if _MARKS.search(searchable(value)) is None:
         return None
     for tokens, string in _strings(value):
         for known, pattern in _COMPILED:
@@ -66,14 +65,6 @@ def cover_credentials(text: str) -> str:
         if any(mark in text for mark in known.marks):
             text = pattern.sub(f"<{known.name}>", text)
     return text
-
-
-def _text(value: Json) -> bytes:
-    try:
-        return orjson.dumps(value, default=float)
-    except TypeError:
-        # An integer of more than 64 bits.
-        return json.dumps(value, ensure_ascii=False).encode()
 
 
 def _is_real(credential: str) -> bool:

@@ -63,14 +63,24 @@ class NotResolvedError(Exception):
 class Closure:
     """The schemas that a record's references reach, gathered on creation.
 
-    Raises:
-        NotResolvedError: one of the references cannot be resolved.
+    Attributes:
+        record: The schema itself, as a document.
     """
 
     def __init__(
         self, schema: Json, dialect: Dialect, uri: str, library: Library
     ) -> None:
-        """Follow every reference of a schema that was found under a URI."""
+        """Follow every reference of a schema.
+
+        Args:
+            schema: The record.
+            dialect: Its dialect. What it refers to is brought to that one.
+            uri: The URI under which it was found; empty if that is unknown.
+            library: The other documents of its source. Metaschemas need not be there.
+
+        Raises:
+            NotResolvedError: one of the references cannot be resolved.
+        """
         self.record = SchemaDocument(schema=schema, dialect=dialect, uri=uri)
         self._library = library
         self._documents: dict[int, SchemaDocument] = {}

@@ -7,7 +7,7 @@ references are looked up the way it looks them up, and must lead to the same pla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from referencing import Registry
 from referencing.exceptions import Unresolvable
@@ -16,6 +16,8 @@ from referencing.jsonschema import specification_with
 from curation.json.pointer import at
 
 if TYPE_CHECKING:
+    from referencing import Specification
+
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
     from curation.references.closure import Closure
@@ -24,19 +26,19 @@ if TYPE_CHECKING:
 
 def disputed(closure: Closure) -> Tokens | None:
     """Return a schema of the record whose reference jsonschema resolves otherwise."""
-    doubtful = [
+    in_doubt = [
         resolved
         for resolved in closure.own_schemas()[0].references
         if resolved.reference.base != closure.record.base or not _is_plain(resolved)
     ]
-    if not doubtful:
+    if not in_doubt:
         return None
-    specification: Any = specification_with(closure.record.dialect.uri)
+    specification: Specification[Json] = specification_with(closure.record.dialect.uri)
     root = specification.create_resource(closure.record.schema)
     uri = root.id() or ""
     # Crawled once: a registry that is not looks for anchors anew at every lookup.
     start = Registry().with_resource(uri, root).crawl().resolver(uri)
-    for resolved in doubtful:
+    for resolved in in_doubt:
         resolver = start
         for resource in _resources_around(resolved.reference.tokens, closure):
             resolver = resolver.in_subresource(specification.create_resource(resource))

@@ -6,13 +6,11 @@ value of a keyword that no draft knows; a key with `${` is always one too many.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
-
-import orjson
 
 from curation.core.documents import Document, Reason, Rejected
 from curation.core.rule import Rule
+from curation.json.objects import searchable
 from curation.json.pointer import Tokens, pointer
 from curation.schema.dialects import ANY_DIALECT
 from curation.schema.keywords import ANNOTATIONS, Shape
@@ -78,17 +76,9 @@ def _in_place(location: SchemaLocation) -> Iterator[Tokens]:
             yield from _own(value, tokens)
 
 
-def _marked(schema: Json) -> bool:
-    """Return whether a mark stands anywhere at all."""
-    try:
-        return _MARK.encode() in orjson.dumps(schema)
-    except orjson.JSONEncodeError:
-        return _MARK in json.dumps(schema, ensure_ascii=False)
-
-
 def apply(document: Document, _context: Context) -> Document | Rejected:
     """Reject a document with a mark that decides the meaning, naming the first."""
-    if not _marked(document.schema):
+    if _MARK.encode() not in searchable(document.schema):
         return document
     for location in subschema_locations(document.schema, ANY_DIALECT):
         for tokens in _in_place(location):
