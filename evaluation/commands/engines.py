@@ -108,7 +108,7 @@ def engines(context: typer.Context, format_: FormatOption = Format.AUTO) -> None
     headers = ("engine", "usable versions", "licence", "what it is", "to install it")
     stdout().print(table(headers, rows))
     say("Another version, beside what is here: csbdata engines add NAME==VERSION")
-    tried = [f"{name}=={version}" for name, version in _tried()]
+    tried = [f"{name}=={version}" for name, version in _known_versions()]
     say(f"Versions that were tried: {', '.join(tried)}")
 
 
@@ -141,7 +141,9 @@ def add(
     ready = ready_environment(cache, file)
     if ready is None:
         say(f"{file.name}: asking pip what there is to download")
-        ready = make_environment(cache, file, lambda plan: _agreed(plan, yes=yes), say)
+        ready = make_environment(
+            cache, file, lambda plan: _ask_for_leave(plan, yes=yes), say
+        )
         if ready is None:
             say("nothing was installed")
             raise typer.Exit(1)
@@ -169,7 +171,7 @@ def remove(spec: _SpecArgument, format_: FormatOption = Format.AUTO) -> None:
         show(f"removed {environment.engine}=={environment.version}")
 
 
-def _agreed(plan: InstallPlan, *, yes: bool) -> bool:
+def _ask_for_leave(plan: InstallPlan, *, yes: bool) -> bool:
     """Print what would be done, and return whether the user agrees.
 
     Raises:
@@ -239,7 +241,7 @@ def _environment(environment: Environment) -> dict[str, Json]:
     }
 
 
-def _tried() -> list[tuple[str, str]]:
+def _known_versions() -> list[tuple[str, str]]:
     from evaluation.setup.environments import known_versions as rows
 
     return [(known.engine, known.version) for known in rows()]

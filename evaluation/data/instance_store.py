@@ -126,7 +126,7 @@ class InstanceStore:
                 if not lacks:
                     yield sample
                     continue
-                content = _found(kept, self._key(_unit(sample)))
+                content = _stored_content(kept, self._key(_unit(sample)))
                 if content is None:
                     name = f"{sample.config}/{sample.id}"
                     raise BadData("changed while it was measured", name)
@@ -145,7 +145,7 @@ class InstanceStore:
     ) -> Iterator[tuple[InstanceUnit, None]]:
         for sample in samples:
             unit = _unit(sample)
-            if _found(kept, self._key(unit)) is None:
+            if _stored_content(kept, self._key(unit)) is None:
                 yield unit, None
             else:
                 advance(1)
@@ -223,10 +223,10 @@ class InstanceStore:
         """Open the file of the store; a damaged one is deleted first."""
         path = self.folder / _FILE
         with suppress(sqlite3.DatabaseError, OSError):
-            return _connected(path)
+            return _connect(path)
         try:
             path.unlink(missing_ok=True)
-            return _connected(path)
+            return _connect(path)
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -238,7 +238,7 @@ class InstanceStore:
         )
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     kept = sqlite3.connect(path, timeout=_BUSY_SECONDS)
     try:
@@ -253,7 +253,7 @@ def _connected(path: Path) -> sqlite3.Connection:
     return kept
 
 
-def _found(kept: sqlite3.Connection, key: bytes) -> bytes | None:
+def _stored_content(kept: sqlite3.Connection, key: bytes) -> bytes | None:
     row = kept.execute("select content from made where key = ?", (key,)).fetchone()
     return None if row is None else row[0]
 

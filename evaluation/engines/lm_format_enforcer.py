@@ -71,18 +71,18 @@ class Engine:
         parsed = json.loads(schema)
         if not isinstance(parsed, dict):
             raise TypeError("only a schema that is an object is understood")
-        self._made(parsed)
+        self._new_enforcer(parsed)
         return parsed
 
     def start(self, grammar: object) -> Matcher:
         """Return a matcher at the beginning."""
-        return Matcher(self, self._made(grammar))
+        return Matcher(self, self._new_enforcer(grammar))
 
     def warnings(self, _: object) -> Sequence[str]:
         """Return nothing: it logs its warnings."""
         return ()
 
-    def _made(self, schema: Any) -> Any:  # noqa: ANN401 - types of the engine
+    def _new_enforcer(self, schema: Any) -> Any:  # noqa: ANN401 - types of the engine
         parser = self._parser(schema)
         enforcer = self._enforcer(self._data, parser)
         # The enforcer sets a configuration of its own, whose alphabet is the tree's.

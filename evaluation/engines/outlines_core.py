@@ -48,7 +48,7 @@ class Engine:
         self.eos_id = tokenizer.eos_id
         self._core = outlines_core
         self._to_regex = json_schema.build_regex_from_schema
-        self._arguments = _given(options)
+        self._arguments = _arguments_of(options)
         self._vocabulary = outlines_core.Vocabulary(
             tokenizer.eos_id,
             ids_by(dict(enumerate(tokenizer.token_bytes)), self.eos_id),
@@ -120,9 +120,9 @@ class OldEngine:
         self._parse = interegular.parse_pattern
         self._regex = regex
         self._to_regex = json_schema.build_regex_from_schema
-        self._arguments = _given(options)
+        self._arguments = _arguments_of(options)
         texts = {
-            index: _spelled(content, regex.byte_symbol)
+            index: _spell(content, regex.byte_symbol)
             for index, content in enumerate(tokenizer.token_bytes)
             if content
         }
@@ -194,7 +194,7 @@ def ids_by(texts: Mapping[int, Any], eos_id: int) -> dict[Any, list[int]]:
     return found
 
 
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments_of(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that are not left to the engine."""
     wanted = {
         "whitespace_pattern": options["whitespace"],
@@ -203,7 +203,7 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def _spelled(content: bytes, symbol: Any) -> str:  # noqa: ANN401 - a function of the engine
+def _spell(content: bytes, symbol: Any) -> str:  # noqa: ANN401 - a function of the engine
     """Return a token as 0.1 spells it: text, or one symbol a byte."""
     try:
         return content.decode()

@@ -102,7 +102,7 @@ class Engine:
 
     def __init__(self, tokenizer: Tokenizer, options: Mapping[str, Any]) -> None:
         """Build the vocabulary's tables; raises what xgrammar raises."""
-        xgrammar = imported()
+        xgrammar = import_xgrammar()
         self.version = version("xgrammar")
         self._vocabulary = tokenizer.token_bytes
         self.vocab_size = tokenizer.vocab_size
@@ -227,7 +227,7 @@ def tokens_of(text: str, engine: Engine) -> list[int]:
     return tokens
 
 
-def imported() -> Any:  # noqa: ANN401 - a module
+def import_xgrammar() -> Any:  # noqa: ANN401 - a module
     """Import xgrammar, with stand-ins for what raw constructors never touch."""
     # Torch looks for triton itself, and has to see that there is none.
     import torch  # noqa: F401 (it must be loaded first)

@@ -105,7 +105,7 @@ class EngineSession:
         folder = self._open.enter_context(
             tempfile.TemporaryDirectory(prefix="csbdata-", dir=_memory_folder())
         )
-        self._map = self._mapped(Path(folder) / "mask")
+        self._map = self._map_file(Path(folder) / "mask")
         self._worker = self._open.enter_context(
             Worker(_session_program(program, Path(folder)), limits)
         )
@@ -124,7 +124,7 @@ class EngineSession:
         """End the process and remove its files."""
         self._open.close()
 
-    def _mapped(self, path: Path) -> mmap.mmap:
+    def _map_file(self, path: Path) -> mmap.mmap:
         size = (self._size + 7) // 8
         path.write_bytes(bytes(size))
         with path.open("rb") as file:
@@ -226,7 +226,7 @@ class EngineSession:
             if outcome.ending is Ending.OK:
                 self._answers.append(_read_answer(outcome.answer))
             else:
-                self._answers.append(_ended(outcome))
+                self._answers.append(_engine_ended(outcome))
                 # Of a dead process nothing more comes; one that only raised goes on.
                 if outcome.ending is not Ending.ERROR:
                     self._asked = len(self._answers)
@@ -239,7 +239,7 @@ def _read_answer(answer: Json) -> _EngineAnswer | EngineEnded:
         return EngineEnded(Result.PROTOCOL_ERROR, str(error))
 
 
-def _ended(outcome: ProcessResult) -> EngineEnded:
+def _engine_ended(outcome: ProcessResult) -> EngineEnded:
     detail = outcome.detail
     if outcome.stderr:
         detail = f"{detail}: {outcome.stderr.strip()[-500:]}"

@@ -82,7 +82,7 @@ class LocalWriter:
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
         """
-        tokenized = [self._tokenized(request) for request in requests]
+        tokenized = [self._tokenize(request) for request in requests]
         fitting = [request for request in tokenized if request.budget >= 1]
         written = iter(
             generate(
@@ -100,7 +100,7 @@ class LocalWriter:
             for request in tokenized
         ]
 
-    def _tokenized(self, request: GenerationRequest) -> TokenizedRequest:
+    def _tokenize(self, request: GenerationRequest) -> TokenizedRequest:
         prompt = self._model.prompt(request.messages)
         room = self._model.context_length - len(prompt)
         return TokenizedRequest(

@@ -60,11 +60,11 @@ class PrefixCache:
             prompts: The tokens of each prompt.
             fill: Runs the model over tokens, so that a cache holds them too.
         """
-        wanted = self._wanted(prompts)
+        wanted = self._shared_prefix(prompts)
         self._last = tuple(prompts[0])
         if not wanted:
             return self._new(), 0
-        kept = self._kept(wanted)
+        kept = self._take_kept(wanted)
         held = kept.get_seq_length()
         if held < len(wanted):
             fill(kept, wanted[held:])
@@ -74,7 +74,7 @@ class PrefixCache:
             ours.batch_repeat_interleave(len(prompts))
         return ours, len(wanted)
 
-    def _wanted(self, prompts: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    def _shared_prefix(self, prompts: Sequence[Sequence[int]]) -> tuple[int, ...]:
         rows = [*prompts, self._last] if self._last else list(prompts)
         alone = len(rows) == 1
         length = 0 if alone else shared_length(rows)
@@ -82,7 +82,7 @@ class PrefixCache:
             prompts[0][: min(length, *(len(prompt) - 1 for prompt in prompts))]
         )
 
-    def _kept(self, wanted: Sequence[int]) -> DynamicCache:
+    def _take_kept(self, wanted: Sequence[int]) -> DynamicCache:
         """Return the cache kept, cropped to what it has in common with the wanted.
 
         It is given away: the caller puts it back when it is filled.

@@ -48,7 +48,7 @@ def get_model(
     from evaluation.models.transformers import load_model  # noqa: PLC0415 - heavy
 
     if name == DEFAULT and not Path(name).exists():
-        folder = _embedded(settings, say)
+        folder = _embedded_folder(settings, say)
         return load_converted(folder, loading)
     return load_model(name, loading)
 
@@ -73,7 +73,7 @@ def check_installed() -> None:
         )
 
 
-def _embedded(settings: FetchSettings, say: Callable[[str], None]) -> Path:
+def _embedded_folder(settings: FetchSettings, say: Callable[[str], None]) -> Path:
     pinned = pinned_tokenizers()[DEFAULT]
     decisive = f"{_VERSION} {pinned.pin.sha256} {pinned.member}"
     fingerprint = hashlib.sha256(decisive.encode()).hexdigest()[:16]

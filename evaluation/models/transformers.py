@@ -254,10 +254,10 @@ def load_model(
         tokenizer,
         name=name or str(where),
         revision=str(commit or revision or ""),
-        folder=folder if folder.is_dir() else _downloaded(tokenizer),
+        folder=folder if folder.is_dir() else _download_folder(tokenizer),
     )
 
 
-def _downloaded(tokenizer: PreTrainedTokenizerBase) -> Path:
+def _download_folder(tokenizer: PreTrainedTokenizerBase) -> Path:
     file = tokenizer.init_kwargs.get("tokenizer_file") or tokenizer.vocab_file
     return Path(os.fspath(file)).parent

@@ -42,15 +42,15 @@ def for_openai(schema: str, dialect: str) -> tuple[str, tuple[str, ...]]:
         >>> for_openai('{"type": "object"}', "2020-12")[1]
         ('additionalProperties set to false at the root',)
     """
-    return _edited(schema, dialect, _close, root=_object_at_root)
+    return _edit_subschemas(schema, dialect, _close, root=_object_at_root)
 
 
 def for_gemini(schema: str, dialect: str) -> tuple[str, tuple[str, ...]]:
     """Drop the keywords that name a schema and decide nothing; see `for_openai`."""
-    return _edited(schema, dialect, _without_names)
+    return _edit_subschemas(schema, dialect, _without_names)
 
 
-def _edited(
+def _edit_subschemas(
     schema: str,
     dialect: str,
     edit: Callable[[dict[str, Json], str, list[str]], None],

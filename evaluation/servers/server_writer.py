@@ -143,11 +143,13 @@ class ServerWriter:
         try:
             answer, start = self._client.ask(self._body(request, schema))
         except RequestRefused as refused:
-            return _failed(
+            return _failed_generation(
                 request, Result.COMPILE_ERROR, TextEnding.ENGINE, str(refused)
             )
         except RetriesExhausted as gave_up:
-            return _failed(request, Result.ERROR, TextEnding.MODEL, str(gave_up))
+            return _failed_generation(
+                request, Result.ERROR, TextEnding.MODEL, str(gave_up)
+            )
         return self._generation(request, answer, start, sent, edits)
 
     def _body(self, request: GenerationRequest, schema: str) -> Mapping[str, Json]:
@@ -203,7 +205,7 @@ def _ending(answer: ServerAnswer) -> TextEnding:
     return TextEnding.END if answer.finish in {"stop", "eos"} else TextEnding.MODEL
 
 
-def _failed(
+def _failed_generation(
     request: GenerationRequest, result: Result, ending: TextEnding, detail: str
 ) -> Generation:
     return Generation(id=request.sample.id, result=result, ending=ending, detail=detail)

@@ -153,11 +153,11 @@ def choose_options(
             near = closest_names(name, file.options)
             names = ", ".join(near or file.options) or "it has none"
             raise BadConfiguration(f"{file.name} has no option {name!r}", then=names)
-        options[name] = _typed(file, name, text)
+        options[name] = _read_value(file, name, text)
     return options
 
 
-def _typed(file: EngineFile, name: str, text: str) -> Json:
+def _read_value(file: EngineFile, name: str, text: str) -> Json:
     kinds = [kind.strip() for kind in file.options[name].split("|")]
     if "null" in kinds and text == "null":
         return None
@@ -185,12 +185,12 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
     loads = False
     for statement in tree.body:
         loads |= isinstance(statement, ast.FunctionDef) and statement.name == "load"
-        target, value = _assigned(statement)
+        target, value = _assignment(statement)
         if target in found and value is not None:
             found[target] = _literal(target, value, path)
     if not loads:
         raise BadConfiguration("no function `load(tokenizer, options)`", str(path))
-    about = _converted("ABOUT", found["ABOUT"], EngineAbout, path)
+    about = _convert("ABOUT", found["ABOUT"], EngineAbout, path)
     presets: dict[str, Mapping[str, Json]] = {}
     for preset, options in found["PRESETS"].items():
         if not isinstance(options, dict):
@@ -202,12 +202,12 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
         version=version,
         about=about,
         beside=_beside(about, path),
-        options=_converted("OPTIONS", found["OPTIONS"], dict[str, str], path),
+        options=_convert("OPTIONS", found["OPTIONS"], dict[str, str], path),
         presets=presets,
     )
 
 
-def _converted(
+def _convert(
     name: str, literal: Mapping[str, Json], wanted: type[_T], path: Path
 ) -> _T:
     try:
@@ -225,7 +225,7 @@ def _beside(about: EngineAbout, path: Path) -> tuple[Path, ...]:
     return files
 
 
-def _assigned(statement: ast.stmt) -> tuple[str, ast.expr | None]:
+def _assignment(statement: ast.stmt) -> tuple[str, ast.expr | None]:
     """Return the name and value of an assignment; an empty name for all else."""
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
         return statement.targets[0].id, statement.value

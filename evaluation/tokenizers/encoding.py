@@ -148,12 +148,12 @@ def plain_json(tokenizer_json: bytes) -> bytes:
         "padding": None,
         "post_processor": None,
         "normalizer": MARKED_SPACES if keep else None,
-        "added_tokens": _plain_added(given.get("added_tokens")),
+        "added_tokens": _plain_added_tokens(given.get("added_tokens")),
     }
     return orjson.dumps(plain)
 
 
-def _plain_added(tokens: Json) -> list[Json]:
+def _plain_added_tokens(tokens: Json) -> list[Json]:
     """Return added tokens that are found in a text as they are written."""
     found: list[Json] = []
     for token in tokens if isinstance(tokens, list) else ():

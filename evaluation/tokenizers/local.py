@@ -108,7 +108,7 @@ def _tiktoken(
     """Read a tiktoken file; its special tokens are those that the configs add."""
     named = (config.get("eos_token") for config in configs)
     eos = next((name for name in named if isinstance(name, str)), _END)
-    special = _added(configs, str(file)) or [eos]
+    special = _added_tokens(configs, str(file)) or [eos]
     name = file.name.lower()
     known = (pattern for pattern in ("qwen", "o200k") if pattern in name)
     pattern = next(known, "cl100k")
@@ -122,7 +122,7 @@ def _tiktoken(
     )
 
 
-def _added(configs: list[dict[str, Json]], where: str) -> list[str]:
+def _added_tokens(configs: list[dict[str, Json]], where: str) -> list[str]:
     """Return the tokens that the configs add, in the order of their ids."""
     added: dict[int, str] = {}
     try:

@@ -106,7 +106,7 @@ def _from_wheel(
     facts = sorted(msgspec.to_builtins(pinned.facts).items())
     source = f"{pinned.pin.sha256} {pinned.member} {facts}"
     recipe = _Recipe(name=pinned.name, source=source, licence=pinned.licence, make=make)
-    return _cached(recipe, settings, say)
+    return _make_once(recipe, settings, say)
 
 
 def _from_path(
@@ -125,10 +125,10 @@ def _from_path(
         licence="NOASSERTION",
         make=lambda: read_tokenizer(path),
     )
-    return _cached(recipe, settings, say)
+    return _make_once(recipe, settings, say)
 
 
-def _cached(
+def _make_once(
     recipe: _Recipe, settings: FetchSettings, say: Callable[[str], None]
 ) -> TokenizerFiles:
     """Return the tokenizer of the cache, made first if it is not there or damaged."""

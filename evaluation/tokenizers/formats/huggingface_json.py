@@ -76,7 +76,7 @@ def from_tokenizer_json(
     """
     try:
         given = msgspec.json.decode(content, type=_TokenizerJson)
-        return _parsed(given, content, configs, where)
+        return _parse(given, content, configs, where)
     except (ValueError, RecursionError) as error:
         raise BadData(f"not a tokenizer.json ({error!r})", where) from error
 
@@ -105,7 +105,7 @@ def steps_of(part: Json) -> Iterator[dict[str, Json]]:
                 yield from steps_of(step)
 
 
-def _parsed(
+def _parse(
     given: _TokenizerJson,
     content: bytes,
     configs: Sequence[Mapping[str, Json]],

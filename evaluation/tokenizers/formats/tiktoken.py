@@ -101,7 +101,7 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
     first = max(ranks) + 1
     names = {first + position: name for position, name in enumerate(special)}
     end = next((number for number, name in names.items() if name == eos), -1)
-    return _parsed(ranks, names, split, end, vocab_size)
+    return _byte_tokenizer(ranks, names, split, end, vocab_size)
 
 
 def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
@@ -131,10 +131,10 @@ def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
         raise BadData(f"not a tekken file ({error!r})", where) from error
     id_count([*ranks, *names], where)
     split = split_by(given.config.pattern)
-    return _parsed(ranks, names, split, _TEKKEN_END, size)
+    return _byte_tokenizer(ranks, names, split, _TEKKEN_END, size)
 
 
-def _parsed(
+def _byte_tokenizer(
     ranks: Mapping[int, bytes],
     names: Mapping[int, str],
     split: Sequence[Json],

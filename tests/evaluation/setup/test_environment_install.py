@@ -16,7 +16,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.download.http import Network
 from curation.system.errors import BadConfiguration, Unavailable
-from evaluation.commands.engines import _agreed
+from evaluation.commands.engines import _ask_for_leave
 from evaluation.setup.engine_files import (
     EngineAbout,
     EngineFile,
@@ -228,8 +228,8 @@ class TestWithoutMaking:
         said: list[str] = []
         monkeypatch.setattr("evaluation.commands.engines.say", said.append)
         with pytest.raises(BadConfiguration, match="-y"):
-            _agreed(plan, yes=False)
-        assert _agreed(plan, yes=True)
+            _ask_for_leave(plan, yes=False)
+        assert _ask_for_leave(plan, yes=True)
         assert "2 packages, a download of about 200.0 MB" in said[0]
         assert "triton" in said[1]
 
