@@ -20,7 +20,7 @@ from curation.download.http import Network
 from curation.download.packs import SUFFIX
 from curation.download.pinned_archive import unpack
 from curation.download.pins import ArchiveKind, ArchivePin, load_pins
-from curation.download.publishers import fetched
+from curation.download.publishers import PublisherAddresses, fetched
 from curation.system.errors import NoInput, TemporarilyUnavailable, Unavailable
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class FetchSettings:
     #: The lock of schemas that are hosted outside their archive; one in the cache by
     #: default (`curation.sources.schemastore_lock`).
     live_lock: Path | None = None
+    #: Where publishers are asked.
+    publishers: PublisherAddresses = field(default_factory=PublisherAddresses)
     #: Remembers hosts that do not answer: share it between calls.
     network: Network = field(default_factory=Network)
 
@@ -79,6 +81,7 @@ class FetchSettings:
             mirror=mirror or (Path(named) if named else None),
             offline=offline,
             live_lock=Path(lock) if lock else None,
+            publishers=PublisherAddresses.from_environment(),
         )
 
 
@@ -152,7 +155,7 @@ def acquire(
             cache.note(mirrored, pin.digest)
             return _acquired(pin, pack, "mirror")
         try:
-            pack = fetched(pin, settings.network, cache, say)
+            pack = fetched(pin, settings.network, settings.publishers, cache, say)
         except (Unavailable, TemporarilyUnavailable) as fault:
             why = f"{pin.name}: {fault}"
             return UnavailableArchive(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -29,23 +30,44 @@ _HUB_HOSTS: Final = frozenset({"huggingface.co", ".huggingface.co", ".hf.co"})
 _ATTEMPTS: Final = 2
 
 
-def address(pin: ArchivePin) -> tuple[str, HostPolicy]:
-    """Return where an archive is published, and the hosts that may be asked.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublisherAddresses:
+    """The addresses that a user puts in place of the publishers' own."""
 
-    `CSBDATA_GITHUB_BASE` and the Hub's own `HF_ENDPOINT` put another address in
-    place of the usual one.
-    """
-    if pin.kind is ArchiveKind.GITHUB:
-        base = os.environ.get("CSBDATA_GITHUB_BASE", "").rstrip("/")
-        url = f"{base or _GITHUB}/{pin.repository}/tar.gz/{pin.commit}"
-        return url, HostPolicy(hosts=_GITHUB_HOSTS, base=base)
-    base = os.environ.get("HF_ENDPOINT", "").rstrip("/")
-    path = f"datasets/{pin.repository}/resolve/{pin.commit}/{quote(pin.file)}"
-    return f"{base or _HUB}/{path}", HostPolicy(hosts=_HUB_HOSTS, base=base)
+    #: Without a slash at the end; empty for the usual one.
+    github: str = ""
+    hub: str = ""
+    #: Whether the Hub must not be asked.
+    hub_offline: bool = False
+
+    @classmethod
+    def from_environment(cls) -> PublisherAddresses:
+        """Return what the environment names; for commands alone.
+
+        `CSBDATA_GITHUB_BASE`, and the Hub's own `HF_ENDPOINT` and `HF_HUB_OFFLINE`.
+        """
+        return cls(
+            github=os.environ.get("CSBDATA_GITHUB_BASE", "").rstrip("/"),
+            hub=os.environ.get("HF_ENDPOINT", "").rstrip("/"),
+            hub_offline=os.environ.get("HF_HUB_OFFLINE", "") not in {"", "0"},
+        )
+
+    def address(self, pin: ArchivePin) -> tuple[str, HostPolicy]:
+        """Return where an archive is published, and the hosts that may be asked."""
+        if pin.kind is ArchiveKind.GITHUB:
+            url = f"{self.github or _GITHUB}/{pin.repository}/tar.gz/{pin.commit}"
+            return url, HostPolicy(hosts=_GITHUB_HOSTS, base=self.github)
+        path = f"datasets/{pin.repository}/resolve/{pin.commit}/{quote(pin.file)}"
+        policy = HostPolicy(hosts=_HUB_HOSTS, base=self.hub)
+        return f"{self.hub or _HUB}/{path}", policy
 
 
 def fetched(
-    pin: ArchivePin, network: Network, cache: Cache, say: Callable[[str], None]
+    pin: ArchivePin,
+    network: Network,
+    addresses: PublisherAddresses,
+    cache: Cache,
+    say: Callable[[str], None],
 ) -> Path:
     """Return the pack of an archive as its publisher gives it.
 
@@ -64,7 +86,11 @@ def fetched(
         raise cannot_write(folder, error) from error
     try:
         for attempt in range(1, _ATTEMPTS + 1):
-            file = _download(pin, folder, network, cache, say)
+            say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
+            if pin.kind.is_package:
+                file = download_package(pin, folder, network, cache)
+            else:
+                file = _download(pin, folder, network, addresses, say)
             try:
                 return unpack(pin, file, cache)
             except BadArchive as error:
@@ -82,18 +108,12 @@ def _download(
     pin: ArchivePin,
     folder: Path,
     network: Network,
-    cache: Cache,
+    addresses: PublisherAddresses,
     say: Callable[[str], None],
 ) -> Path:
-    say(f"{pin.name}: fetching {pin.repository} at {pin.commit}")
-    if pin.kind.is_package:
-        return download_package(pin, folder, network, cache)
-    if pin.kind is ArchiveKind.HUB and os.environ.get("HF_HUB_OFFLINE", "") not in {
-        "",
-        "0",
-    }:
+    if pin.kind is ArchiveKind.HUB and addresses.hub_offline:
         raise Unavailable("HF_HUB_OFFLINE is set", pin.name, "unset it")
-    url, policy = address(pin)
+    url, policy = addresses.address(pin)
     file = folder / pin.file_names[0]
     network.download(url, file, policy, say)
     return file

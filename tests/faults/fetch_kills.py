@@ -19,6 +19,7 @@ from pathlib import Path
 from curation.download.acquire import Acquired, FetchSettings, acquire
 from curation.download.cache import Cache
 from curation.download.http import Network
+from curation.download.publishers import PublisherAddresses
 from curation.system.errors import CannotCreate
 from tests.archives_made import github_pin, github_tarball, save
 from tests.faults.kill_points import SURVIVED, Fault
@@ -31,7 +32,10 @@ def settings(way: str, folder: Path) -> FetchSettings:
     """Return settings for one way, with the cache below the folder."""
     mirror = folder.with_name("mirror") if way == "mirror" else None
     return FetchSettings(
-        mirror=mirror, cache=folder / "cache", network=Network(limits=HASTY)
+        mirror=mirror,
+        cache=folder / "cache",
+        network=Network(limits=HASTY),
+        publishers=PublisherAddresses.from_environment(),
     )
 
 

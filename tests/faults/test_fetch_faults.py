@@ -19,6 +19,7 @@ from curation.download.acquire import (
 )
 from curation.download.allowed_hosts import HostPolicy
 from curation.download.http import Network
+from curation.download.publishers import PublisherAddresses
 from curation.system.errors import (
     BadArchive,
     BadData,
@@ -45,20 +46,20 @@ PATIENCE = 15.0
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server() -> Iterator[Server]:
     """Run a server in GitHub's place and the Hub's."""
     with serving() as made:
-        monkeypatch.setenv("CSBDATA_GITHUB_BASE", made.base)
-        monkeypatch.setenv("HF_ENDPOINT", made.base)
-        monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
         yield made
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> FetchSettings:
+def settings(tmp_path: Path, server: Server) -> FetchSettings:
     """Return settings with an empty cache, no mirror and little patience."""
     return FetchSettings(
-        mirror=None, cache=tmp_path / "cache", network=Network(limits=HASTY)
+        mirror=None,
+        cache=tmp_path / "cache",
+        network=Network(limits=HASTY),
+        publishers=PublisherAddresses(github=server.base, hub=server.base),
     )
 
 
@@ -220,17 +221,17 @@ def test_f4_a_server_that_goes_on_failing_is_given_up(
 
 
 def test_f4_no_tls_is_retried_then_named(
-    server: Server, settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+    server: Server, settings: FetchSettings
 ) -> None:
     """A server that does not speak TLS where it should."""
-    secure = server.base.replace("http:", "https:")
-    monkeypatch.setenv("CSBDATA_GITHUB_BASE", secure)
+    secure = PublisherAddresses(github=server.base.replace("http:", "https:"))
+    settings = replace(settings, publishers=secure)
     missed = _missed(server, settings, body(TARBALL))
     assert "no secure connection" in missed.why or "broke off" in missed.why
 
 
 def test_f4_a_host_without_a_name_is_asked_once(
-    settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+    settings: FetchSettings,
 ) -> None:
     """The next archive of that host is given up without a look."""
     asked = []
@@ -239,8 +240,8 @@ def test_f4_a_host_without_a_name_is_asked_once(
         asked.append(host)
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    monkeypatch.delenv("CSBDATA_GITHUB_BASE", raising=False)
-    nowhere = replace(settings, network=Network(limits=HASTY, resolve=unknown))
+    network = Network(limits=HASTY, resolve=unknown)
+    nowhere = replace(settings, network=network, publishers=PublisherAddresses())
     for why in ("does not answer", "did not answer before"):
         got = acquire(PIN, nowhere)
         assert isinstance(got, UnavailableArchive)
@@ -249,12 +250,12 @@ def test_f4_a_host_without_a_name_is_asked_once(
 
 
 def test_f4_a_silent_host_is_given_up_within_seconds(
-    settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+    settings: FetchSettings,
 ) -> None:
     """It accepts the connection and never says a word; asked once."""
     with socket.create_server(("127.0.0.1", 0)) as mute:
         base = f"http://127.0.0.1:{mute.getsockname()[1]}"
-        monkeypatch.setenv("CSBDATA_GITHUB_BASE", base)
+        settings = replace(settings, publishers=PublisherAddresses(github=base))
         start = time.monotonic()
         first, second = acquire(PIN, settings), acquire(PIN, settings)
         assert time.monotonic() - start < PATIENCE
@@ -413,10 +414,11 @@ def test_f11_a_revision_that_moved_is_refused(
 
 
 def test_the_hub_is_not_asked_when_it_is_switched_off(
-    server: Server, settings: FetchSettings, monkeypatch: pytest.MonkeyPatch
+    server: Server, settings: FetchSettings
 ) -> None:
     """The Hub's own variable holds here too."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    offline = PublisherAddresses(hub=server.base, hub_offline=True)
+    settings = replace(settings, publishers=offline)
     pin, _path = _hub(b"[]")
     got = acquire(pin, settings)
     assert isinstance(got, UnavailableArchive)

@@ -24,6 +24,7 @@ from curation.download.archive_reader import read_archive
 from curation.download.cache import Cache
 from curation.download.http import Network
 from curation.download.packs import open_pack
+from curation.download.publishers import PublisherAddresses
 from curation.system.errors import BadArchive, NoInput, WrongDigest
 from tests.archives_made import (
     FILES,
@@ -215,8 +216,14 @@ def test_the_variables_name_mirror_and_cache(
     """CSBDATA_MIRROR and CSBDATA_CACHE; else none, and the user's cache folder."""
     monkeypatch.setenv("CSBDATA_MIRROR", str(tmp_path / "m"))
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "c"))
+    monkeypatch.setenv("CSBDATA_GITHUB_BASE", "https://github.test/")
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.test")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     settings = FetchSettings.from_environment()
     assert (settings.mirror, settings.cache) == (tmp_path / "m", tmp_path / "c")
+    assert settings.publishers == PublisherAddresses(
+        github="https://github.test", hub="https://hub.test", hub_offline=True
+    )
     monkeypatch.delenv("CSBDATA_MIRROR")
     monkeypatch.delenv("CSBDATA_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
