@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import dataclass
-from functools import reduce
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -23,14 +22,13 @@ from curation.instances.near_misses.coverage import keyword_pointers
 from curation.instances.near_misses.edit_sites import (
     EditSite,
     edit_sites,
-    forbidden_properties,
     goals_for_path,
     goals_of_held_branches,
-    member_at,
     with_edit,
 )
 from curation.instances.near_misses.edit_table import EDITS
 from curation.instances.near_misses.edit_target import EditTarget, is_complete
+from curation.instances.near_misses.known_sites import KnownSites
 from curation.instances.near_misses.relaxed_search import RelaxedSchema
 from curation.instances.proofs.implied import find_proof
 from curation.instances.witnesses.builder import WitnessBuilder
@@ -51,8 +49,6 @@ if TYPE_CHECKING:
     from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.reachable_keywords import (
         Assertion,
-        InstanceLocation,
-        Path,
     )
 
 #: What an engine meets token by token comes first; the rest in the schema's order.
@@ -101,8 +97,6 @@ _MOST_ENTERED: Final = 20_000
 _SEARCHED_SITES: Final = 2
 #: Values of instances to which a witness is made to reach, for one keyword.
 _REACHED: Final = 2
-#: Bytes of a witness that cost as much again as asking the validator at all.
-_COSTLY_BYTES: Final = 4_000
 
 
 def find_near_misses(
@@ -170,39 +164,11 @@ class _NearMissSearch:
         #: Identities of the values found.
         self.seen: set[bytes] = set()
         self.left = _Left(effort.verdicts, effort.searches, effort.witnesses)
-        self.sites: dict[Assertion, list[EditSite]] = {}
+        self.sites = KnownSites(compiled, effort.sites)
         self.relaxed: dict[Assertion, RelaxedSchema] = {}
-        #: Every witness that is edited, those made here too.
-        self.witnesses: list[Json] = []
-        #: What a verdict on an edited witness costs, by the identity of the object.
-        self.costs: dict[int, float] = {}
         ordered = sorted(witnesses, key=lambda witness: len(canonical(witness.value)))
         for witness in ordered:
-            self._add_witness(witness.value)
-
-    def _add_witness(self, value: Json) -> None:
-        self.witnesses.append(value)
-        self.costs[id(value)] = 1 + len(canonical(value)) / _COSTLY_BYTES
-        for site in edit_sites(self.compiled, value):
-            for assertion in site.assertions:
-                known = self.sites.setdefault(assertion, [])
-                if len(known) < self.effort.sites:
-                    known.append(site)
-            for assertion, name in forbidden_properties(self.compiled, site):
-                self._add_empty_site(assertion, value, (*site.path, name), ())
-
-    def _add_empty_site(
-        self, assertion: Assertion, witness: Json, path: Path, goals: Goals
-    ) -> None:
-        """Add a site at which the witness has no value yet."""
-        site = EditSite(
-            witness=witness,
-            path=path,
-            value=None,
-            goals=goals,
-            assertions=(assertion,),
-        )
-        self.sites.setdefault(assertion, []).append(site)
+            self.sites.add_witness(witness.value)
 
     def run(self) -> list[NearMiss]:
         """Return what is found, the most telling first."""
@@ -233,7 +199,7 @@ class _NearMissSearch:
         """
         found: list[NearMiss] = []
         tried: set[Assertion] = set()
-        for witness in self.witnesses:
+        for witness in self.sites.witnesses:
             if len(found) >= room:
                 break
             for site in edit_sites(self.compiled, witness, inside=True):
@@ -264,7 +230,7 @@ class _NearMissSearch:
         if assertion not in self.sites and self.left.witnesses > 0:
             self.left.witnesses -= 1
             self._make_site(assertion)
-        sites = self.sites.get(assertion, [])
+        sites = self.sites.of_assertion(assertion)
         if any(self._try_edits(assertion, site) for site in sites):
             return True
         if find_proof(self.compiled, assertion, self.reachable.assertions[assertion]):
@@ -313,7 +279,7 @@ class _NearMissSearch:
     def _edited(self, site: EditSite, new: Json) -> Json:
         """Return the edited witness, its verdict paid for."""
         value = with_edit(site.witness, site.path, new)
-        self.left.verdicts -= self.costs[id(site.witness)]
+        self.left.verdicts -= self.sites.cost(site)
         return value
 
     def _keep(self, assertion: Assertion, site: EditSite, new: Json) -> bool:
@@ -360,27 +326,10 @@ class _NearMissSearch:
         for location in locations[:_REACHED]:
             value = self._make((self.compiled.root, *goals_for_path(location.path)))
             if not isinstance(value, Nothing) and self.compiled.is_valid(value):
-                self._add_witness(value)
+                self.sites.add_witness(value)
                 if assertion in self.sites:
                     return
-        self._take_empty_site(assertion, locations[0])
-
-    def _take_empty_site(
-        self, assertion: Assertion, location: InstanceLocation
-    ) -> None:
-        if not location.path:
-            return
-        *above, last = location.path
-        for witness in self.witnesses:
-            holder = reduce(member_at, above, witness)
-            if isinstance(last, str):
-                fits = isinstance(holder, dict)
-            else:
-                fits = isinstance(holder, list) and last == len(holder)
-            if fits:
-                goals = location.goals
-                self._add_empty_site(assertion, witness, location.path, goals)
-                return
+        self.sites.add_empty(assertion, locations[0])
 
 
 def _rank(keyword: str) -> int:
