@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_HOPS = 20
 
 
-class BranchChoice(NamedTuple):
+class BranchAlternatives(NamedTuple):
     """The branches of a keyword: what its schema accepts meets one of them."""
 
     location: SchemaLocation
@@ -30,7 +30,7 @@ class BranchChoice(NamedTuple):
 
 def branch_choices(
     location: SchemaLocation, view: SchemaView
-) -> Iterator[BranchChoice]:
+) -> Iterator[BranchAlternatives]:
     """Yield the alternatives of one schema, those in `allOf` and `$ref` left out."""
     schema = location.schema
     for keyword in ("anyOf", "oneOf"):
@@ -39,11 +39,13 @@ def branch_choices(
             locations = [
                 view.child(location, keyword, str(index)) for index in range(len(inner))
             ]
-            yield BranchChoice(location, keyword, [(branch,) for branch in locations])
+            yield BranchAlternatives(
+                location, keyword, [(branch,) for branch in locations]
+            )
     if "if" in schema and "if" in view.effective:
         conditions = list(_conditions(location, view))
         if conditions:
-            yield BranchChoice(location, "if", conditions)
+            yield BranchAlternatives(location, "if", conditions)
 
 
 def _conditions(location: SchemaLocation, view: SchemaView) -> Iterator[Goal]:
@@ -62,7 +64,7 @@ def _conditions(location: SchemaLocation, view: SchemaView) -> Iterator[Goal]:
         yield from always
 
 
-def exclusive_branches(choice: BranchChoice, view: SchemaView) -> list[Goal]:
+def exclusive_branches(choice: BranchAlternatives, view: SchemaView) -> list[Goal]:
     """Return the branches of a `oneOf` that can be the only one to hold.
 
     What accepts the same as another branch never is; beside a branch that accepts

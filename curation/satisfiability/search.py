@@ -21,7 +21,7 @@ from curation.satisfiability.bounds import (
     sizes,
 )
 from curation.satisfiability.branches import (
-    BranchChoice,
+    BranchAlternatives,
     branch_choices,
     exclusive_branches,
 )
@@ -336,7 +336,7 @@ class Search:
                     Proof(name="multiple-gap", pointer=where, why=why),
                 )
 
-    def _branches(self, choice: BranchChoice, state: GoalState) -> None:
+    def _branches(self, choice: BranchAlternatives, state: GoalState) -> None:
         """Keep the types that one branch at least may accept."""
         viable, why = choice.branches, "no branch can hold"
         if choice.keyword == "oneOf":
