@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from curation.packaging.derived_files import derived, rebuild
+from curation.packaging.derived_files import is_derived, rebuild
 from curation.system.parquet_columns import parquet_writer
 
 
@@ -45,7 +45,7 @@ def main() -> None:
     start = time.perf_counter()
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source).as_posix()
-        if not path.is_file() or (derived(name) and name != "manifest.json"):
+        if not path.is_file() or (is_derived(name) and name != "manifest.json"):
             continue
         target = out / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -39,11 +39,11 @@ def card(
       csbdata card --check build/JSONSchemaBench
       csbdata card --eval-yaml build/JSONSchemaBench
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.packaging.derived_files import differing, rebuild
+    from curation.packaging.derived_files import differing_files, rebuild
     from curation.system.atomic_files import cannot_write
 
     if check:
-        _print_check(folder, differing(folder, eval_yaml_too=eval_yaml), format_)
+        _print_check(folder, differing_files(folder, eval_yaml_too=eval_yaml), format_)
         return
     try:
         written = rebuild(folder, eval_yaml_too=eval_yaml)

@@ -211,8 +211,8 @@ def _subsets(summary: Summary, records: Mapping[str, int]) -> list[PublishedSubs
 def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
     """Return the values that the templates may name."""
     summary, counts = contents.summary, contents.counts
-    terms = licences.terms_of(summary, counts.licences)
-    names = licences.named(terms)
+    terms = licences.archive_terms(summary, counts.licences)
+    names = licences.named_licences(terms)
     edition = published()
     tables = contents.tables
     return {

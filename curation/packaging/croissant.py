@@ -86,7 +86,7 @@ def croissant_description(
     summary = contents.summary
     edition, words = published(), responsible()
     paper = f"https://arxiv.org/abs/{edition.arxiv}"
-    terms = licences.terms_of(summary, contents.counts.licences)
+    terms = licences.archive_terms(summary, contents.counts.licences)
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -102,8 +102,8 @@ def croissant_description(
         **({"datePublished": summary.released} if summary.released else {}),
         "license": [
             f"https://spdx.org/licenses/{name}.html"
-            for name in licences.named(terms)
-            if licences.shipped(name)
+            for name in licences.named_licences(terms)
+            if licences.shipped_text(name)
         ],
         "keywords": ["JSON Schema", "structured output", "constrained decoding"],
         "inLanguage": "en",

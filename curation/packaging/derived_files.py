@@ -53,7 +53,7 @@ class DataRelease(NamedTuple):
     day: str = ""
 
 
-def derived(name: str) -> bool:
+def is_derived(name: str) -> bool:
     """Return whether a file of a folder, named with `/`, is written here."""
     return name in _SINGLE or name.startswith(_FOLDERS)
 
@@ -135,7 +135,7 @@ def _contents(
 
 
 def _sums_of_data(folder: Path) -> dict[str, Sum]:
-    names = [file for file in checksums.names_in(folder) if not derived(file)]
+    names = [file for file in checksums.names_in(folder) if not is_derived(file)]
     return checksums.sums_of(folder, names)
 
 
@@ -159,12 +159,12 @@ def rebuild(
     """
     manifest.read_facts(folder)
     place = folder.resolve()
-    with locked(run_folder_of(place)), _beside(place) as name:
+    with locked(run_folder_of(place)), _folder_beside(place) as name:
         wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
         fresh = Path(name)
-        written = _dressed(folder, fresh, eval_yaml_too=wanted, release=release)
+        written = _write_anew(folder, fresh, eval_yaml_too=wanted, release=release)
         for file in checksums.names_in(folder) - set(written):
-            if derived(file):
+            if is_derived(file):
                 (folder / file).unlink()
         for file in written:
             (folder / file).parent.mkdir(exist_ok=True)
@@ -172,7 +172,7 @@ def rebuild(
     return written
 
 
-def differing(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
+def differing_files(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
     """Return the derived files that are missing, too many, or not what the data give.
 
     Raises:
@@ -183,8 +183,8 @@ def differing(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
     wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
     with tempfile.TemporaryDirectory(prefix="csbdata-card-") as name:
         fresh = Path(name)
-        written = _dressed(folder, fresh, eval_yaml_too=wanted)
-        there = {file for file in checksums.names_in(folder) if derived(file)}
+        written = _write_anew(folder, fresh, eval_yaml_too=wanted)
+        there = {file for file in checksums.names_in(folder) if is_derived(file)}
         return sorted(
             file
             for file in there | set(written)
@@ -193,14 +193,14 @@ def differing(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
         )
 
 
-def _beside(place: Path) -> tempfile.TemporaryDirectory[str]:
+def _folder_beside(place: Path) -> tempfile.TemporaryDirectory[str]:
     """Return a new folder beside this one, which the next build sweeps if need be."""
     return tempfile.TemporaryDirectory(
         prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
     )
 
 
-def _dressed(
+def _write_anew(
     folder: Path,
     fresh: Path,
     *,

@@ -41,7 +41,7 @@ class ArchiveTerms:
     records: Mapping[str, int]
 
 
-def terms_of(
+def archive_terms(
     summary: Summary, licences: Mapping[str, Mapping[str, int]]
 ) -> tuple[ArchiveTerms, ...]:
     """Return the terms of each archive; `licences` maps source to counts of records."""
@@ -59,7 +59,7 @@ def identifiers(expression: str) -> list[str]:
     return [word for word in words if word not in {*_OPERATORS, UNSTATED}]
 
 
-def named(terms: tuple[ArchiveTerms, ...]) -> list[str]:
+def named_licences(terms: tuple[ArchiveTerms, ...]) -> list[str]:
     """Return every SPDX identifier that holds somewhere in the folder, sorted."""
     expressions = [
         OWN,
@@ -71,7 +71,7 @@ def named(terms: tuple[ArchiveTerms, ...]) -> list[str]:
     )
 
 
-def shipped(identifier: str) -> Path | None:
+def shipped_text(identifier: str) -> Path | None:
     """Return the file with a licence's text; None where csbdata ships none."""
     folder = cards_folder() / "licences"
     known = {path.name: path for path in folder.iterdir()}
@@ -80,7 +80,7 @@ def shipped(identifier: str) -> Path | None:
 
 def text_name(identifier: str) -> str | None:
     """Return the path of a licence's text in a dataset folder; None without one."""
-    return None if shipped(identifier) is None else f"{FOLDER}/{identifier}.txt"
+    return None if shipped_text(identifier) is None else f"{FOLDER}/{identifier}.txt"
 
 
 def write_texts(names: list[str], folder: Path) -> list[str]:
@@ -92,7 +92,7 @@ def write_texts(names: list[str], folder: Path) -> list[str]:
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     written = []
     for identifier in names:
-        source, name = shipped(identifier), text_name(identifier)
+        source, name = shipped_text(identifier), text_name(identifier)
         if source is not None and name is not None:
             copyfile(source, folder / name)
             written.append(name)

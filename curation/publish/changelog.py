@@ -173,13 +173,13 @@ def _records(diff: DatasetDiff) -> Iterator[dict[str, Json]]:
 
 
 def _line(pair: RecordPair) -> str:
-    places = [_place(row) for row in (pair.before, pair.after) if row is not None]
+    places = [_record_name(row) for row in (pair.before, pair.after) if row is not None]
     line = " to ".join(dict.fromkeys(places))
     words = " ".join(code(keyword) for keyword in pair.keywords)
     return f"{line}: {words}" if words else line
 
 
-def _place(row: EditionRow) -> str:
+def _record_name(row: EditionRow) -> str:
     return code(
         "/".join(part for part in (row.config, row.split, row.unique_id) if part)
     )

@@ -69,7 +69,7 @@ def open_target(url: str) -> FsspecTarget:
         BadConfiguration: fsspec does not know it, or a package for it is missing.
         CsbdataError: it cannot be reached.
     """
-    with _asking(url):
+    with _file_system_errors(url):
         files, root = fsspec.core.url_to_fs(url)
     local = Path(root) if isinstance(files, LocalFileSystem) else None
     return FsspecTarget(
@@ -78,7 +78,7 @@ def open_target(url: str) -> FsspecTarget:
 
 
 @contextmanager
-def _asking(where: str) -> Iterator[None]:
+def _file_system_errors(where: str) -> Iterator[None]:
     """Raise the exceptions of any file system as ours."""
     shown = redacted(where)
     try:
@@ -105,9 +105,9 @@ def plan_write(target: FsspecTarget, files: Mapping[str, LocalFile]) -> PushPlan
     Raises:
         CsbdataError: the place cannot be read.
     """
-    with _asking(target.shown):
-        there = {name: _remote(body) for name, body in _contents(target)}
-        held = _contents_of(target, MANIFEST) if MANIFEST in there else b""
+    with _file_system_errors(target.shown):
+        there = {name: _remote(body) for name, body in _read_all(target)}
+        held = _read(target, MANIFEST) if MANIFEST in there else b""
     return plan_for(files, there, files_listed(held))
 
 
@@ -128,12 +128,12 @@ def _names(target: FsspecTarget) -> list[str]:
     return sorted(name for name in names if ".." not in name.split("/"))
 
 
-def _contents(target: FsspecTarget) -> Iterator[tuple[str, bytes]]:
+def _read_all(target: FsspecTarget) -> Iterator[tuple[str, bytes]]:
     for name in _names(target):
-        yield name, _contents_of(target, name)
+        yield name, _read(target, name)
 
 
-def _contents_of(target: FsspecTarget, name: str) -> bytes:
+def _read(target: FsspecTarget, name: str) -> bytes:
     content = target.files.cat_file(target.path(name))
     return content if isinstance(content, bytes) else bytes(content)
 
@@ -144,8 +144,8 @@ def copy_tables(target: FsspecTarget, folder: Path) -> None:
     Raises:
         CsbdataError: the place cannot be read.
     """
-    with _asking(target.shown):
-        for name, content in _contents(target):
+    with _file_system_errors(target.shown):
+        for name, content in _read_all(target):
             if name.endswith(".parquet"):
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -166,11 +166,11 @@ def write_to_target(
     if target.local is not None:
         _write_folder(folder, files, target.local, plan)
     else:
-        with _asking(target.shown):
+        with _file_system_errors(target.shown):
             _write_files(folder, files, target, plan)
-    with _asking(target.shown):
+    with _file_system_errors(target.shown):
         there = {
-            name: _remote(_contents_of(target, name))
+            name: _remote(_read(target, name))
             for name in _names(target)
             if name in files
         }

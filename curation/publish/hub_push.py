@@ -53,16 +53,19 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
     """
     request = preview.request
     repository = HubRepository(name=request.name, time_limits=request.time_limits)
-    preview = _with_place(preview, repository)
+    preview = _with_branch(preview, repository)
     assert preview.state is not None  # noqa: S101 (made above, where it was missing)
     if preview.plan.nothing:
-        commit, url = preview.state.head, _url(repository, preview.revision)
+        commit, url = (
+            preview.state.head,
+            _pull_request_url(repository, preview.revision),
+        )
         if request.create_pr and url is None:
             progress.say("there is nothing to propose: all of it is there")
     else:
-        commit, url = _committed(repository, preview, progress)
+        commit, url = _commit(repository, preview, progress)
     progress.say(f"reading back {len(request.files)} files of {commit[:12]}")
-    _check(repository, request, commit)
+    _read_back(repository, request, commit)
     tag = request.tag if url is None else None
     if tag:
         repository.tag(tag, commit)
@@ -71,7 +74,7 @@ def push_to_hub(preview: HubPreview, progress: Progress) -> HubPushed:
     )
 
 
-def _with_place(preview: HubPreview, repository: HubRepository) -> HubPreview:
+def _with_branch(preview: HubPreview, repository: HubRepository) -> HubPreview:
     """Make the repository and the branch, where they are missing."""
     request = preview.request
     if preview.state is None:
@@ -82,7 +85,7 @@ def _with_place(preview: HubPreview, repository: HubRepository) -> HubPreview:
     return preview
 
 
-def _url(repository: HubRepository, revision: str) -> str | None:
+def _pull_request_url(repository: HubRepository, revision: str) -> str | None:
     """Return the address of a pull request; None for a branch."""
     number = revision.removeprefix("refs/pr/")
     if number == revision:
@@ -112,7 +115,7 @@ def _operations(
     ]
 
 
-def _committed(
+def _commit(
     repository: HubRepository, preview: HubPreview, progress: Progress
 ) -> tuple[str, str | None]:
     """Upload and commit; return the commit, and its pull request's address."""
@@ -134,16 +137,16 @@ def _committed(
                 create_pr=opens,
             )
         except Exception as error:
-            landed = _landed(repository, preview, error, opens=opens)
+            landed = _landed_commit(repository, preview, error, opens=opens)
             if landed is None:
                 raise
             return landed
-        return done.oid, done.pr_url or _url(repository, preview.revision)
+        return done.oid, done.pr_url or _pull_request_url(repository, preview.revision)
 
     return repeated(commit_once, request.name, request.time_limits)
 
 
-def _landed(
+def _landed_commit(
     repository: HubRepository, preview: HubPreview, error: Exception, *, opens: bool
 ) -> tuple[str, str | None] | None:
     """Return our commit if it is there although the Hub did not say so.
@@ -160,26 +163,26 @@ def _landed(
         found = pull_request_of(repository, request)
         if found is None:
             if is_overtaken(error):
-                raise _overtaken(request, revision) from error
+                raise _overtaken_error(request, revision) from error
             return None
         revision = found
     since = repository.commits_since(state.head, revision)
     # The oldest first: what came on top of ours holds the same files.
     for commit in reversed(since):
-        if not _missing(preview, repository.files(commit)):
-            return commit, _url(repository, revision)
+        if not _is_another(preview, repository.files(commit)):
+            return commit, _pull_request_url(repository, revision)
     if since or is_overtaken(error):
-        raise _overtaken(request, revision) from error
+        raise _overtaken_error(request, revision) from error
     return None
 
 
-def _missing(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
+def _is_another(preview: HubPreview, files: Mapping[str, RemoteFile]) -> bool:
     """Return whether a commit is another than the one that was planned."""
     wanted = files_to_send(preview.request.files, files)
     return bool(wanted) or any(name in files for name in preview.plan.deleted)
 
 
-def _overtaken(request: HubPushRequest, revision: str) -> TemporarilyUnavailable:
+def _overtaken_error(request: HubPushRequest, revision: str) -> TemporarilyUnavailable:
     return TemporarilyUnavailable(
         f"somebody else committed to {revision} in the meantime; nothing was written",
         request.name,
@@ -187,7 +190,7 @@ def _overtaken(request: HubPushRequest, revision: str) -> TemporarilyUnavailable
     )
 
 
-def _check(repository: HubRepository, request: HubPushRequest, commit: str) -> None:
+def _read_back(repository: HubRepository, request: HubPushRequest, commit: str) -> None:
     """Read back what was sent.
 
     Raises:

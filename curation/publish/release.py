@@ -154,13 +154,15 @@ def last_release(where: str) -> Iterator[LastRelease]:
         CsbdataError: the Hub cannot be reached, or refuses.
     """
     if Path(where).is_dir():
-        yield _last(Path(where), where)
+        yield _read_release(Path(where), where)
         return
     with TemporaryDirectory(prefix="csbdata-release-") as name:
-        yield _last(Path(name), where, _fetched(where, Path(name)))
+        yield _read_release(Path(name), where, _download(where, Path(name)))
 
 
-def _last(folder: Path, where: str, tagged: Version | None = None) -> LastRelease:
+def _read_release(
+    folder: Path, where: str, tagged: Version | None = None
+) -> LastRelease:
     manifest = manifest_of(folder) if (folder / MANIFEST).is_file() else {}
     if "data_version" in manifest:
         version = Version.parse(str(manifest["data_version"]))
@@ -178,7 +180,7 @@ def _last(folder: Path, where: str, tagged: Version | None = None) -> LastReleas
     return LastRelease(dataset=dataset, version=version, changelog=earlier)
 
 
-def _fetched(where: str, folder: Path) -> Version | None:
+def _download(where: str, folder: Path) -> Version | None:
     """Download what a comparison needs; return the version that a tag says."""
     from curation.publish.repository import MAIN, HubRepository  # noqa: PLC0415 - slow
 
@@ -189,7 +191,7 @@ def _fetched(where: str, folder: Path) -> Version | None:
     revision = found.revision
     if not revision:
         tagged = [tag for tag in repository.tags() if Version.parse(tag)]
-        revision = max(tagged, key=_by_version, default=MAIN)
+        revision = max(tagged, key=_version_of_tag, default=MAIN)
     state = repository.state(revision)
     names = [
         name
@@ -202,7 +204,7 @@ def _fetched(where: str, folder: Path) -> Version | None:
     return Version.parse(revision)
 
 
-def _by_version(tag: str) -> Version:
+def _version_of_tag(tag: str) -> Version:
     found = Version.parse(tag)
     if found is None:
         raise ValueError(tag)

@@ -27,7 +27,7 @@ class VerifiedFolder:
     facts: BuildFacts
 
 
-def _listed(reasons: Sequence[str]) -> str:
+def _joined(reasons: Sequence[str]) -> str:
     return " ".join(map(str, reasons)).removesuffix(".")
 
 
@@ -46,7 +46,7 @@ def verify_for_push(
     facts = read_facts(folder)
     if facts.partial and not allow_partial:
         raise BadData(
-            f"the build is partial: {_listed(facts.partial)}",
+            f"the build is partial: {_joined(facts.partial)}",
             str(folder),
             "build all of it, or say --allow-partial",
         )

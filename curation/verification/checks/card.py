@@ -27,9 +27,9 @@ def _batches(contents: FolderContents) -> Iterator[CheckBatch]:
 
 def _work(folder: Path, _unit: CheckUnit) -> list[str]:
     """Return the names of the files that are not what the data gives."""
-    from curation.packaging.derived_files import differing  # noqa: PLC0415 - draws plots
+    from curation.packaging.derived_files import differing_files  # noqa: PLC0415 - draws plots
 
-    return differing(folder)
+    return differing_files(folder)
 
 
 def _judge(_contents: FolderContents, results: Sequence[UnitResult]) -> CheckResult:

@@ -15,7 +15,12 @@ import pytest
 from curation.core.canary import METADATA_KEY, canary
 from curation.dataset.edition_statistics import as_json, draw, statistics_of
 from curation.dataset.editions import open_edition
-from curation.packaging.derived_files import derived, differing, rebuild, set_version
+from curation.packaging.derived_files import (
+    differing_files,
+    is_derived,
+    rebuild,
+    set_version,
+)
 from curation.packaging.manifest import read_manifest
 from curation.packaging.plot_messages import PaperTables
 from curation.system.checksums import read_sums
@@ -75,7 +80,7 @@ def test_rebuilt_from_the_data_everything_has_the_same_bytes(built: Path) -> Non
     """What a build wrote is written again after all that is derived was removed."""
     before = bytes_of(built)
     for name in before:
-        if derived(name) and name != "manifest.json":
+        if is_derived(name) and name != "manifest.json":
             (built / name).unlink()
     rebuild(built)
     assert bytes_of(built) == before
@@ -84,7 +89,7 @@ def test_rebuilt_from_the_data_everything_has_the_same_bytes(built: Path) -> Non
 def test_an_untouched_folder_does_not_differ(sample: Path) -> None:
     """A check finds nothing, and writes nothing."""
     before = bytes_of(sample)
-    assert differing(sample) == []
+    assert differing_files(sample) == []
     assert bytes_of(sample) == before
 
 
@@ -95,9 +100,13 @@ def test_whatever_is_not_what_the_data_give_is_named(built: Path) -> None:
         stream.write("One more line.\n")
     (built / "plots" / "table-8.png").unlink()
     (built / "LICENSES" / "old.txt").write_text("of an earlier edition")
-    assert differing(built) == ["LICENSES/old.txt", "README.md", "plots/table-8.png"]
+    assert differing_files(built) == [
+        "LICENSES/old.txt",
+        "README.md",
+        "plots/table-8.png",
+    ]
     rebuild(built)
-    assert differing(built) == []
+    assert differing_files(built) == []
 
 
 @pytest.mark.usefixtures("drawn")
@@ -106,7 +115,7 @@ def test_changed_rows_show_in_what_is_derived(built: Path) -> None:
     path = built / "Snowplow" / "test-00000-of-00001.parquet"
     rows = pq.read_table(path)
     pq.write_table(rows.slice(1), path)
-    found = differing(built)
+    found = differing_files(built)
     assert {"README.md", "croissant.json", "manifest.json", "SHA256SUMS"} <= set(found)
 
 
@@ -171,7 +180,7 @@ def test_a_release_changes_the_version_and_nothing_else(built: Path) -> None:
     described = json.loads((built / "croissant.json").read_text())
     assert described["version"] == "2.1.0"
     assert described["datePublished"] == "2026-11-22"
-    assert differing(built) == []
+    assert differing_files(built) == []
 
 
 @pytest.mark.usefixtures("drawn")
@@ -184,12 +193,12 @@ def test_eval_yaml_comes_on_request_and_stays(built: Path) -> None:
     assert "- id: github_easy\n  config: Github_easy\n  split: test\n" in asked
     assert "eval.yaml" in read_sums(built)
     (built / "eval.yaml").write_text("name: spoilt\n")
-    assert differing(built) == ["eval.yaml"]
+    assert differing_files(built) == ["eval.yaml"]
     rebuild(built)
     assert (built / "eval.yaml").read_text() == asked
 
 
-@pytest.mark.parametrize("write", [rebuild, differing])
+@pytest.mark.parametrize("write", [rebuild, differing_files])
 def test_what_is_no_build_is_refused(
     tmp_path: Path, write: Callable[[Path], object]
 ) -> None:

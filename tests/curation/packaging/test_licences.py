@@ -10,7 +10,7 @@ from curation.download.acquire import load_pins
 from curation.packaging.licences import (
     OWN,
     identifiers,
-    shipped,
+    shipped_text,
     text_name,
     write_texts,
 )
@@ -47,13 +47,13 @@ def test_every_pinned_licence_has_its_text() -> None:
         for one in identifiers(expression)
     }
     assert named
-    assert [each for each in {*named, OWN} if shipped(each) is None] == []
+    assert [each for each in {*named, OWN} if shipped_text(each) is None] == []
 
 
 @pytest.mark.parametrize("name", ["../README.md", "..", "", "/etc/passwd", "MIT.txt"])
 def test_a_name_that_is_no_licence_leads_nowhere(tmp_path: Path, name: str) -> None:
     """A row's licence is foreign text: it never becomes a path."""
-    assert shipped(name) is None
+    assert shipped_text(name) is None
     assert text_name(name) is None
     assert write_texts([name], tmp_path) == []
     assert list((tmp_path / "LICENSES").iterdir()) == []

@@ -12,7 +12,7 @@ import pytest
 from curation.commands.build import report
 from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings
-from curation.packaging.derived_files import differing
+from curation.packaging.derived_files import differing_files
 from curation.pipeline.build import BuildRequest, BuildResult, build
 from curation.pipeline.inputs import ExtraSource
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
@@ -63,7 +63,7 @@ def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(
         assert (out / "CHANGELOG.md").read_text("utf-8") == "# Changelog\n\n## 2.0.0\n"
         assert "tasks:" in (out / "eval.yaml").read_text("utf-8")
         assert {"CHANGELOG.md", "eval.yaml"} <= set(again.manifest.files)
-        assert differing(out) == []
+        assert differing_files(out) == []
     finally:
         (out / "CHANGELOG.md").unlink()
         (out / "eval.yaml").unlink()
