@@ -16,7 +16,7 @@ from evaluation.analysis.comparison import (
 from evaluation.analysis.regression_gate import (
     compare_with_baseline,
     gate_table,
-    matched,
+    match_baselines,
     moved_table,
 )
 
@@ -71,11 +71,11 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
     tables: list[Table] = []
     gates: list[BaselineComparison] = []
     for task in question.tasks or sorted({t for run in every for t in run.tasks}):
-        sides = compared_engines(every, task)
+        engines = compared_engines(every, task)
         if question.baseline is None:
-            pairs = all_pairs(sides)
+            pairs = all_pairs(engines)
         else:
-            own = _gates(question, sides, task)
+            own = _gates(question, engines, task)
             pairs = [comparison.pair for comparison in own]
             gates += own
         if pairs:
@@ -105,10 +105,10 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
 def _gates(
     question: ComparisonRequest, every: Sequence[ComparedEngine], task: str
 ) -> list[BaselineComparison]:
-    baselines = [side for side in every if side.run is question.baseline]
-    sides = [side for side in every if side.run is not question.baseline]
-    found = matched(baselines, sides)
-    alone = {side.label for side in sides} - {side.label for _, side in found}
+    baselines = [engine for engine in every if engine.run is question.baseline]
+    engines = [engine for engine in every if engine.run is not question.baseline]
+    found = match_baselines(baselines, engines)
+    alone = {engine.label for engine in engines} - {engine.label for _, engine in found}
     if alone:
         known = ", ".join(baseline.label for baseline in baselines) or "nothing"
         raise BadConfiguration(
@@ -139,8 +139,8 @@ def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:
 
 
 def _in(pairs: Sequence[PairedEngines]) -> list[ComparedEngine]:
-    """Return the sides of pairs, each once, in their order."""
-    found = {side.label: side for pair in pairs for side in (pair.a, pair.b)}
+    """Return the engines of pairs, each once, in their order."""
+    found = {engine.label: engine for pair in pairs for engine in (pair.a, pair.b)}
     return list(found.values())
 
 

@@ -1,6 +1,6 @@
 """Two engines, or two runs, on the same schemas: paired, never side by side alone.
 
-A pair of sides is compared on what both were asked: the same task, config and id.
+A pair of engines is compared on what both were asked: the same task, config and id.
 Shares are compared by McNemar's exact test and a bootstrapped difference, times by
 the geometric mean of their ratios; p-values are Holm's, over all pairs of a table.
 """
@@ -19,7 +19,7 @@ from evaluation.reporting.statistics import (
     mean_difference,
 )
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
-from evaluation.results.measurements import measure_run, on_what_all_compile
+from evaluation.results.measurements import compiled_by_all, measure_run
 from evaluation.results.overview import coverage, latency
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class ComparedEngine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedEngines:
-    """Two sides, and what both were asked."""
+    """Two engines, and the cases that both were asked."""
 
     a: ComparedEngine
     b: ComparedEngine
@@ -81,7 +81,8 @@ def criterion_of(task: str) -> Criterion | None:
 def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEngine]:
     """Return every engine of every run that has cases of a task.
 
-    An engine that is in several runs has the run's name in its label.
+    The task's own criterion says which cases pass. An engine that is in several runs
+    has the run's name in its label.
     """
     passes = criterion_of(task)
     found = [
@@ -102,22 +103,22 @@ def compared_engines(runs: Sequence[RecordedRun], task: str) -> list[ComparedEng
 
 
 def pair_engines(a: ComparedEngine, b: ComparedEngine) -> PairedEngines:
-    """Return two sides with the cases of what both were asked."""
+    """Return two engines with the cases that both were asked."""
     first, second = a.measurements_by_case, b.measurements_by_case
     cases = [(first[key], second[key]) for key in first if key in second]
     return PairedEngines(a=a, b=b, cases=cases)
 
 
-def all_pairs(sides: Sequence[ComparedEngine]) -> list[PairedEngines]:
-    """Return every side with every other, in their order."""
-    return [pair_engines(a, b) for a, b in combinations(sides, 2)]
+def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
+    """Return every engine with every other, in their order."""
+    return [pair_engines(a, b) for a, b in combinations(engines, 2)]
 
 
 def comparison(
-    sides: Sequence[ComparedEngine], pairs: Sequence[PairedEngines]
+    engines: Sequence[ComparedEngine], pairs: Sequence[PairedEngines]
 ) -> Iterator[Table]:
     """Yield the tables of one task's comparison."""
-    cases = {side.label: side.cases for side in sides}
+    cases = {engine.label: engine.cases for engine in engines}
     yield coverage(cases)
     yield _shares("compiles", pairs, lambda case: case.compiled, _COMPILE_NOTE)
     tested = [_tested(pair) for pair in pairs]
@@ -125,7 +126,7 @@ def comparison(
         yield _shares("passes", tested, lambda case: case.passed, _SHARE_NOTE)
     yield from _times(pairs)
     yield from latency(cases, ", all schemas")
-    count, shared = on_what_all_compile(cases)
+    count, shared = compiled_by_all(cases)
     yield from latency(shared, f", the {count:,} schemas that all compile")
     moved = changes(pairs)
     if moved.rows:

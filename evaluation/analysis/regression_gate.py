@@ -70,7 +70,7 @@ def rank(case: CaseMeasurement) -> int:
 def compare_with_baseline(
     baseline: ComparedEngine, now: ComparedEngine, *, common_only: bool = False
 ) -> BaselineComparison:
-    """Hold one side against its baseline.
+    """Compare one engine with its baseline.
 
     With `common_only` cases that were not run now are no part of the baseline.
     """
@@ -89,35 +89,35 @@ def compare_with_baseline(
     )
 
 
-def matched(
-    baselines: Sequence[ComparedEngine], sides: Sequence[ComparedEngine]
+def match_baselines(
+    baselines: Sequence[ComparedEngine], engines: Sequence[ComparedEngine]
 ) -> list[tuple[ComparedEngine, ComparedEngine]]:
-    """Return each side with its baseline, where there is exactly one.
+    """Return each engine with its baseline, where there is exactly one.
 
     That is the engine of the same label; else of the same name and preset, as the
     version is what changes; else of the same name; else the only one there is.
     """
     alike: tuple[Callable[[ComparedEngine], object], ...] = (
-        lambda side: side.engine,
+        lambda engine: engine.engine,
         _name_and_preset,
-        lambda side: _name_and_preset(side)[0],
+        lambda engine: _name_and_preset(engine)[0],
     )
     found = []
-    for side in sides:
+    for engine in engines:
         for of in alike:
-            chosen = [baseline for baseline in baselines if of(baseline) == of(side)]
+            chosen = [baseline for baseline in baselines if of(baseline) == of(engine)]
             if chosen:
                 break
         else:
-            chosen = list(baselines) if len(sides) == 1 else []
+            chosen = list(baselines) if len(engines) == 1 else []
         if len(chosen) == 1:
-            found.append((chosen[0], side))
+            found.append((chosen[0], engine))
     return found
 
 
-def _name_and_preset(side: ComparedEngine) -> tuple[object, object]:
-    participant = side.run.header.participant(side.engine)
-    return participant.name or side.engine, participant.preset
+def _name_and_preset(engine: ComparedEngine) -> tuple[object, object]:
+    participant = engine.run.header.participant(engine.engine)
+    return participant.name or engine.engine, participant.preset
 
 
 def gate_table(gates: Sequence[BaselineComparison], percent: float) -> Table:

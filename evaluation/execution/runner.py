@@ -149,7 +149,7 @@ class _TimedOutCases:
         if self._repeats is not None and row.result is Result.TIMEOUT:
             self._rows[self._repeats(case)] = row
 
-    def row_of(self, case: Case, fingerprint: str) -> Row | None:
+    def parse_row(self, case: Case, fingerprint: str) -> Row | None:
         """Return the row of a case that need not be asked; None for any other."""
         if self._repeats is None or self._repeats(case) not in self._rows:
             return None
@@ -166,7 +166,7 @@ def _not_repeated(
 ) -> Iterator[tuple[Case, str]]:
     """Yield the cases that have to be asked; write the rows of the others."""
     for case, fingerprint in cases:
-        row = late.row_of(case, fingerprint)
+        row = late.parse_row(case, fingerprint)
         if row is None:
             yield case, fingerprint
             continue

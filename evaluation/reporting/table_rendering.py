@@ -41,14 +41,17 @@ def as_markdown(table: Table) -> str:
     right = _numbers(table)
     rule = ["---:" if index in right else "---" for index in range(len(table.columns))]
     lines = [
-        f"**{escaped(table.title)}**",
+        f"**{escape_markdown(table.title)}**",
         "",
-        _line([escaped(column) for column in table.columns]),
+        _line([escape_markdown(column) for column in table.columns]),
         _line(rule),
-        *(_line([escaped(text_of(cell)) for cell in row]) for row in table.rows),
+        *(
+            _line([escape_markdown(text_of(cell)) for cell in row])
+            for row in table.rows
+        ),
     ]
     if table.note:
-        lines += ["", escaped(table.note)]
+        lines += ["", escape_markdown(table.note)]
     return "\n".join(lines) + "\n"
 
 
@@ -88,7 +91,7 @@ def as_csv(table: Table) -> str:
     return out.getvalue()
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return text that Markdown shows as it is, on one line."""
     return _MARKDOWN.sub(r"\\\1", safe(text))
 

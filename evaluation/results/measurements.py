@@ -82,9 +82,12 @@ class CaseMeasurement:
 def measure_run(
     run: RunRows, task: str, passes: Criterion | None = None
 ) -> dict[str, list[CaseMeasurement]]:
-    """Return every engine's cases, of one task or of all, in the order of the rows.
+    """Return what reports want of each case, by engine, in the order of the rows.
 
-    `limits` are those of the run's header; `compile_seconds` bounds what was cut off.
+    Args:
+        run: The run.
+        task: The task whose rows are taken.
+        passes: Whether a row is as it should be; None: its outcome decides.
     """
     found: dict[str, list[CaseMeasurement]] = {}
     for row in run.rows():
@@ -97,7 +100,13 @@ def measure_run(
 def measure(
     row: Row, cut_ns: int | None, passes: Criterion | None = None
 ) -> CaseMeasurement:
-    """Return what reports want of one row; `passes` decides instead of its outcome."""
+    """Return what reports want of one row.
+
+    Args:
+        row: The row.
+        cut_ns: The deadline of a compile call in nanoseconds; None where there is none.
+        passes: Whether a row is as it should be; None: its outcome decides.
+    """
     ended = outcome_of(row)
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     took = did_compile(row)
@@ -137,20 +146,21 @@ def _right(walks: Sequence[InstanceResult], *, valid: bool) -> Rate:
     return Rate(known.count(True), len(known) - known.count(None))
 
 
-def on_what_all_compile(
-    sides: Mapping[str, Sequence[CaseMeasurement]],
+def compiled_by_all(
+    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
 ) -> tuple[int, dict[str, list[CaseMeasurement]]]:
-    """Return how many samples every side compiles, and each side's cases of these.
+    """Return how many samples every engine compiles, and each engine's cases of these.
 
     On them times can be compared.
     """
     taken = [
-        {case.case_key for case in side if case.compiled} for side in sides.values()
+        {case.case_key for case in cases if case.compiled}
+        for cases in cases_by_engine.values()
     ]
     common = set.intersection(*taken) if taken else set()
     return len(common), {
-        name: [case for case in side if case.case_key in common]
-        for name, side in sides.items()
+        name: [case for case in cases if case.case_key in common]
+        for name, cases in cases_by_engine.items()
     }
 
 

@@ -17,10 +17,10 @@ from evaluation.reporting.statistics import PERCENTILES, Quantiles
 from evaluation.reporting.tables import Cell, Duration, Rate, Size, Table, duration
 from evaluation.results.measurements import (
     between_masks,
+    compiled_by_all,
     first_mask,
     masks_alone,
     measure_run,
-    on_what_all_compile,
     to_first_mask,
 )
 from evaluation.results.outcomes import Outcome
@@ -65,28 +65,30 @@ _ALL_COMPILE += "easy ones looks no faster for it."
 
 def overview(run: RunRows, task: str) -> Report:
     """Return the tables and plots of one task of a run."""
-    sides = measure_run(run, task)
-    return Report(tables=tuple(tables(sides)), plots=tuple(plots(sides, task)))
+    cases_by_engine = measure_run(run, task)
+    return Report(
+        tables=tuple(tables(cases_by_engine)), plots=tuple(plots(cases_by_engine, task))
+    )
 
 
-def tables(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Iterable[Table]:
+def tables(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Iterable[Table]:
     """Yield coverage, outcomes, times of all and of what all compile, conditions."""
-    yield coverage(sides)
-    yield outcomes(sides)
+    yield coverage(cases_by_engine)
+    yield outcomes(cases_by_engine)
     configs = in_benchmark_order(
-        {case.config for cases in sides.values() for case in cases}
+        {case.config for cases in cases_by_engine.values() for case in cases}
     )
     if len(configs) > 1:
-        yield coverage_by_config(sides, configs)
-    yield from latency(sides)
-    if len(sides) > 1:
-        count, shared = on_what_all_compile(sides)
+        yield coverage_by_config(cases_by_engine, configs)
+    yield from latency(cases_by_engine)
+    if len(cases_by_engine) > 1:
+        count, shared = compiled_by_all(cases_by_engine)
         yield from latency(shared, f", the {count:,} schemas all compile", _ALL_COMPILE)
-    yield conditions(sides)
+    yield conditions(cases_by_engine)
 
 
-def coverage(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
-    """Return declared coverage, passing and compliance, a line for each side."""
+def coverage(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
+    """Return declared coverage, passing and compliance, a line for each engine."""
     return Table(
         title="Coverage",
         columns=(
@@ -97,7 +99,9 @@ def coverage(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
             "valid accepted",
             "invalid blocked",
         ),
-        rows=tuple((name, *_coverage(cases)) for name, cases in sides.items()),
+        rows=tuple(
+            (name, *_coverage(cases)) for name, cases in cases_by_engine.items()
+        ),
         note=_COVERAGE_NOTE,
     )
 
@@ -123,12 +127,12 @@ def _coverage(cases: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
 
 
 def coverage_by_config(
-    sides: Mapping[str, Sequence[CaseMeasurement]], configs: Iterable[str]
+    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]], configs: Iterable[str]
 ) -> Table:
-    """Return what compiles and what passes, a line for each config and side."""
+    """Return what compiles and what passes, a line for each config and engine."""
     rows: list[tuple[Cell, ...]] = []
     for config in configs:
-        for name, cases in sides.items():
+        for name, cases in cases_by_engine.items():
             own = [case for case in cases if case.config == config]
             if own:
                 rows.append((config, name, *_coverage(own)[:3]))
@@ -139,15 +143,15 @@ def coverage_by_config(
     )
 
 
-def outcomes(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
+def outcomes(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     """Return how many cases ended how; each case once."""
-    counted = _counted(sides)
+    counted = _counted(cases_by_engine)
     occurring = [
         outcome
         for outcome in Outcome
         if any(counts[outcome] for counts in counted.values())
     ]
-    asked = len({case.case_key for cases in sides.values() for case in cases})
+    asked = len({case.case_key for cases in cases_by_engine.values() for case in cases})
     return Table(
         title="Outcomes",
         columns=(
@@ -174,15 +178,18 @@ def outcomes(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
 
 
 def _counted(
-    sides: Mapping[str, Sequence[CaseMeasurement]],
+    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
 ) -> dict[str, Counter[Outcome]]:
     return {
-        name: Counter(case.outcome for case in cases) for name, cases in sides.items()
+        name: Counter(case.outcome for case in cases)
+        for name, cases in cases_by_engine.items()
     }
 
 
 def latency(
-    sides: Mapping[str, Sequence[CaseMeasurement]], suffix: str = "", note: str = ""
+    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
+    suffix: str = "",
+    note: str = "",
 ) -> Iterable[Table]:
     """Yield a table of quantiles for each kind of time that was measured."""
     kinds: tuple[
@@ -194,7 +201,7 @@ def latency(
         ("Mask without commit", "masks", "", masks_alone),
     )
     for title, what, meaning, times in kinds:
-        found = {name: times(cases) for name, cases in sides.items()}
+        found = {name: times(cases) for name, cases in cases_by_engine.items()}
         if any(map(len, found.values())):
             text = " ".join(filter(None, (meaning, note)))
             yield quantiles(title + suffix, found, what, text)
@@ -232,12 +239,14 @@ def _mean(times: Quantiles) -> Cell:
     return duration(times.mean, at_least=times.first_bound is not None)
 
 
-def conditions(sides: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
+def conditions(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
     """Return how much memory there was in use, and whether the machine was quiet."""
     return Table(
         title="Conditions",
         columns=("engine", "largest memory", "undisturbed"),
-        rows=tuple((name, *_conditions(cases)) for name, cases in sides.items()),
+        rows=tuple(
+            (name, *_conditions(cases)) for name, cases in cases_by_engine.items()
+        ),
         note="memory: resident set of the engine's process when a unit was done. "
         "undisturbed: units during which nothing else was given the engine's core: "
         "where these are few, so are comparable times.",
@@ -250,22 +259,24 @@ def _conditions(cases: Sequence[CaseMeasurement]) -> tuple[Cell, Cell]:
     return (None if most is None else Size(most), Rate(sum(known), len(known)))
 
 
-def plots(sides: Mapping[str, Sequence[CaseMeasurement]], task: str) -> Iterable[Plot]:
+def plots(
+    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]], task: str
+) -> Iterable[Plot]:
     """Yield the outcomes, the two kinds of time, and coverage against cost."""
     yield stack(
         f"{task}-outcomes",
         "Outcomes",
         {
             name: {outcome.replace("_", " "): counts[outcome] for outcome in Outcome}
-            for name, counts in _counted(sides).items()
+            for name, counts in _counted(cases_by_engine).items()
         },
         x_label="schemas",
         colours={
             outcome.replace("_", " "): colour for outcome, colour in _COLOURS.items()
         },
     )
-    first = {name: to_first_mask(cases) for name, cases in sides.items()}
-    between = {name: between_masks(cases) for name, cases in sides.items()}
+    first = {name: to_first_mask(cases) for name, cases in cases_by_engine.items()}
+    between = {name: between_masks(cases) for name, cases in cases_by_engine.items()}
     kinds = (
         ("time-to-first-mask", "Time to first mask", first),
         ("time-between-masks", "Time between masks", between),
@@ -277,7 +288,7 @@ def plots(sides: Mapping[str, Sequence[CaseMeasurement]], task: str) -> Iterable
     yield points(
         f"{task}-coverage-and-cost",
         "Coverage and its cost",
-        _points(sides, between),
+        _points(cases_by_engine, between),
         x_label="median time between masks",
         y_label="schemas passed, per cent of those with instances",
         x_is_time=True,
@@ -285,10 +296,11 @@ def plots(sides: Mapping[str, Sequence[CaseMeasurement]], task: str) -> Iterable
 
 
 def _points(
-    sides: Mapping[str, Sequence[CaseMeasurement]], between: Mapping[str, Quantiles]
+    cases_by_engine: Mapping[str, Sequence[CaseMeasurement]],
+    between: Mapping[str, Quantiles],
 ) -> dict[str, Point]:
     found = {}
-    for name, cases in sides.items():
+    for name, cases in cases_by_engine.items():
         middle = between[name].at(50)
         passed = _passed(cases)
         interval = passed.interval

@@ -19,7 +19,7 @@ from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import WalkVerdict
 from evaluation.core.run_header import RunHeader
 from evaluation.results.outcomes import engine_is_right, is_judged_apart, outcome_of
-from evaluation.results.row_parser import NotARow, row_of
+from evaluation.results.row_parser import NotARow, parse_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -35,7 +35,7 @@ LINES = "units-*.jsonl"
 _BATCH = 256
 
 #: Columns of `Run.frame`, one line a case.
-UNIT_COLUMNS: dict[str, Any] = {
+CASE_COLUMNS: dict[str, Any] = {
     "engine": pl.String,
     "task": pl.String,
     "config": pl.String,
@@ -132,12 +132,12 @@ class RecordedRun:
                     line = files[place.path].read(place.length)
                 except OSError as error:
                     raise _gone(place.path, error) from error
-                yield row_of(line)
+                yield parse_row(line)
 
     def frame(self) -> pl.DataFrame:
-        """Return one line for each case (`UNIT_COLUMNS`), without single times."""
+        """Return one line for each case (`CASE_COLUMNS`), without single times."""
         cases = [_case(row) for row in self.rows()]
-        return pl.DataFrame(cases, schema=UNIT_COLUMNS, orient="row")
+        return pl.DataFrame(cases, schema=CASE_COLUMNS, orient="row")
 
     def walks(self) -> pl.DataFrame:
         """Return one line for each walk (`WALK_COLUMNS`), with all its times."""
@@ -213,7 +213,7 @@ def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _RowPlace] |
                 place = _RowPlace(path, offset, len(line))
                 offset += len(line)
                 try:
-                    row = row_of(line)
+                    row = parse_row(line)
                 except NotARow as error:
                     # A torn last line is what a killed writer leaves behind.
                     if line.endswith(b"\n"):

@@ -15,7 +15,7 @@ class NotARow(ValueError):  # noqa: N818 # it says what the line is
     """A line that is no row, with the reason."""
 
 
-def row_of(line: bytes) -> Row:
+def parse_row(line: bytes) -> Row:
     """Return the row of one line; fields that it does not know are left alone.
 
     Raises:

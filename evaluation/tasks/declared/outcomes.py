@@ -25,7 +25,7 @@ _TOGETHER: Final = {"then": "if", "else": "if", **MIN_MAX_FEATURES}
 
 
 @dataclass(slots=True, kw_only=True)
-class Declared:
+class EngineDeclarations:
     """What one engine declared, summed over schemas."""
 
     engine: str
@@ -55,7 +55,7 @@ class Declared:
             self.compiled |= features
             self.warned += bool(row.warnings)
             warned = (explain(name, warning) for warning in row.warnings)
-            self.admitted.update(_meant(warned))
+            self.admitted.update(_meant_keywords(warned))
         elif row.result is Result.COMPILE_ERROR:
             self._refused(row.detail, explain(name, row.detail), features)
 
@@ -65,7 +65,7 @@ class Declared:
         kind = refusal.kind if refusal else UNMAPPED
         self.kinds[kind] += 1
         self.examples.setdefault(kind, detail)
-        self.refusals.append((_meant([refusal]), features))
+        self.refusals.append((_meant_keywords([refusal]), features))
         if refusal and refusal.format:
             self.formats[refusal.format] += 1
 
@@ -94,7 +94,7 @@ class Declared:
         )
 
 
-def _meant(refusals: Iterable[Refusal | None]) -> frozenset[str]:
+def _meant_keywords(refusals: Iterable[Refusal | None]) -> frozenset[str]:
     return frozenset(
         _TOGETHER.get(keyword, keyword)
         for refusal in refusals
@@ -103,13 +103,13 @@ def _meant(refusals: Iterable[Refusal | None]) -> frozenset[str]:
     )
 
 
-def declared(run: RunRows) -> dict[str, Declared]:
+def sum_declarations(run: RunRows) -> dict[str, EngineDeclarations]:
     """Sum a run's rows of the task up, by engine."""
     names = run.header.names()
-    found: dict[str, Declared] = {}
+    found: dict[str, EngineDeclarations] = {}
     for row in run.rows():
         if row.task == NAME:
             label = row.engine
             name = names.get(label) or label.partition("==")[0].partition(" ")[0]
-            found.setdefault(label, Declared(engine=label)).add(row, name)
+            found.setdefault(label, EngineDeclarations(engine=label)).add(row, name)
     return found

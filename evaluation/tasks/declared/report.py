@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.core.cases import Result
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Rate, Table
-from evaluation.tasks.declared.outcomes import declared
+from evaluation.tasks.declared.outcomes import sum_declarations
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from evaluation.core.task import RunRows
     from evaluation.reporting.tables import Cell
-    from evaluation.tasks.declared.outcomes import Declared
+    from evaluation.tasks.declared.outcomes import EngineDeclarations
 
 #: Lines of the table of keywords, for each engine.
 _MOST: Final = 15
@@ -47,11 +47,11 @@ _KINDS_NOTE: Final = (
 
 def report(run: RunRows) -> Report:
     """Return coverage, reasons and keywords of every engine."""
-    engines = list(declared(run).values())
+    engines = list(sum_declarations(run).values())
     return Report(tables=tuple(_tables(engines)))
 
 
-def _tables(engines: list[Declared]) -> Iterator[Table]:
+def _tables(engines: list[EngineDeclarations]) -> Iterator[Table]:
     yield _coverage(engines)
     yield _configs(engines)
     yield _kinds(engines)
@@ -64,7 +64,7 @@ def _tables(engines: list[Declared]) -> Iterator[Table]:
             yield _counted(title, column, engines, counts)
 
 
-def _coverage(engines: list[Declared]) -> Table:
+def _coverage(engines: list[EngineDeclarations]) -> Table:
     others = [
         result for result in Result if any(one.results[result] for one in engines)
     ]
@@ -87,7 +87,7 @@ def _coverage(engines: list[Declared]) -> Table:
     )
 
 
-def _configs(engines: list[Declared]) -> Table:
+def _configs(engines: list[EngineDeclarations]) -> Table:
     configs = sorted({config for engine in engines for config in engine.configs})
     rows: list[tuple[Cell, ...]] = [
         (config, engine.engine, Rate(sum(took), len(took)))
@@ -102,7 +102,7 @@ def _configs(engines: list[Declared]) -> Table:
     )
 
 
-def _kinds(engines: list[Declared]) -> Table:
+def _kinds(engines: list[EngineDeclarations]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             engine.engine,
@@ -121,7 +121,7 @@ def _kinds(engines: list[Declared]) -> Table:
     )
 
 
-def _keywords(engines: list[Declared]) -> Table:
+def _keywords(engines: list[EngineDeclarations]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for engine in engines:
         compiled = engine.results[Result.OK]
@@ -138,7 +138,10 @@ def _keywords(engines: list[Declared]) -> Table:
 
 
 def _counted(
-    title: str, column: str, engines: list[Declared], counts: list[Counter[str]]
+    title: str,
+    column: str,
+    engines: list[EngineDeclarations],
+    counts: list[Counter[str]],
 ) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (engine.engine, name, count)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def permuted(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
+def permuted_texts(text: str, count: int, seed: int) -> Iterator[tuple[int, str]]:
     """Yield up to so many different texts, each with its number, from 1.
 
     Nothing comes of a text that is no JSON, that is too deep for Python, or in which

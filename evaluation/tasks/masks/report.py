@@ -65,13 +65,14 @@ def report_of(run: RunRows) -> Report:
             seen.add(row)
     if not engines:
         return Report(tables=())
-    sides = {name: seen.cases for name, seen in engines.items()}
+    cases_by_engine = {name: seen.cases for name, seen in engines.items()}
     own = [_instances(engines), _keywords(engines)]
     if any(seen.orders for seen in engines.values()):
         own.append(_orders(engines))
-    coverage, outcomes, *others = tables(sides)
+    coverage, outcomes, *others = tables(cases_by_engine)
     return Report(
-        tables=(coverage, outcomes, *own, *others), plots=tuple(plots(sides, NAME))
+        tables=(coverage, outcomes, *own, *others),
+        plots=tuple(plots(cases_by_engine, NAME)),
     )
 
 

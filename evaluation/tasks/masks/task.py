@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import RunRows, Task, TaskInput
 from evaluation.tasks.masks import NAME
-from evaluation.tasks.masks.member_orders import permuted
+from evaluation.tasks.masks.member_orders import permuted_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,7 +35,7 @@ def cases(samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
                         valid=True,
                         label={"kind": instance.kind, "apart": True, "order": number},
                     )
-                    for number, text in permuted(
+                    for number, text in permuted_texts(
                         instance.text, settings.orders, settings.seed
                     )
                 ]

@@ -134,7 +134,7 @@ class Leaders:
     single: frozenset[str]
 
 
-def leaders(coverage: Mapping[str, Mapping[str, Rate]]) -> Mapping[str, Leaders]:
+def find_leaders(coverage: Mapping[str, Mapping[str, Rate]]) -> Mapping[str, Leaders]:
     """Return for each engine where it leads; takes engine to category to coverage."""
     best: dict[str, float] = defaultdict(float)
     holders: dict[str, list[str]] = defaultdict(list)

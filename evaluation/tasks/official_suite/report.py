@@ -13,7 +13,7 @@ from evaluation.tasks.official_suite.outcomes import (
     SuiteFailure,
     by_category,
     failing_categories,
-    leaders,
+    find_leaders,
     levels,
     outcome,
 )
@@ -108,7 +108,7 @@ def _failing(
 
 
 def _levels(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> Table:
-    led = leaders(coverage)
+    led = find_leaders(coverage)
     rows: list[tuple[Cell, ...]] = [
         (
             name,
@@ -129,7 +129,7 @@ def _levels(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> Table:
 
 
 def _category_table(config: str, coverage: Mapping[str, Mapping[str, Rate]]) -> Table:
-    led = leaders(coverage)
+    led = find_leaders(coverage)
 
     def cell(engine: str, category: str) -> Cell:
         rate = coverage[engine].get(category)

@@ -23,7 +23,7 @@ from evaluation.tasks.probe.outcomes import (
     proven,
 )
 from evaluation.tasks.probe.probes.base import CONTEXTS
-from evaluation.tasks.probe.theoretical_coverage import coverages
+from evaluation.tasks.probe.theoretical_coverage import theoretical_coverages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,7 +50,7 @@ def report(run: RunRows) -> Report:
             found.setdefault(row.engine, []).append(judge_probe(row))
     names = run.header.names()
     tables = [_outcomes(found), _features(found, names), _figure()]
-    tables += coverages(run, found, names)
+    tables += theoretical_coverages(run, found, names)
     tables += [_matrix(engine, results) for engine, results in found.items()]
     return Report(tables=tuple(tables), plots=(_heat_map(found),))
 

@@ -56,7 +56,7 @@ class _Schemas:
     )
 
 
-def coverages(
+def theoretical_coverages(
     run: RunRows, found: Mapping[str, Sequence[ProbeResult]], names: Mapping[str, str]
 ) -> list[Table]:
     """Return Table 11 of the run's schemas; nothing if it has none."""

@@ -9,7 +9,11 @@ import pytest
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.analysis.compare_runs import ComparisonRequest, compare_runs
 from evaluation.analysis.comparison import compared_engines, pair_engines
-from evaluation.analysis.regression_gate import compare_with_baseline, matched, rank
+from evaluation.analysis.regression_gate import (
+    compare_with_baseline,
+    match_baselines,
+    rank,
+)
 from evaluation.core.cases import Result
 from evaluation.reporting.tables import Rate, Ratio, Table
 from evaluation.results.outcomes import Outcome
@@ -201,7 +205,7 @@ def test_the_nearest_engine_of_a_baseline_is_taken(tmp_path: Path) -> None:
     new = compared_engines(
         [run("new", "alpha 2 safe", "beta 2 fast", "gamma 2 fast")], "masks"
     )
-    assert [(a.engine, b.engine) for a, b in matched(old, new)] == [
+    assert [(a.engine, b.engine) for a, b in match_baselines(old, new)] == [
         ("alpha 1 safe", "alpha 2 safe"),
         ("beta 1 safe", "beta 2 fast"),
     ]

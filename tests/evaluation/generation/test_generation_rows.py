@@ -20,7 +20,7 @@ from evaluation.generation.judgement import Judgement, TextVerdict
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.reporting.tables import MissingFigure, Rate
-from evaluation.results.row_parser import row_of
+from evaluation.results.row_parser import parse_row
 from evaluation.tasks.coverage.report import coverage, outcomes, outputs
 from evaluation.tasks.efficiency.report import efficiency
 
@@ -84,7 +84,7 @@ def _text(
         judgement=judgement,
         fingerprint="f",
     )
-    return text_from_row(row_of(orjson.dumps(row)))
+    return text_from_row(parse_row(orjson.dumps(row)))
 
 
 @given(generation=_GENERATIONS, judgement=_JUDGEMENTS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evaluation.core.cases import InstanceResult, Result, WalkVerdict
 from evaluation.results.measurements import measure
 from evaluation.results.outcomes import Outcome, engine_is_right, outcome_of
-from evaluation.results.row_parser import NotARow, row_of
+from evaluation.results.row_parser import NotARow, parse_row
 from tests.evaluation.made_runs import accepted, blocked, line, row
 
 _LIED = replace(accepted(), verdict=WalkVerdict.LIED)
@@ -95,7 +95,7 @@ _JSON = st.recursive(
 def test_bytes_are_a_row_or_not_one(content: bytes) -> None:
     """Whatever the bytes: no other fault, and never half a row."""
     with pytest.raises(NotARow):
-        row_of(content)
+        parse_row(content)
 
 
 @given(st.data())
@@ -107,7 +107,7 @@ def test_a_field_is_what_it_must_be_or_the_line_is_no_row(data: st.DataObject) -
     place = data.draw(st.sampled_from(sorted(given_row)))
     value = given_row[place] = data.draw(_JSON)
     try:
-        read = row_of(json.dumps(given_row).encode())
+        read = parse_row(json.dumps(given_row).encode())
     except NotARow:
         return
     if place != "walks":

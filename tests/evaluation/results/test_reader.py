@@ -10,7 +10,7 @@ import pytest
 from curation.system.errors import BadData, NoInput
 from evaluation.core.cases import InstanceResult, Result, WalkVerdict
 from evaluation.core.run_header import RunHeader
-from evaluation.results.reader import UNIT_COLUMNS, WALK_COLUMNS, open_run
+from evaluation.results.reader import CASE_COLUMNS, WALK_COLUMNS, open_run
 from tests.evaluation.made_runs import accepted, blocked, line, many, row, write_run
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def test_a_frame_has_one_line_a_unit(tmp_path: Path) -> None:
     whole = row(walks=(accepted(10, tokens=3), blocked(1), accepted(valid=False)))
     refused = row(id="o2", result=Result.COMPILE_ERROR, walks=(), compile_ns=None)
     frame = open_run(write_run(tmp_path, [whole, refused])).frame()
-    assert list(frame.columns) == list(UNIT_COLUMNS)
+    assert list(frame.columns) == list(CASE_COLUMNS)
     first, second = frame.to_dicts()
     assert (first["valid"], first["valid_accepted"]) == (1, 1)
     assert (first["invalid"], first["invalid_blocked"]) == (2, 1)

@@ -19,7 +19,7 @@ from evaluation.generation.judgement import TextVerdict as Said
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
 from evaluation.results.outcomes import Outcome, outcome_of
-from evaluation.results.row_parser import NotARow, row_of
+from evaluation.results.row_parser import NotARow, parse_row
 from tests.evaluation.made_runs import line, many, row
 from tests.evaluation.results.test_reader import HOSTILE
 
@@ -102,7 +102,7 @@ def test_what_a_model_wrote_fits(judged: Judgement | None, sample: int) -> None:
         fingerprint="f",
     )
     _VALIDATOR.validate(orjson.loads(line(made)))
-    passed = outcome_of(row_of(line(made))) is Outcome.PASSED
+    passed = outcome_of(parse_row(line(made))) is Outcome.PASSED
     assert passed == (judged is not None)
 
 
@@ -114,7 +114,7 @@ def test_what_does_not_fit_is_not_read(name: str) -> None:
     except ValueError:
         return
     with pytest.raises(NotARow):
-        row_of(HOSTILE[name])
+        parse_row(HOSTILE[name])
     assert not _VALIDATOR.is_valid(given)
 
 
@@ -127,7 +127,7 @@ def test_a_field_of_another_type_is_refused_by_both(field: str) -> None:
         changed = {**given, field: wrong}
         content = orjson.dumps(changed)
         if _VALIDATOR.is_valid(changed):
-            row_of(content)
+            parse_row(content)
         else:
             with pytest.raises(NotARow):
-                row_of(content)
+                parse_row(content)

@@ -14,7 +14,7 @@ from evaluation.tasks.official_suite.outcomes import (
     SuiteFailure,
     by_category,
     failing_categories,
-    leaders,
+    find_leaders,
     levels,
     outcome,
 )
@@ -152,7 +152,7 @@ def test_levels_are_beyond_their_bounds_and_full_is_all() -> None:
 
 def test_the_highest_counts_ties_and_never_nothing() -> None:
     """Single is alone, and nobody leads with 0."""
-    led = leaders(
+    led = find_leaders(
         {
             "x": {"a": Rate(1, 2), "b": Rate(1, 1), "c": Rate(0, 1)},
             "y": {"a": Rate(2, 4), "b": Rate(0, 1), "c": Rate(0, 1)},
