@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
 
 _SCHEMA = {
+    "type": "object",
     "properties": {"no": False, "list": {"items": {"type": "string"}}},
     "additionalProperties": {"minimum": 1},
 }
