@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from curation.core.documents import Reason
 from curation.dataset.ledger import KEPT
 from curation.dataset.ledger_reader import open_ledger
 from curation.system.errors import BadData, NoInput
+from curation.system.registry import closest_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -82,12 +82,12 @@ def _story(folder: Path, entry: LedgerRow) -> DocumentStory:
 
 
 def _unknown(wanted: str, known: Sequence[str], folder: Path) -> NoInput:
-    near = nearest(wanted, known)
+    near = closest_ids(wanted, known)
     then = f"did you mean {', '.join(near)}?" if near else "csbdata stats lists configs"
     return NoInput(f"no document is named {wanted!r}", str(folder), then)
 
 
-def nearest(wanted: str, known: Sequence[str]) -> list[str]:
+def closest_ids(wanted: str, known: Sequence[str]) -> list[str]:
     """Return known names that are like the wanted one, best first.
 
     Case, a path in front and `.json` behind make no difference.
@@ -98,7 +98,7 @@ def nearest(wanted: str, known: Sequence[str]) -> list[str]:
         by_lower.setdefault(name.lower(), name)
     if bare in by_lower:
         return [by_lower[bare]]
-    found = difflib.get_close_matches(bare, by_lower, n=_SUGGESTIONS, cutoff=0.6)
+    found = closest_names(bare, by_lower, most=_SUGGESTIONS)
     return [by_lower[name] for name in found]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.download.acquire import Acquired, acquire, load_pins
 from curation.sources.registry import sources
 from curation.system.errors import BadConfiguration
+from curation.system.registry import closest_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -89,6 +89,6 @@ def _chains(
         return known[name].archives
     if name in pins:
         return {"clean": (name,)}
-    alike = difflib.get_close_matches(name, [*known, *pins], n=2)
+    alike = closest_names(name, [*known, *pins], most=2)
     then = f"did you mean {' or '.join(alike)}?" if alike else "see `csbdata sources`"
     raise BadConfiguration(f"there is no source or archive {name!r}", then=then)

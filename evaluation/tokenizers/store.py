@@ -7,7 +7,6 @@ a changed file is another folder; what was damaged since is made anew.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import msgspec
 from curation.download.cache import Cache, FolderName
 from curation.huggingface.names import model_name
 from curation.system.errors import NoInput
+from curation.system.registry import closest_names
 from evaluation.tokenizers.files import read_files, write_files
 from evaluation.tokenizers.formats.parsed_tokenizer import check_tokenizer
 from evaluation.tokenizers.hub import hub_folder
@@ -88,7 +88,7 @@ def get_tokenizer(
 
 
 def _next_step(name: str, known: list[str]) -> str:
-    alike = difflib.get_close_matches(name, known, n=1)
+    alike = closest_names(name, known, most=1)
     if alike:
         return f"did you mean {alike[0]}?"
     return f"known: {', '.join(known)}; or give a path, or owner/name on the Hub"

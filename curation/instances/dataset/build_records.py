@@ -12,7 +12,7 @@ import polars as pl
 from curation.core.benchmark import SPLITS, in_benchmark_order, instances_config
 from curation.dataset.editions import open_edition
 from curation.dataset.parquet import file_name
-from curation.dataset.story import nearest
+from curation.dataset.story import closest_ids
 from curation.instances.dataset.build_step import InstanceTask
 from curation.instances.dataset.maskbench import MaskFile, MaskTest
 from curation.instances.model import InstanceRow
@@ -62,7 +62,7 @@ class Records:
         if found.is_empty() and slash:
             found = rows.filter(config=config, unique_id=unique_id)
         if found.is_empty():
-            near = nearest(wanted, rows["unique_id"].to_list())
+            near = closest_ids(wanted, rows["unique_id"].to_list())
             then = f"did you mean {', '.join(near)}?" if near else ""
             raise NoInput(f"no record is named {wanted!r}", str(self.folder), then)
         if len(found) > 1:
