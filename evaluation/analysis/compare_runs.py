@@ -1,4 +1,4 @@
-"""What `csbdata results compare` asks and answers."""
+"""Runs compared: engines in pairs, or each with its baseline."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRequest:
-    """What to compare."""
+    """Which runs are compared, and when the regression gate holds."""
 
     runs: Sequence[RecordedRun]
     baseline: RecordedRun | None = None
@@ -39,7 +39,7 @@ class ComparisonRequest:
     tasks: Sequence[str] = ()
     #: Share of the baseline's cases that have to be no worse.
     percent: float = 100.0
-    #: How many times as long anything may take; None for as long as it likes.
+    #: How many times as long as in the baseline any time may be; None for no limit.
     slower: float | None = None
     #: Whether cases that only the baseline has are left out.
     common_only: bool = False
@@ -49,7 +49,7 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonResult:
-    """What came of it."""
+    """The tables of a comparison, and whether the regression gate holds."""
 
     tables: Sequence[Table]
     #: Why the runs are not wholly comparable.
@@ -62,6 +62,10 @@ class ComparisonResult:
 
 def compare_runs(question: ComparisonRequest) -> ComparisonResult:
     """Compare all engines of all runs, or each with its baseline.
+
+    Example:
+        >>> runs = [open_run(Path("runs/old")), open_run(Path("runs/new"))]
+        >>> result = compare_runs(ComparisonRequest(runs=runs, tasks=["masks"]))
 
     Raises:
         NoInput: there is no case of the tasks, or nothing to compare with.

@@ -87,8 +87,13 @@ def open_engine(
 def shrink_failure(case: Case, ask: Callable[[Case], Row], most: int) -> ShrunkFailure:
     """Return the smallest schema found that fails as the case's does.
 
-    Of wrong masks the shortest text that shows one is kept, and every smaller schema
-    has to say of it what the whole one says (jsonschema-rs, formats on).
+    Of wrong masks the shortest text that shows one is kept, and under every smaller
+    schema it has to be as valid as under the whole one (jsonschema-rs, formats on).
+
+    Args:
+        case: The case that fails.
+        ask: Puts a case to the engine; see `open_engine`.
+        most: How many schemas are tried at most.
 
     Raises:
         NoInput: the case does not fail (any more).
@@ -102,13 +107,13 @@ def shrink_failure(case: Case, ask: Callable[[Case], Row], most: int) -> ShrunkF
     small = replace(case, walks=() if culprit is None else (culprit,))
     wanted = ask(small)
 
-    def still(schema: Json) -> bool:
+    def fails_alike(schema: Json) -> bool:
         text = json.dumps(schema)
         if not _is_schema(schema, small.walks):
             return False
-        return _alike(wanted, ask(replace(small, schema=text)))
+        return _same_failure(wanted, ask(replace(small, schema=text)))
 
-    found = json.dumps(shrink(json.loads(case.schema), still, most))
+    found = json.dumps(shrink(json.loads(case.schema), fails_alike, most))
     return ShrunkFailure(
         schema=found,
         walks=small.walks,
@@ -141,7 +146,7 @@ def _is_schema(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
         return False
 
 
-def _alike(wanted: Row, row: Row) -> bool:
+def _same_failure(wanted: Row, row: Row) -> bool:
     if (row.result, row.phase) != (wanted.result, wanted.phase):
         return False
     if row.result is Result.OK:

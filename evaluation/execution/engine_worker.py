@@ -106,7 +106,7 @@ class EngineWorker:
         """
         self._participant = participant
         self._bounds = bounds
-        self._folder = tempfile.TemporaryDirectory(prefix="csbdata-lane-")
+        self._folder = tempfile.TemporaryDirectory(prefix="csbdata-worker-")
         self._printed = Path(self._folder.name) / "printed"
         setup: dict[str, Json] = {
             "engine": str(participant.file.path),
