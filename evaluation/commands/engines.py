@@ -175,7 +175,7 @@ def _ask_for_leave(plan: InstallPlan, *, yes: bool) -> bool:
     """Print what would be done, and return whether the user agrees.
 
     Raises:
-        BadConfiguration: Standard input is no terminal, so no one can be asked.
+        BadConfiguration: standard input is no terminal, so no one can be asked.
     """
     packages = ", ".join(f"{name} {version}" for name, version in plan.packages.items())
     say(f"{len(plan.packages)} packages, {_download(plan)}: {packages}")

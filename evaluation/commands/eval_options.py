@@ -243,7 +243,7 @@ def run_request(
     """Return what `evaluation.run` is asked for.
 
     Raises:
-        BadConfiguration: An option makes no sense.
+        BadConfiguration: an option makes no sense.
     """
     from evaluation.core.task_settings import TaskSettings
     from evaluation.execution.engine_worker import Bounds
@@ -340,7 +340,7 @@ def _task_values(
     """Return the settings of single tasks; a value is read as JSON where it is some.
 
     Raises:
-        BadConfiguration: An assignment without `=`.
+        BadConfiguration: an assignment without `=`.
     """
     values: dict[str, Json] = {"drafts": list(drafts)} if drafts else {}
     for assignment in assignments or ():
@@ -358,7 +358,7 @@ def _shard(text: str) -> tuple[int, int]:
     """Return which part of how many.
 
     Raises:
-        BadConfiguration: It is not I/N with I from 1 to N.
+        BadConfiguration: it is not I/N with I from 1 to N.
     """
     first, _, of = text.partition("/")
     if first.isdecimal() and of.isdecimal() and 1 <= int(first) <= int(of):

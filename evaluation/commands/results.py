@@ -54,8 +54,8 @@ def open_and_report_problems(folder: Path) -> RecordedRun:
     """Open a run, and print which of its rows could not be read.
 
     Raises:
-        NoInput: There is no run.
-        BadData: Its header cannot be read.
+        NoInput: there is no run.
+        BadData: its header cannot be read.
     """
     from evaluation.results.reader import open_run
 

@@ -53,9 +53,9 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         progress: Shows what takes time.
 
     Raises:
-        NoInput: There is no such thing, no schema in it, or none that is selected.
-        BadData: A file in it cannot be read.
-        CsbdataError: The Hub cannot be reached, or the cache cannot be written.
+        NoInput: there is no such thing, no schema in it, or none that is selected.
+        BadData: a file in it cannot be read.
+        CsbdataError: the Hub cannot be reached, or the cache cannot be written.
 
     Example:
         >>> settings = FetchSettings.from_environment()
@@ -128,7 +128,7 @@ def _local(path: Path) -> SampleReader:
     """Return the reader of what is there: tables come before files.
 
     Raises:
-        NoInput: There is neither.
+        NoInput: there is neither.
     """
     reader: SampleReader | None = None
     if path.is_dir():
@@ -169,8 +169,8 @@ def _select(
     """Return the places that are selected, and whether instances are there already.
 
     Raises:
-        NoInput: There is none.
-        BadConfiguration: A config or a split does not exist.
+        NoInput: there is none.
+        BadConfiguration: a config or a split does not exist.
     """
     configs: dict[str, None] = {}
     splits: dict[str, None] = {}

@@ -95,7 +95,7 @@ class ParquetTables:
         """Yield the records at these places, with their instances if there are any.
 
         Raises:
-            BadData: Instances are not in the order of their records.
+            BadData: instances are not in the order of their records.
         """
         first = 0
         for part in self.parts:
@@ -178,8 +178,8 @@ def _batches(
     """Yield the columns that a file has of these, a few rows at a time.
 
     Raises:
-        BadConfiguration: One that is needed is missing.
-        BadData: A file cannot be read.
+        BadConfiguration: one that is needed is missing.
+        BadData: a file cannot be read.
     """
     for path in paths:
         try:

@@ -69,7 +69,7 @@ class SchemaFiles:
         """Yield the name of every schema.
 
         Raises:
-            BadData: The only file is no schema.
+            BadData: the only file is no schema.
         """
         self._bad = {}
         for path in self.paths:

@@ -133,7 +133,7 @@ def text_from_row(row: Row) -> GeneratedText:
     """Return the text of a row that `row_from_generation` made.
 
     Raises:
-        KeyError, TypeError, ValueError: The row is not such a one.
+        KeyError, TypeError, ValueError: the row is not such a one.
     """
     label = msgspec.convert(row.label, _TextLabel)
     figures = row.label["generation"]

@@ -277,7 +277,7 @@ def generate(
         the other texts go on.
 
     Raises:
-        WorkerDidNotStart: An engine cannot be loaded.
+        WorkerDidNotStart: an engine cannot be loaded.
 
     Example:
         >>> (generation,) = generate(model, [request], [None], LoopOptions())

@@ -111,7 +111,7 @@ def parse_prices(text: str) -> TokenPrices | None:
     """Return prices given as `PROMPT/OUTPUT`, for a million tokens each.
 
     Raises:
-        BadConfiguration: The text is no such pair of numbers.
+        BadConfiguration: the text is no such pair of numbers.
     """
     if not text:
         return None
@@ -138,7 +138,7 @@ def loop_options(
         run_seconds: Deadline of everything after it.
 
     Raises:
-        BadConfiguration: There is no such overlap.
+        BadConfiguration: there is no such overlap.
     """
     if overlap not in _OVERLAPS:
         raise BadConfiguration(f"--overlap {overlap!r}: say {', '.join(_OVERLAPS)}")

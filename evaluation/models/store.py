@@ -63,7 +63,7 @@ def check_installed() -> None:
     """Check that the libraries that run models are installed.
 
     Raises:
-        BadConfiguration: One is not; the message says what to install.
+        BadConfiguration: one is not; the message says what to install.
     """
     absent = missing_libraries()
     if absent:

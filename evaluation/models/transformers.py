@@ -34,7 +34,7 @@ def choose_device(wanted: str) -> torch.device:
     """Return a device by its name: `auto` is the GPU where there is one, else the CPU.
 
     Raises:
-        BadConfiguration: There is no such device here.
+        BadConfiguration: there is no such device here.
     """
     if wanted == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -225,8 +225,8 @@ def load_model(
     """Load a model from a folder or from the Hub.
 
     Raises:
-        NoInput: There is no such model, or it cannot be had.
-        BadConfiguration: The device or number type is not there.
+        NoInput: there is no such model, or it cannot be had.
+        BadConfiguration: the device or number type is not there.
     """
     if loading.dtype not in DTYPES:
         message = f"--dtype {loading.dtype}: no such number type; say one of"

@@ -72,7 +72,7 @@ class Template:
             shots: Worked examples.
 
         Raises:
-            BadConfiguration: The template uses a name that is not defined.
+            BadConfiguration: the template uses a name that is not defined.
         """
         messages: list[Message] = []
         repeated: list[_Part] = []
@@ -121,8 +121,8 @@ def read_template(which: str) -> Template:
     """Return a template by its name or its file's path.
 
     Raises:
-        NoInput: There is no such template.
-        BadConfiguration: Its last part is not one that asks.
+        NoInput: there is no such template.
+        BadConfiguration: its last part is not one that asks.
     """
     path = _FOLDER / f"{which}.txt" if which in template_names() else Path(which)
     try:
@@ -147,7 +147,7 @@ def worked_examples(count: int) -> tuple[WorkedExample, ...]:
     """Return the first worked examples, as compact JSON texts.
 
     Raises:
-        BadConfiguration: There are not so many.
+        BadConfiguration: there are not so many.
     """
     listed = json.loads(_SHOTS.read_text(encoding="utf-8"))
     if not 0 <= count <= len(listed):

@@ -121,8 +121,8 @@ class ServerClient:
         """Return how the server describes itself.
 
         Raises:
-            Unavailable: No server answers.
-            NotPermitted: The key is missing or wrong (exit 77).
+            Unavailable: no server answers.
+            NotPermitted: the key is missing or wrong (exit 77).
         """
         base = self._connection.base
         models = self._get(f"{base}/models")
@@ -163,9 +163,9 @@ class ServerClient:
             (`perf_counter_ns`).
 
         Raises:
-            RequestRefused: The server does not take the request.
-            RetriesExhausted: No whole answer came.
-            NotPermitted: The key is missing or wrong (exit 77).
+            RequestRefused: the server does not take the request.
+            RetriesExhausted: no whole answer came.
+            NotPermitted: the key is missing or wrong (exit 77).
         """
         limits = self._connection.limits
         tries, waited = 0, 0.0
@@ -272,7 +272,7 @@ def _pieces(response: requests.Response, limit: float) -> Iterator[bytes]:
         limit: The moment at which it must have ended, by `time.monotonic`.
 
     Raises:
-        BrokenStream: It has lasted too long, or is too large.
+        BrokenStream: it has lasted too long, or is too large.
     """
     size = 0
     while piece := response.raw.read1(2**16, decode_content=True):

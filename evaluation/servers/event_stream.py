@@ -82,7 +82,7 @@ def read_stream(lines: Iterable[bytes]) -> ServerAnswer:
         lines: The lines of the response as they come, without their ends.
 
     Raises:
-        BrokenStream: It has no end, or the server reports an error in it.
+        BrokenStream: it has no end, or the server reports an error in it.
 
     Example:
         >>> event = b'data: {"choices": [{"delta": {"content": "{}"}}]}'

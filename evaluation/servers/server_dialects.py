@@ -118,7 +118,7 @@ def server_dialect(name: str) -> ServerDialect:
     """Return a dialect by its name.
 
     Raises:
-        BadConfiguration: There is none of this name.
+        BadConfiguration: there is none of this name.
     """
     if name not in SERVER_DIALECTS:
         raise BadConfiguration(

@@ -87,7 +87,7 @@ def server_participants(
         seconds: Deadline of one text.
 
     Raises:
-        BadConfiguration: There is no such dialect.
+        BadConfiguration: there is no such dialect.
     """
     found = [server_dialect(name) for name in dict.fromkeys(dialects)]
     return [
@@ -129,7 +129,7 @@ class ServerWriter:
         """Write a batch of texts.
 
         Raises:
-            NotPermitted: The key is missing or wrong (exit 77).
+            NotPermitted: the key is missing or wrong (exit 77).
         """
         if len(requests) == 1:
             return [self._write_one(requests[0])]

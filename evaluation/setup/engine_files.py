@@ -90,7 +90,7 @@ def engine_paths() -> Mapping[str, Path]:
     """Return the file of every engine that has a name, by name.
 
     Raises:
-        BadConfiguration: An entry point names what is no module.
+        BadConfiguration: an entry point names what is no module.
     """
     found = {
         path.stem: path
@@ -107,8 +107,8 @@ def find_engine(spec: str) -> EngineFile:
         spec: `NAME`, `NAME==VERSION` or the path of an engine's file.
 
     Raises:
-        NoInput: The path is no file.
-        BadConfiguration: There is no engine of this name, or its file cannot be read.
+        NoInput: the path is no file.
+        BadConfiguration: there is no engine of this name, or its file cannot be read.
 
     Example:
         >>> find_engine("xgrammar==0.1.8").version
@@ -140,7 +140,7 @@ def choose_options(
         assignments: Values as text, by the name of the option.
 
     Raises:
-        BadConfiguration: No such preset or option, or a value of another type.
+        BadConfiguration: no such preset or option, or a value of another type.
     """
     if preset not in file.presets and (file.presets or preset != FAITHFUL):
         names = ", ".join(file.presets) or FAITHFUL

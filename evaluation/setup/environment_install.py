@@ -130,9 +130,9 @@ def make_environment(
 
     Raises:
         Unavailable: pip cannot get or build something, or the engine does not run.
-        TemporarilyUnavailable: Another csbdata is making it.
-        CannotCreate: The cache cannot be written.
-        BadConfiguration: There is nothing to install.
+        TemporarilyUnavailable: another csbdata is making it.
+        CannotCreate: the cache cannot be written.
+        BadConfiguration: there is nothing to install.
     """
     row = version_to_install(file)
     folder = environment_folder(cache, row.engine, row.version)
@@ -196,7 +196,7 @@ def _read_report(path: Path) -> _PipReport:
     """Return what pip reports.
 
     Raises:
-        Unavailable: It is no report that we know.
+        Unavailable: it is no report that we know.
     """
     try:
         return msgspec.json.decode(path.read_bytes(), type=_PipReport)

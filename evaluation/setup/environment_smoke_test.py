@@ -25,8 +25,8 @@ def main(path: str, options: str) -> None:
         options: Its options, a JSON text.
 
     Raises:
-        RuntimeError: The first mask does not let an object begin.
-        Exception: Any that the engine raises.
+        RuntimeError: the first mask does not let an object begin.
+        Exception: any that the engine raises.
     """
     load = runpy.run_path(path)["load"]
     with tempfile.TemporaryDirectory() as folder:

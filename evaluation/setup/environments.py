@@ -109,7 +109,7 @@ def environment_folder(cache: Path, name: str, wanted: str) -> Path:
     """Return where the environment of an engine's version is, or would be.
 
     Raises:
-        BadConfiguration: This is no version.
+        BadConfiguration: this is no version.
     """
     if not _VERSION.fullmatch(wanted):
         raise BadConfiguration(f"{wanted!r} is no version", then=f"write {name}==1.2.3")
@@ -127,7 +127,7 @@ def version_to_install(file: EngineFile) -> KnownVersion:
     """Return how an engine is installed: as it was tried, else by its distribution.
 
     Raises:
-        BadConfiguration: There is nothing to install, or no version is known.
+        BadConfiguration: there is nothing to install, or no version is known.
     """
     if not file.distribution:
         raise BadConfiguration(
@@ -220,9 +220,9 @@ def remove_environments(cache: Path, spec: str) -> list[Environment]:
     """Remove an engine's environment, or all of them; return what was removed.
 
     Raises:
-        NoInput: There is none.
-        TemporarilyUnavailable: Another csbdata is making it.
-        CannotCreate: It cannot be deleted.
+        NoInput: there is none.
+        TemporarilyUnavailable: another csbdata is making it.
+        CannotCreate: it cannot be deleted.
     """
     file = find_engine(spec)
     gone = [
@@ -255,8 +255,8 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of an environment for the length of a block.
 
     Raises:
-        TemporarilyUnavailable: Another process does.
-        CannotCreate: There can be no lock.
+        TemporarilyUnavailable: another process does.
+        CannotCreate: there can be no lock.
     """
     busy = TemporarilyUnavailable(
         "another csbdata is at work on this environment", str(folder), "try again later"

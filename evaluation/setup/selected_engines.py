@@ -101,8 +101,8 @@ def select_engines(
             `ENGINE.NAME=VALUE` for one.
 
     Raises:
-        NoInput: A spec is the path of no file.
-        BadConfiguration: There is no such engine, preset or option.
+        NoInput: a spec is the path of no file.
+        BadConfiguration: there is no such engine, preset or option.
 
     Example:
         >>> [engine.label for engine in select_engines(cache, ["none"], "faithful", [])]

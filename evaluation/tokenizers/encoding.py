@@ -54,8 +54,8 @@ class Encoder:
             special_ids: The ids of special tokens.
 
         Raises:
-            ImportError: The library `tokenizers` is not installed.
-            ValueError: The library gives an added token another id than the file.
+            ImportError: the library `tokenizers` is not installed.
+            ValueError: the library gives an added token another id than the file.
         """
         # Said once here, or the library warns of every process started after it.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
@@ -118,7 +118,7 @@ def _check_ids(
     """Check that added tokens have the same ids in the library and in the file.
 
     Raises:
-        ValueError: One has not.
+        ValueError: one has not.
     """
     for number, token in tokenizer.get_added_tokens_decoder().items():
         known = token_bytes[number] if number < len(token_bytes) else None

@@ -74,8 +74,8 @@ class TokenizerFiles:
         that no tokens of this vocabulary spell.
 
         Raises:
-            BadConfiguration: The library `tokenizers` is not installed.
-            BadData: It cannot read this tokenizer.
+            BadConfiguration: the library `tokenizers` is not installed.
+            BadData: it cannot read this tokenizer.
         """
         try:
             plain = (self.folder / _PLAIN).read_bytes()

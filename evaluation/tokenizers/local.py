@@ -50,7 +50,7 @@ def tokenizer_file(path: Path) -> Path:
     """Return the file of a folder that holds its tokenizer, or the file itself.
 
     Raises:
-        NoInput: There is none.
+        NoInput: there is none.
     """
     if path.is_file():
         return path
@@ -72,8 +72,8 @@ def read_tokenizer(path: Path) -> ParsedTokenizer:
     """Return the tokenizer of a folder or of a file, with the configs beside it.
 
     Raises:
-        NoInput: There is none, or it cannot be read.
-        BadData: It is no tokenizer that can be read.
+        NoInput: there is none, or it cannot be read.
+        BadData: it is no tokenizer that can be read.
     """
     file = tokenizer_file(path)
     configs = [_config(config) for config in deciding_files(path)[1:]]

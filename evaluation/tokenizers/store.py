@@ -66,9 +66,9 @@ def get_tokenizer(
             tokenizer that has some is first made.
 
     Raises:
-        NoInput: There is no such tokenizer.
-        BadData: It is no tokenizer that can be measured with.
-        CsbdataError: It cannot be fetched, or the cache cannot be written.
+        NoInput: there is no such tokenizer.
+        BadData: it is no tokenizer that can be measured with.
+        CsbdataError: it cannot be fetched, or the cache cannot be written.
 
     Example:
         >>> get_tokenizer("smollm2", FetchSettings.from_environment()).vocab_size

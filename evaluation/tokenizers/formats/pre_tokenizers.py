@@ -71,7 +71,7 @@ def pre_tokenizer(name: str, where: str) -> Sequence[Json]:
     """Return how a tokenizer cuts a text, by its well-known name.
 
     Raises:
-        BadConfiguration: The name is not known here.
+        BadConfiguration: the name is not known here.
     """
     found = _KNOWN.get(name)
     if found is None:

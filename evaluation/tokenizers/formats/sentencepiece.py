@@ -70,7 +70,7 @@ def from_sentencepiece(content: bytes, where: str) -> ParsedTokenizer:
     """Return the tokenizer of a SentencePiece `.model` file.
 
     Raises:
-        BadData: It is no such file, or its kind is neither BPE nor unigram.
+        BadData: it is no such file, or its kind is neither BPE nor unigram.
     """
     try:
         pieces, kind, eos = _read(content)
@@ -87,7 +87,7 @@ def from_pieces(
     """Return the tokenizer of a SentencePiece vocabulary.
 
     Raises:
-        BadData: Two pieces have the same text.
+        BadData: two pieces have the same text.
     """
     vocabulary = {piece.text: number for number, piece in enumerate(pieces)}
     if len(vocabulary) < len(pieces):

@@ -86,7 +86,7 @@ def from_tiktoken(  # noqa: PLR0913 (a tiktoken file says nothing but bytes)
         where: What messages call it.
 
     Raises:
-        BadData: It is no such file.
+        BadData: it is no such file.
     """
     ranks: dict[int, bytes] = {}
     try:
@@ -108,7 +108,7 @@ def from_tekken(content: bytes, where: str) -> ParsedTokenizer:
     """Return the tokenizer of a `tekken.json`.
 
     Raises:
-        BadData: It is no such file.
+        BadData: it is no such file.
     """
     try:
         given = msgspec.json.decode(content, type=_TekkenFile)
