@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from curation.json.values import is_number
 from curation.schema.dialects import DRAFT_2020_12
 
 if TYPE_CHECKING:
@@ -53,6 +54,18 @@ def names_of(value: Json) -> list[str]:
         return [value]
     listed = value if isinstance(value, list) else []
     return [name for name in listed if isinstance(name, str)]
+
+
+def number_of(schema: Mapping[str, Json], keyword: str) -> float:
+    """Return the number that a keyword holds.
+
+    Raises:
+        TypeError: it holds something else.
+    """
+    value = schema[keyword]
+    if not is_number(value):
+        raise TypeError(keyword)
+    return value
 
 
 def item_keywords(schema: Mapping[str, Json], dialect: Dialect) -> tuple[str, str]:

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeGuard
 
+from curation.instances.constraints.keyword_values import number_of
 from curation.instances.witnesses.context import Nothing
-from curation.json.values import is_number
 
 if TYPE_CHECKING:
     import random
@@ -51,23 +51,12 @@ class EditTarget:
     @property
     def bound(self) -> float:
         """The keyword's value, which is a number."""
-        return self.number(self.keyword)
+        return number_of(self.schema, self.keyword)
 
     @property
     def limit(self) -> int:
         """The keyword's value, which counts characters, elements or properties."""
         return int(self.bound)
-
-    def number(self, keyword: str) -> float:
-        """Return the number that a keyword beside the one to fail holds.
-
-        Raises:
-            TypeError: it holds no number.
-        """
-        value = self.schema[keyword]
-        if not is_number(value):
-            raise TypeError(keyword)
-        return value
 
     @property
     def array(self) -> list[Json]:

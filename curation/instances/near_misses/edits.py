@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from curation.instances.constraints.keyword_values import names_of
+from curation.instances.constraints.keyword_values import names_of, number_of
 from curation.instances.near_misses import string_edits
 from curation.instances.near_misses.edit_target import ANY
 from curation.json.values import is_number, type_of
@@ -104,7 +104,9 @@ def at_bound(name: str, sign: int) -> EditFunction:
     """
 
     def edit(target: EditTarget) -> Iterator[Edit]:
-        bound = target.number(name) if target.operand is True else target.bound
+        bound = number_of(
+            target.schema, name if target.operand is True else target.keyword
+        )
         yield bound
         yield bound + sign
         yield bound + sign * _step(target)

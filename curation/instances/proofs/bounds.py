@@ -6,7 +6,11 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.conjunction import conjoin
-from curation.instances.constraints.keyword_values import array_of, item_keywords
+from curation.instances.constraints.keyword_values import (
+    array_of,
+    item_keywords,
+    number_of,
+)
 from curation.instances.proofs.universal_verdicts import schema_verdict
 from curation.instances.regex.parser import parse
 from curation.json.values import identity, is_number
@@ -97,11 +101,8 @@ def _high(assertion: Assertion, kind: str) -> tuple[float, bool]:
 def _bound(assertion: Assertion, flagged: str) -> float:
     """Return the number of a bound; draft-04's flag speaks of the keyword beside it."""
     schema = assertion.location.schema
-    value = schema[assertion.keyword]
-    bound = schema[flagged] if value is True else value
-    if not is_number(bound):
-        raise TypeError(assertion.keyword)
-    return bound
+    is_flag = schema[assertion.keyword] is True
+    return number_of(schema, flagged if is_flag else assertion.keyword)
 
 
 def item_count(question: ImplicationQuestion) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from curation.instances.constraints.keyword_values import number_of
 from curation.json.values import is_number
 
 if TYPE_CHECKING:
@@ -54,15 +55,8 @@ class ImplicationQuestion:
 
     @property
     def bound(self) -> float:
-        """The keyword's value where it is a number.
-
-        Raises:
-            TypeError: it is none.
-        """
-        value = self.operand
-        if not is_number(value):
-            raise TypeError(self.keyword)
-        return value
+        """The keyword's value, which is a number."""
+        return number_of(self.schema, self.keyword)
 
     def values(self, keyword: str) -> Iterator[Json]:
         """Yield the values of the other keywords of a name."""

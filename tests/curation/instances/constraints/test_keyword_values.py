@@ -11,6 +11,7 @@ from curation.instances.constraints.keyword_values import (
     array_of,
     item_keywords,
     names_of,
+    number_of,
     object_of,
 )
 from curation.schema.dialects import DRAFT_07, DRAFT_2020_12
@@ -35,6 +36,14 @@ def test_a_keyword_of_another_type_holds_nothing() -> None:
     assert array_of(schema, "required") == ["a"]
     assert names_of(schema["required"]) == names_of("a") == ["a"]
     assert names_of(None) == []
+
+
+def test_a_keyword_that_holds_no_number_is_refused() -> None:
+    """A boolean is none: draft-04's flags are read where they are known."""
+    schema: dict[str, Json] = {"minimum": 1.5, "exclusiveMinimum": True}
+    assert number_of(schema, "minimum") == 1.5
+    with pytest.raises(TypeError, match="exclusiveMinimum"):
+        number_of(schema, "exclusiveMinimum")
 
 
 @pytest.mark.parametrize(
