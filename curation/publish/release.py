@@ -143,7 +143,7 @@ def write_release(release: Release, *, released: str = "") -> list[str]:
 
 @contextmanager
 def last_release(where: str) -> Iterator[LastRelease]:
-    """Give the edition that a folder or a Hub dataset holds.
+    """Open the edition that a folder or a Hub dataset holds.
 
     Of a dataset on the Hub without a revision it is the highest tag that is a
     version, else main.
@@ -190,8 +190,9 @@ def _download(where: str, folder: Path) -> Version | None:
     repository = HubRepository(name=found.name)
     revision = found.revision
     if not revision:
-        tagged = [tag for tag in repository.tags() if Version.parse(tag)]
-        revision = max(tagged, key=_version_of_tag, default=MAIN)
+        tags = ((Version.parse(tag), tag) for tag in repository.tags())
+        released = {tag: version for version, tag in tags if version}
+        revision = max(released, key=released.__getitem__, default=MAIN)
     state = repository.state(revision)
     names = [
         name
@@ -202,10 +203,3 @@ def _download(where: str, folder: Path) -> Version | None:
         raise NoInput("the dataset holds no tables", f"{found.name}@{revision}")
     repository.fetch(state.head, names, folder)
     return Version.parse(revision)
-
-
-def _version_of_tag(tag: str) -> Version:
-    found = Version.parse(tag)
-    if found is None:
-        raise ValueError(tag)
-    return found
