@@ -165,7 +165,7 @@ class _Walk:
     def run(self, engine: Engine, grammar: object) -> None:
         start = perf_counter_ns()
         matcher = engine.start(grammar)
-        made = perf_counter_ns() - start
+        making_ns = perf_counter_ns() - start
         mask_of, commit = matcher.mask, matcher.commit
         forced_of = getattr(matcher, "forced", None)
         ahead: list[int] = []
@@ -176,7 +176,7 @@ class _Walk:
             end = clock()
             self.mask_ns.append(end - start)
             if not index:
-                self.first_ns = made + end - start
+                self.first_ns = making_ns + end - start
             if end > self.deadline:
                 self._stop(_NOT_RUN, index, "no time left", late=True)
                 return

@@ -117,14 +117,14 @@ class ModelSetup:
             for writer in writers:
                 stack.callback(writer.close)
             dialect = self._asked.dialect
-            meant = (
+            samples_asked = (
                 (replace(sample, dialect=dialect) for sample in samples)
                 if dialect
                 else samples
             )
             totals = run_writers(
                 writers,
-                meant,
+                samples_asked,
                 self.questions,
                 out,
                 batch=self._asked.batch,

@@ -24,7 +24,7 @@ _MOST_KEYWORDS = 30
 
 
 @dataclass(slots=True)
-class _Seen:
+class _EngineTotals:
     """What is gathered of one engine while its rows go by."""
 
     cases: list[CaseMeasurement] = field(default_factory=list)
@@ -57,17 +57,17 @@ class _Seen:
 
 def report_of(run: RunRows) -> Report:
     """Return the tables and plots of a run."""
-    engines: dict[str, _Seen] = {}
+    engines: dict[str, _EngineTotals] = {}
     for row in run.rows():
         if row.task == NAME:
-            seen = engines.setdefault(row.engine, _Seen())
-            seen.cases.append(measure(row, run.header.limits.compile_ns))
-            seen.add(row)
+            totals = engines.setdefault(row.engine, _EngineTotals())
+            totals.cases.append(measure(row, run.header.limits.compile_ns))
+            totals.add(row)
     if not engines:
         return Report(tables=())
-    cases_by_engine = {name: seen.cases for name, seen in engines.items()}
+    cases_by_engine = {name: totals.cases for name, totals in engines.items()}
     own = [_instances(engines), _keywords(engines)]
-    if any(seen.orders for seen in engines.values()):
+    if any(totals.orders for totals in engines.values()):
         own.append(_orders(engines))
     coverage, outcomes, *others = tables(cases_by_engine)
     return Report(
@@ -76,7 +76,7 @@ def report_of(run: RunRows) -> Report:
     )
 
 
-def _instances(engines: Mapping[str, _Seen]) -> Table:
+def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
     return Table(
         title="Instances",
         name="masks-instances",
@@ -84,12 +84,12 @@ def _instances(engines: Mapping[str, _Seen]) -> Table:
         rows=tuple(
             (
                 name,
-                seen.verdicts.total() - seen.verdicts[WalkVerdict.NOT_RUN],
-                seen.verdicts[WalkVerdict.NOT_RUN],
-                seen.verdicts[WalkVerdict.LIED],
-                Rate(seen.forced, seen.forced_of) if seen.forced_of else None,
+                totals.verdicts.total() - totals.verdicts[WalkVerdict.NOT_RUN],
+                totals.verdicts[WalkVerdict.NOT_RUN],
+                totals.verdicts[WalkVerdict.LIED],
+                Rate(totals.forced, totals.forced_of) if totals.forced_of else None,
             )
-            for name, seen in engines.items()
+            for name, totals in engines.items()
         ),
         note="not run: the schema did not compile, or the engine died before. lied "
         "about: mask and commit disagree about a token. tokens forced: the engine "
@@ -97,18 +97,21 @@ def _instances(engines: Mapping[str, _Seen]) -> Table:
     )
 
 
-def _keywords(engines: Mapping[str, _Seen]) -> Table:
-    totals: Counter[str] = Counter()
-    for seen in engines.values():
-        for keyword, counts in seen.keywords.items():
-            totals[keyword] += counts[True] + counts[False]
-    asked = [pair for pair in totals.most_common(_MOST_KEYWORDS) if pair[1]]
+def _keywords(engines: Mapping[str, _EngineTotals]) -> Table:
+    near_misses: Counter[str] = Counter()
+    for totals in engines.values():
+        for keyword, counts in totals.keywords.items():
+            near_misses[keyword] += counts[True] + counts[False]
+    asked = [pair for pair in near_misses.most_common(_MOST_KEYWORDS) if pair[1]]
     return Table(
         title="Near misses blocked, by the keyword that they violate",
         name="masks-keywords",
         columns=("keyword", *engines),
         rows=tuple(
-            (keyword, *(_right(seen.keywords[keyword]) for seen in engines.values()))
+            (
+                keyword,
+                *(_right(totals.keywords[keyword]) for totals in engines.values()),
+            )
             for keyword, _ in asked
         ),
         note="Of the near misses walked to a verdict, in schemas that compile; what "
@@ -116,12 +119,12 @@ def _keywords(engines: Mapping[str, _Seen]) -> Table:
     )
 
 
-def _orders(engines: Mapping[str, _Seen]) -> Table:
+def _orders(engines: Mapping[str, _EngineTotals]) -> Table:
     return Table(
         title="Valid instances with the members of their objects in another order",
         name="masks-orders",
         columns=("engine", "accepted"),
-        rows=tuple((name, _right(seen.orders)) for name, seen in engines.items()),
+        rows=tuple((name, _right(totals.orders)) for name, totals in engines.items()),
         note="Apart from all other figures: the specification gives members no order.",
     )
 
