@@ -60,7 +60,7 @@ class RateLimitBudget:
         """
         if response.status_code != LIMITED:
             return
-        wait = requested_wait(response)
+        wait = hub_wait(response)
         with self._lock:
             if wait > self._left:
                 raise TemporarilyUnavailable(
@@ -71,7 +71,7 @@ class RateLimitBudget:
             self._left -= wait
 
 
-def requested_wait(response: httpx2.Response) -> float:
+def hub_wait(response: httpx2.Response) -> float:
     """Return the seconds that an answer asks us to wait, plus one for rounding.
 
     The Hub says them in `RateLimit`, or else in `Retry-After`.
@@ -146,5 +146,5 @@ def _may_pass(error: Exception) -> bool | float:
         return False
     response = response_of(error)
     if response is not None and response.status_code == LIMITED:
-        return requested_wait(response)
+        return hub_wait(response)
     return may_pass(error)

@@ -14,8 +14,8 @@ from curation.huggingface.errors import fault_of
 from curation.huggingface.session import (
     HubTimeLimits,
     RateLimitBudget,
+    hub_wait,
     repeated,
-    requested_wait,
 )
 from curation.system.errors import (
     BadData,
@@ -102,14 +102,14 @@ def test_every_error_of_the_library_is_known() -> None:
 def test_the_hubs_own_header_says_how_long(seconds: int) -> None:
     """`RateLimit` first, else `Retry-After`, and one second for rounding."""
     limit = f'"api";r=0;t={seconds}'
-    assert requested_wait(_answer(429, RateLimit=limit, Retry_After="1")) == seconds + 1
-    assert requested_wait(_answer(429, Retry_After=str(seconds))) == seconds + 1
+    assert hub_wait(_answer(429, RateLimit=limit, Retry_After="1")) == seconds + 1
+    assert hub_wait(_answer(429, Retry_After=str(seconds))) == seconds + 1
 
 
 @pytest.mark.parametrize("value", ["", "soon", "-5", "Wed, 21 Oct 2015 07:28:00 GMT"])
 def test_a_header_that_says_nothing_is_a_second(value: str) -> None:
     """No answer makes us wait for ever, or not at all."""
-    assert requested_wait(_answer(429, RateLimit=value, Retry_After=value)) == 1
+    assert hub_wait(_answer(429, RateLimit=value, Retry_After=value)) == 1
 
 
 def test_waits_add_up_to_our_patience() -> None:
