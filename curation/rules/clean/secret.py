@@ -27,7 +27,8 @@ RULE = Rule(
     name=NAME,
     summary="A document with text in a known credential format is dropped; the "
     "value is never written down.",
-    source="The formats as their issuers document them (curation/lint/credentials.py)",
+    source="The formats as their issuers document them "
+    "(curation/system/credential_formats.py)",
     apply=_apply,
     reasons=(Reason.SECRET,),
 )
