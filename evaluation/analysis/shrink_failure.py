@@ -164,7 +164,7 @@ def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Cas
     from evaluation.data import open_data  # noqa: PLC0415 (reads tables)
     from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
 
-    kind = task_named(task)
+    kind = task_named(task).prepared(fetch, lambda _message: None)
     where = run.header.data.name
     data = open_data(where, settings=fetch) if kind.needs_data else None
     samples = data.samples() if data else ()

@@ -272,9 +272,10 @@ def _export(
 
         return write_maskbench(run, out)
     if form is ExportFormat.BOWTIE:
+        from curation.download.acquire import FetchSettings
         from evaluation.tasks.official_suite.bowtie_report import write_bowtie
 
-        return write_bowtie(run, out)
+        return write_bowtie(run, out, FetchSettings.from_environment())
     from evaluation.exports.frames import write_csv, write_parquet
 
     return write_csv(run, out) if form is ExportFormat.CSV else write_parquet(run, out)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from curation.core.json_types import Json
+    from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Case, Row, Sample
     from evaluation.core.run_header import RunHeader
     from evaluation.core.task_settings import TaskSettings
@@ -97,11 +98,23 @@ class Task:
     passes: Callable[[Row], bool] | None = None
     #: What it reads beside `--data`, with the `sha256` of it; for the run's header.
     sources: Callable[[], Mapping[str, Json]] | None = None
+    #: Returns the task with what it fetches beside `--data` within reach: given where
+    #: to look, and what tells people of work that takes time.
+    prepare: Callable[[FetchSettings, Callable[[str], None]], Task] | None = None
     #: What a case repeats, where cases are repeated: once one has ended at its
     #: deadline, those that repeat it get the same row and are not asked.
     repeats: Callable[[Case], str] | None = None
     #: The task whose rows the report reads; empty: its own.
     reads: str = ""
+
+    def prepared(self, fetch: FetchSettings, say: Callable[[str], None]) -> Task:
+        """Return the task, ready to be asked for its cases.
+
+        Args:
+            fetch: Where to look for what the task fetches.
+            say: Tells people of what takes time.
+        """
+        return self.prepare(fetch, say) if self.prepare else self
 
     @property
     def needs_data(self) -> bool:

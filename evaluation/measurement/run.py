@@ -77,7 +77,10 @@ def plan_run(
     The number is None where only some ids are asked for: a task's own cases may
     have them too.
     """
-    tasks = [task_named(name) for name in dict.fromkeys(request.tasks)]
+    tasks = [
+        task_named(name).prepared(request.fetch, progress.say)
+        for name in dict.fromkeys(request.tasks)
+    ]
     about: dict[str, Json] = {}
     samples: Callable[[], Iterable[Sample]] = tuple
     count: int | None = None if request.only else 0

@@ -17,20 +17,27 @@ from curation.system.atomic_files import atomic_file
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.tasks.official_suite import NAME
+from evaluation.tasks.official_suite.task import with_suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from curation.core.json_types import Json
+    from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Case, InstanceResult, Row
     from evaluation.results.reader import RecordedRun
 
 
-def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
+def write_bowtie(run: RecordedRun, folder: Path, fetch: FetchSettings) -> list[Path]:
     """Write a report for each draft of a run's task `test-suite`; returns the files.
 
     The suite is asked again for its schemas and instances, which rows do not hold.
+
+    Args:
+        run: A run of the task.
+        folder: Where the reports go.
+        fetch: Where to look for the suite.
 
     Raises:
         NoInput: the run has no such task.
@@ -45,7 +52,7 @@ def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
         raise NoInput(
             f"no unit of task {NAME}", str(run.folder), f"csbdata eval --task {NAME}"
         )
-    cases = _cases(run)
+    cases = _cases(run, fetch)
     written = []
     for config, own in rows.items():
         path = folder / f"{quote(config.replace(' ', '-'), safe='')}.jsonl"
@@ -59,12 +66,10 @@ def write_bowtie(run: RecordedRun, folder: Path) -> list[Path]:
     return written
 
 
-def _cases(run: RecordedRun) -> dict[tuple[str, str], Case]:
-    from evaluation.tasks.registry import task_named  # noqa: PLC0415 (imports tasks)
-
-    settings = run.header.settings
+def _cases(run: RecordedRun, fetch: FetchSettings) -> dict[tuple[str, str], Case]:
+    task = with_suite(fetch, lambda _message: None)
     return {
-        (case.config, case.id): case for case in task_named(NAME).cases((), settings)
+        (case.config, case.id): case for case in task.cases((), run.header.settings)
     }
 
 

@@ -9,11 +9,12 @@ draft, so `$schema` is added where it can be.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from curation.schema.dialects import BY_NAME
 from curation.system.errors import BadConfiguration
-from curation.system.terminal import say
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import Task, TaskInput
 from evaluation.tasks.official_suite import NAME
@@ -21,9 +22,10 @@ from evaluation.tasks.official_suite.outcomes import outcome
 from evaluation.tasks.official_suite.report import report
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
     from curation.core.json_types import Json
+    from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Sample
     from evaluation.core.task_settings import TaskSettings
     from evaluation.tasks.official_suite.suite import Suite, SuiteCase
@@ -32,35 +34,54 @@ if TYPE_CHECKING:
 _LEFT_OUT: Final = frozenset({"format"})
 
 
-def cases(_samples: Iterable[Sample], settings: TaskSettings) -> Iterator[Case]:
+def cases(
+    acquired: Callable[[], Suite], _samples: Iterable[Sample], settings: TaskSettings
+) -> Iterator[Case]:
     """Yield every case of the suite of `drafts` (2020-12), `optional` ones after.
+
+    Args:
+        acquired: Returns the suite; called when the drafts are known to make sense.
+        settings: Has `drafts` and `optional` among its values.
 
     Raises:
         BadConfiguration: a draft that the suite does not have.
         Unavailable: the suite cannot be had.
     """
-    # Packs are made of Arrow tables, which no other task needs at once.
-    from curation.download.acquire import FetchSettings  # noqa: PLC0415 (not every run needs it)
-    from evaluation.tasks.official_suite.suite import acquire_suite, dialect_of  # noqa: PLC0415 (not every run needs it)
+    from evaluation.tasks.official_suite.suite import dialect_of  # noqa: PLC0415 (not every run needs it)
 
     drafts = settings.values.get("drafts") or ["2020-12"]
     if not isinstance(drafts, list):
         raise BadConfiguration("drafts is not a list of drafts", "--draft")
     names = [dialect_of(str(draft)).name for draft in drafts]
-    suite = acquire_suite(FetchSettings.from_environment())
+    suite = acquired()
     wanted = [False, True] if settings.values.get("optional") else [False]
     for name in dict.fromkeys(names):
         for optional in wanted:
             yield from draft_cases(suite, name, optional=optional)
 
 
-def _sources() -> Mapping[str, Json]:
-    """Return which suite it is, for the run's header."""
-    from curation.download.acquire import FetchSettings  # noqa: PLC0415 - as above
-    from evaluation.tasks.official_suite.suite import acquire_suite  # noqa: PLC0415 - as above
+def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
+    """Return the task over the suite that these settings lead to.
 
-    # The header is made before any case: what takes time is said here, once.
-    return acquire_suite(FetchSettings.from_environment(), say).described()
+    The suite is fetched when it is first asked for, and once.
+
+    Args:
+        fetch: Where to look for the suite.
+        say: Tells people of what takes time.
+    """
+
+    @cache
+    def acquired() -> Suite:
+        # Packs are made of Arrow tables, which no other task needs.
+        from evaluation.tasks.official_suite.suite import acquire_suite  # noqa: PLC0415 (not every run needs it)
+
+        return acquire_suite(fetch, say)
+
+    return replace(
+        TASK,
+        cases=partial(cases, acquired),
+        sources=lambda: acquired().described(),
+    )
 
 
 def draft_cases(suite: Suite, draft: str, *, optional: bool) -> Iterator[Case]:
@@ -114,8 +135,7 @@ TASK: Final = Task(
     summary="The official JSON Schema Test Suite, by the paper's criteria.",
     timed=False,
     input=TaskInput.OWN,
-    cases=cases,
+    prepare=with_suite,
     report=report,
     passes=lambda row: outcome(row).passed,
-    sources=_sources,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download.acquire import FetchSettings
 from curation.system.errors import NoInput
 from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.results.reader import open_run
@@ -32,13 +33,19 @@ _CASE = Case(
 def _suite(monkeypatch: pytest.MonkeyPatch) -> None:
     """A suite of one case, so that none has to be fetched."""
     monkeypatch.setattr(
-        bowtie_report, "_cases", lambda _run: {("2020-12", "not/0"): _CASE}
+        bowtie_report, "_cases", lambda *_: {("2020-12", "not/0"): _CASE}
     )
 
 
 def _run(tmp_path: Path, rows: list[Row]) -> RecordedRun:
     engines = [{"engine": name} for name in ("alpha 1.0", "beta 2.0")]
     return open_run(write_run(tmp_path / "run", rows, {**HEAD, "engines": engines}))
+
+
+def _written(tmp_path: Path, rows: list[Row]) -> list[Path]:
+    """Write the reports of a run; nothing can be fetched."""
+    fetch = FetchSettings(cache=tmp_path / "cache", offline=True)
+    return bowtie_report.write_bowtie(_run(tmp_path, rows), tmp_path / "out", fetch)
 
 
 def test_a_report_has_cases_and_results(tmp_path: Path) -> None:
@@ -48,7 +55,7 @@ def test_a_report_has_cases_and_results(tmp_path: Path) -> None:
         **base, engine="beta 2.0", result=Result.COMPILE_ERROR, detail="no", walks=()
     )
     rows = [row(**base, walks=(accepted(), blocked())), refused]
-    (path,) = bowtie_report.write_bowtie(_run(tmp_path, rows), tmp_path / "out")
+    (path,) = _written(tmp_path, rows)
     head, case, one, other, foot = map(json.loads, path.read_text().splitlines())
     assert head["dialect"] == "https://json-schema.org/draft/2020-12/schema"
     assert list(head["implementations"]) == ["alpha 1.0", "beta 2.0"]
@@ -66,7 +73,7 @@ def test_a_case_that_the_suite_has_no_more_is_there_without_its_schema(
 ) -> None:
     """What the rows say of it is still told."""
     gone = row(task="test-suite", config="2020-12", id="gone/0")
-    (path,) = bowtie_report.write_bowtie(_run(tmp_path, [gone]), tmp_path / "out")
+    (path,) = _written(tmp_path, [gone])
     case = json.loads(path.read_text().splitlines()[1])["case"]
     assert "schema" not in case
     assert [each["valid"] for each in case["tests"]] == [True, False]
@@ -75,7 +82,7 @@ def test_a_case_that_the_suite_has_no_more_is_there_without_its_schema(
 def test_a_hostile_config_stays_in_the_folder(tmp_path: Path) -> None:
     """A config is a file's name, and no path."""
     gone = row(task="test-suite", config="../../x y", id="gone/0")
-    (path,) = bowtie_report.write_bowtie(_run(tmp_path, [gone]), tmp_path / "out")
+    (path,) = _written(tmp_path, [gone])
     assert path.parent == tmp_path / "out"
     assert list(path.parent.iterdir()) == [path]
 
@@ -86,4 +93,4 @@ def test_a_run_without_the_suite_has_no_report(
     """The fault names the task; the suite, which may have to be fetched, is not had."""
     monkeypatch.delattr(bowtie_report, "_cases")
     with pytest.raises(NoInput, match="test-suite"):
-        bowtie_report.write_bowtie(_run(tmp_path, [row()]), tmp_path / "out")
+        _written(tmp_path, [row()])

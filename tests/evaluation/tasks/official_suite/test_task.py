@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from evaluation.core.task_settings import TaskSettings
 from evaluation.reporting.table_rendering import as_markdown
@@ -86,10 +87,13 @@ def test_a_schema_says_its_draft_wherever_it_can(tmp_path: Path) -> None:
     assert boolean.schema == "true"
 
 
-def test_a_draft_that_is_none_is_refused_before_anything_is_fetched() -> None:
+def test_a_draft_that_is_none_is_refused_before_anything_is_fetched(
+    tmp_path: Path,
+) -> None:
     """Exit code 78."""
+    task = TASK.prepared(FetchSettings(cache=tmp_path, offline=True), print)
     with pytest.raises(BadConfiguration, match="draft '5'"):
-        next(TASK.cases((), TaskSettings(values={"drafts": ["5"]})))
+        next(task.cases((), TaskSettings(values={"drafts": ["5"]})))
 
 
 def _rows(cases: list[Case]) -> list[Row]:
