@@ -33,14 +33,15 @@ dataset: $(CORE)
 eval: $(MODELS)
 	$(BIN)/csbdata eval --engine llguidance --engine none --limit 50
 
+# A file's tests stay on one worker, so that what they share is made once.
 test: $(DEV)
-	$(BIN)/python -m pytest -q -n auto -m "not slow"
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not slow"
 
 # With branch coverage, worker processes included; a killed one leaves nothing that
 # could be combined.
 test-all: $(DEV)
 	$(BIN)/python -m coverage erase
-	$(BIN)/python -m coverage run -m pytest -q -n auto
+	$(BIN)/python -m coverage run -m pytest -q -n auto --dist loadfile
 	$(BIN)/python -m coverage combine -q 2> /dev/null || true
 	$(BIN)/python -m coverage report --include 'curation/*' --format total --fail-under 90
 	$(BIN)/python -m coverage report

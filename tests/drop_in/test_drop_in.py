@@ -36,6 +36,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "cache")
 
 
+@pytest.mark.slow
 def test_every_config_and_split_loads_under_its_published_name(
     folder: Path, cache: str
 ) -> None:

@@ -39,6 +39,7 @@ def _build(
     return _python(*command, cwd=cwd, **given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", RULES)
 def test_f35_a_build_killed_at_any_moment_ends_in_the_same_bytes(
     rules: str, tmp_path: Path
@@ -49,7 +50,9 @@ def test_f35_a_build_killed_at_any_moment_ends_in_the_same_bytes(
     assert int(done.stdout) > 50
 
 
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize(
+    "rules", [RULES[0], pytest.param(RULES[1], marks=pytest.mark.slow)]
+)
 def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
     rules: str, tmp_path: Path
 ) -> None:

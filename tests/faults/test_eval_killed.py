@@ -90,6 +90,7 @@ def test_a_driver_killed_at_random_goes_on(tmp_path: Path, whole: RecordedRun) -
     assert len(found) == len(set(found)) == _UNITS + 2
 
 
+@pytest.mark.slow
 def test_a_worker_killed_at_random_is_replaced(
     tmp_path: Path, whole: RecordedRun
 ) -> None:
@@ -149,6 +150,7 @@ def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: RecordedRun) ->
     _same(run, whole)
 
 
+@pytest.mark.slow
 def test_jobs_and_shards_give_the_same_rows(tmp_path: Path, whole: RecordedRun) -> None:
     """Two workers, or three shards one after the other: the same rows."""
     (tmp_path / "two").mkdir()

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from curation.core.documents import Reason
 from curation.rules.sets import rule_set
 
@@ -51,6 +53,7 @@ def _real(block: str, folder: Path) -> str:
     return "".join(f"$ {each}\n{_output(each, folder)}" for each in commands)
 
 
+@pytest.mark.slow
 def test_every_example_is_real_output(
     tmp_path: Path, compare_golden: Callable[[Path, str], None]
 ) -> None:

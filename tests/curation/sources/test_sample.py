@@ -21,7 +21,7 @@ from curation.system.progress import Quiet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from curation.core.json_types import UntypedJson
+    from curation.packaging.manifest import Manifest
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 #: What only a hostile document meets: tests/hostile is about these.
@@ -46,7 +46,7 @@ class Edition:
     changes: polars.DataFrame
     #: Every code that a record of the ten configs is flagged with.
     lints: frozenset[str]
-    manifest: UntypedJson
+    manifest: Manifest
 
     @property
     def kept(self) -> polars.DataFrame:
@@ -149,7 +149,7 @@ def test_golden_results(
 
 def test_partial(edition: Edition) -> None:
     """A build from the sample never passes for the whole benchmark."""
-    assert edition.manifest["name"] == "JSONSchemaBench-partial"
+    assert edition.manifest.name == "JSONSchemaBench-partial"
 
 
 def test_size() -> None:

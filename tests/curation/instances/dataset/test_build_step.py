@@ -119,6 +119,7 @@ def test_an_edition_has_no_rows_of_instances(built: BuildResult) -> None:
     assert set(open_edition(str(built.request.out)).rows["config"]) == set(CONFIGS)
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_changes_no_byte(built: BuildResult, tmp_path: Path) -> None:
     """One worker and two give the same files, and so the same manifest."""
     assert _built(tmp_path, jobs=1).manifest == built.manifest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from hypothesis import assume, given, settings
@@ -89,6 +90,8 @@ def test_bringing_documents_in_does_not_change_what_is_accepted(
     me: UntypedJson, a: UntypedJson, b: UntypedJson, instances: list[UntypedJson]
 ) -> None:
     """The bundle is judged by jsonschema as the documents are side by side."""
+    # Of two schemas with one URI, jsonschema takes whichever it has met last.
+    assume(json.dumps([me, a, b]).count('"$id": "sub/"') <= 1)
     me, a, b = (
         {**e, "$id": SITE + n}
         for n, e in (("me.json", me), ("a.json", a), ("b.json", b))
