@@ -50,9 +50,8 @@ def test_f35_a_build_killed_at_any_moment_ends_in_the_same_bytes(
     assert int(done.stdout) > 50
 
 
-@pytest.mark.parametrize(
-    "rules", [RULES[0], pytest.param(RULES[1], marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", RULES)
 def test_f33_f39_jobs_place_and_settings_do_not_enter_the_bytes(
     rules: str, tmp_path: Path
 ) -> None:
