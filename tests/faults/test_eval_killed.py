@@ -125,6 +125,7 @@ def test_a_worker_killed_at_random_is_replaced(
     _same(run, whole)
 
 
+@pytest.mark.slow
 def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: RecordedRun) -> None:
     """What a killed driver has half written counts for nothing."""
     request = request_of(tmp_path, samples())
@@ -137,6 +138,7 @@ def test_a_torn_last_line_is_measured_again(tmp_path: Path, whole: RecordedRun) 
     _same(run, whole)
 
 
+@pytest.mark.slow
 def test_a_damaged_line_is_measured_again(tmp_path: Path, whole: RecordedRun) -> None:
     """A line that is no row proves nothing of its unit."""
     request = request_of(tmp_path, samples())

@@ -201,6 +201,7 @@ def _planted(folder: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_a_planted_token_is_found_and_never_repeated(folder: Path) -> None:
     """In a schema, escaped, as an id, in ledger, card, manifest, a file's name."""
     wanted = _planted(folder)

@@ -49,6 +49,7 @@ def test_a_damaged_file_is_built_anew(built: BuildResult) -> None:
     assert file.read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_a_build_keeps_the_changelog_and_the_wish_for_eval_yaml(
     built: BuildResult,
 ) -> None:
