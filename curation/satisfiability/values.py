@@ -8,7 +8,7 @@ from curation.lint.contradictions import named_types, types_of
 from curation.satisfiability.bounds import crosses
 from curation.satisfiability.schema_view import equality_key, matches
 from curation.schema.dialects import DRAFT_04
-from curation.schema.keywords import TYPE_OF_KEYWORD
+from curation.schema.keywords import BOUNDS, TYPE_OF_KEYWORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,20 +27,6 @@ _PYTHON_TYPES: dict[ValueType, tuple[type, ...]] = {
     "object": (dict,),
     "string": (str,),
 }
-_BOUNDS = frozenset(
-    {
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "minProperties",
-        "maxProperties",
-    }
-)
 
 
 class ValueJudge:
@@ -79,7 +65,7 @@ class ValueJudge:
         about = TYPE_OF_KEYWORD.get(keyword)
         if about is not None and not isinstance(value, _PYTHON_TYPES[about]):
             return True
-        if keyword in _BOUNDS:
+        if keyword in BOUNDS:
             return not crosses(keyword, value, location.schema, self._view)
         if keyword in ("allOf", "anyOf", "oneOf", "not", "$ref"):
             return self._combined(keyword, value, location, depth)

@@ -68,6 +68,21 @@ class Keyword:
         return DRAFTS.index(self.first) <= position <= DRAFTS.index(self.last)
 
 
+#: Keywords that bound a number, or how much a string, an array or an object holds.
+BOUNDS: Final = frozenset(
+    {
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+    }
+)
 _K = KeywordKind
 _S = Shape
 KEYWORDS: Final = (

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.schema.keywords import BOUNDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -30,21 +32,7 @@ APPLYING = frozenset(
     }
 )
 #: Keywords that bound a value.
-BOUNDING = frozenset(
-    {
-        "pattern",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "minProperties",
-        "maxProperties",
-    }
-)
+BOUNDING = BOUNDS | {"pattern"}
 #: A root with none of these is not a schema at all.
 SIGNS = frozenset({"$schema", "definitions", "type", "required", "dependencies"})
 _OTHER_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "string"})

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.commands.option_groups import with_option_groups
 from curation.system.errors import Unavailable
-from curation.system.option_groups import with_option_groups
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say
 from evaluation.commands.eval_options import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.system.option_groups import with_option_groups
+from curation.commands.option_groups import with_option_groups
 from curation.system.terminal import print_json, say
 from curation.system.terminal import show as print_line
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables

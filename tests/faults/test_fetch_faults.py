@@ -1,4 +1,4 @@
-"""F1 to F5 and F9 to F11: servers that fail, lie, dawdle or point elsewhere."""
+"""F1 to F5, F9 and F10: servers that fail, lie, dawdle or point elsewhere."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ from curation.system.errors import (
     Unavailable,
     WrongDigest,
 )
-from tests.archives_made import FILES, github_pin, github_tarball, hub_pin
-from tests.loopback import HASTY, body, drip, redirect, reset, serving, status
+from tests.archives_made import FILES, github_pin, github_tarball
+from tests.loopback import HASTY, body, drip, redirect, reset, status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
-    from curation.download.pins import ArchivePin
     from tests.loopback import Handler, Server
 
 TARBALL = github_tarball()
@@ -43,24 +42,6 @@ PIN = github_pin()
 PATH = f"/{PIN.repository}/tar.gz/{PIN.commit}"
 #: Seconds that nothing here may take; generous, because machines are busy.
 PATIENCE = 15.0
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    """Run a server in GitHub's place and the Hub's."""
-    with serving() as made:
-        yield made
-
-
-@pytest.fixture
-def settings(tmp_path: Path, server: Server) -> FetchSettings:
-    """Return settings with an empty cache, no mirror and little patience."""
-    return FetchSettings(
-        mirror=None,
-        cache=tmp_path / "cache",
-        network=Network(limits=HASTY),
-        publishers=PublisherAddresses(github=server.base, hub=server.base),
-    )
 
 
 def _left(settings: FetchSettings) -> list[str]:
@@ -384,46 +365,6 @@ def test_f10_a_file_removed_upstream_is_a_wrong_digest(
     server.on(PATH, body(github_tarball(fewer)))
     with pytest.raises(WrongDigest, match="1 selected files"):
         acquire(PIN, settings)
-
-
-def _hub(content: bytes) -> tuple[ArchivePin, str]:
-    pin = hub_pin(content)
-    return pin, f"/datasets/{pin.repository}/resolve/{pin.commit}/{pin.file}"
-
-
-def test_f11_a_hub_file_is_asked_for_at_its_revision(
-    server: Server, settings: FetchSettings
-) -> None:
-    """Whatever the branch holds today."""
-    pin, path = _hub(b"[]")
-    server.on(path, body(b"[]"))
-    server.on(path.replace(pin.commit, "main"), body(b"[1]"))
-    got = acquire(pin, settings)
-    assert isinstance(got, Acquired)
-    assert server.asked == [path]
-
-
-def test_f11_a_revision_that_moved_is_refused(
-    server: Server, settings: FetchSettings
-) -> None:
-    """Other bytes at the pinned revision are a wrong digest."""
-    pin, path = _hub(b"[]")
-    server.on(path, body(b"[1]"))
-    with pytest.raises(WrongDigest, match=pin.digest):
-        acquire(pin, settings)
-
-
-def test_the_hub_is_not_asked_when_it_is_switched_off(
-    server: Server, settings: FetchSettings
-) -> None:
-    """The Hub's own variable holds here too."""
-    offline = PublisherAddresses(hub=server.base, hub_offline=True)
-    settings = replace(settings, publishers=offline)
-    pin, _path = _hub(b"[]")
-    got = acquire(pin, settings)
-    assert isinstance(got, UnavailableArchive)
-    assert "HF_HUB_OFFLINE" in got.why
-    assert server.asked == []
 
 
 def test_f36_a_cache_that_cannot_be_is_a_fault(

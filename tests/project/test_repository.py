@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 #: A lint rule or a type fault ignored without a word on why.
-_BARE = re.compile(r"# noqa$|# noqa: [A-Z0-9, ]+$|# type: ignore$", re.MULTILINE)
+_BARE = re.compile(
+    r"# noqa$|# noqa: [A-Z0-9, ]+$|# type: ignore(\[[^\]]*\])?$", re.MULTILINE
+)
 #: The extras that the default install asks of its requirements.
 _EXTRAS = {"jsonschema": ("format-nongpl",)}
 _PINNED = re.compile(r"[A-Za-z0-9._-]+==\S+")

@@ -77,7 +77,7 @@ def test_the_ten_configs_have_a_source_each() -> None:
 def test_the_registry_cannot_be_changed() -> None:
     """It is frozen once it is made."""
     with pytest.raises(TypeError):
-        sources()["x"] = source_named("github")  # type: ignore[index]
+        sources()["x"] = source_named("github")  # type: ignore[index]  # the claim
 
 
 @pytest.mark.parametrize("target", ["theirs", "theirs:SOURCE"])

@@ -80,7 +80,7 @@ def _run(*words: object) -> Any:  # noqa: ANN401 (JSON)
     Raises:
         CsbdataError: what `csbdata` would tell in one line.
     """
-    answer = CliRunner().invoke(_APP, _words(*words), catch_exceptions=False)  # type: ignore[arg-type]
+    answer = CliRunner().invoke(_APP, _words(*words), catch_exceptions=False)  # type: ignore[arg-type]  # typer's own click
     return json.loads(answer.stdout)
 
 

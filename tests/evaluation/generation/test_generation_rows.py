@@ -108,7 +108,7 @@ def test_every_text_is_counted_once(
         for i, (each, judgement) in enumerate(made)
     ]
     table = outcomes({"some": side})
-    assert sum(table.rows[0][2:]) == len(made)  # type: ignore[arg-type]
+    assert sum(table.rows[0][2:]) == len(made)  # type: ignore[arg-type]  # cells are numbers
     _, _, declared, empirical, compliance, *_ = coverage({"some": side}).rows[0]
     assert isinstance(declared, Rate)
     assert isinstance(empirical, Rate)

@@ -6,9 +6,10 @@ and the same sections of the earlier drafts.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from evaluation.tasks.probe.probes.base import UNTYPED, Probe
+from evaluation.tasks.probe.probes.base import UNTYPED, Probe, keyword_probe
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -17,28 +18,7 @@ _INTEGER: Final[dict[str, Json]] = {"type": "integer"}
 _STRING: Final[dict[str, Json]] = {"type": "string"}
 _ITEMS, _CONTAINED = "@minmaxItems", "@minmaxContains"
 
-
-def _array(  # noqa: PLR0913, PLR0917 (one parameter a column)
-    keyword: str,
-    keywords: dict[str, Json],
-    valid: list[Json],
-    violating: list[Json],
-    note: str = "",
-    feature: str = "",
-    since: str = "draft-04",
-    until: str = "2020-12",
-) -> Probe:
-    return Probe(
-        name=f"{keyword} ({note})" if note else keyword,
-        keyword=keyword,
-        schema={"type": "array", **keywords},
-        valid=valid,
-        violating=violating,
-        feature=feature,
-        since=since,
-        until=until,
-    )
-
+_array = partial(keyword_probe, "array")
 
 PROBES: Final = (
     _array("items", {"items": _INTEGER}, [1], ["a"]),

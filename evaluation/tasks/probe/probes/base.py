@@ -71,6 +71,43 @@ class Probe:
         return self.feature or self.keyword
 
 
+def keyword_probe(  # noqa: PLR0913, PLR0917 (one parameter a column)
+    type_name: str,
+    keyword: str,
+    keywords: dict[str, Json],
+    valid: Json,
+    violating: Json | _Nothing,
+    note: str = "",
+    feature: str = "",
+    since: str = DIALECTS[0].name,
+    until: str = DIALECTS[-1].name,
+) -> Probe:
+    """Return a probe of one keyword; a list of probes reads like a table.
+
+    Args:
+        type_name: What the schema says in `type`; empty: it has none.
+        keyword: The keyword that is probed.
+        keywords: The schema, but for its type.
+        valid: A value that the schema accepts.
+        violating: A value that only the keyword refuses.
+        note: What is special, where a keyword has several probes.
+        feature: Its name among the features of the paper's Figure 4.
+        since: The oldest dialect that has it.
+        until: The newest dialect that has it.
+    """
+    stated: dict[str, Json] = {"type": type_name} if type_name else {}
+    return Probe(
+        name=f"{keyword} ({note})" if note else keyword,
+        keyword=keyword,
+        schema={**stated, **keywords},
+        valid=valid,
+        violating=violating,
+        feature=feature,
+        since=since,
+        until=until,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedProbe:
     """A probe in one context of one dialect."""

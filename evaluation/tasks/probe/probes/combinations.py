@@ -5,13 +5,13 @@ Sources: JSON Schema core 2020-12, section 10.2, and the earlier drafts.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe
+from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe, keyword_probe
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.tasks.probe.probes.base import _Nothing
 
 _INTEGER: Final[dict[str, Json]] = {"type": "integer"}
 _STRING: Final[dict[str, Json]] = {"type": "string"}
@@ -22,26 +22,7 @@ _KIND: Final[dict[str, Json]] = {
     "if": {"properties": {"k": {"const": "a"}}},
 }
 
-
-def _probe(  # noqa: PLR0913, PLR0917 (one parameter a column)
-    keyword: str,
-    schema: dict[str, Json],
-    valid: Json,
-    violating: Json | _Nothing,
-    note: str = "",
-    feature: str = "",
-    since: str = "draft-04",
-) -> Probe:
-    return Probe(
-        name=f"{keyword} ({note})" if note else keyword,
-        keyword=keyword,
-        schema=schema,
-        valid=valid,
-        violating=violating,
-        feature=feature,
-        since=since,
-    )
-
+_probe = partial(keyword_probe, "")
 
 PROBES: Final = (
     _probe(

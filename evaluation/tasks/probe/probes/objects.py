@@ -6,41 +6,20 @@ section 6.5, and the same sections of the earlier drafts.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe
+from evaluation.tasks.probe.probes.base import NOTHING, UNTYPED, Probe, keyword_probe
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
-    from evaluation.tasks.probe.probes.base import _Nothing
 
 _INTEGER: Final[dict[str, Json]] = {"type": "integer"}
 _A: Final[dict[str, Json]] = {"properties": {"a": _INTEGER}}
 _AB: Final[dict[str, Json]] = {"properties": {"a": _INTEGER, "b": _INTEGER}}
 _COUNT: Final = "@minmaxProperties"
 
-
-def _object(  # noqa: PLR0913, PLR0917 (one parameter a column)
-    keyword: str,
-    keywords: dict[str, Json],
-    valid: dict[str, Json],
-    violating: dict[str, Json] | _Nothing,
-    note: str = "",
-    feature: str = "",
-    since: str = "draft-04",
-    until: str = "2020-12",
-) -> Probe:
-    return Probe(
-        name=f"{keyword} ({note})" if note else keyword,
-        keyword=keyword,
-        schema={"type": "object", **keywords},
-        valid=valid,
-        violating=violating,
-        feature=feature,
-        since=since,
-        until=until,
-    )
-
+_object = partial(keyword_probe, "object")
 
 PROBES: Final = (
     _object("properties", _A, {"a": 1}, {"a": "x"}),

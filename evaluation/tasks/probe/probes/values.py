@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from evaluation.tasks.probe.probes.base import UNTYPED, Probe
+from evaluation.tasks.probe.probes.base import UNTYPED, Probe, keyword_probe
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json
@@ -22,27 +22,6 @@ _NAMES: Final[dict[str, tuple[Json, Json]]] = {
     "array": ([], {}),
     "object": ({}, []),
 }
-
-
-def _typed(  # noqa: PLR0913, PLR0917 (one parameter a column)
-    kind: str,
-    keyword: str,
-    argument: Json,
-    valid: Json,
-    violating: Json,
-    note: str = "",
-    feature: str = "",
-    since: str = "draft-04",
-) -> Probe:
-    return Probe(
-        name=f"{keyword} ({note})" if note else keyword,
-        keyword=keyword,
-        schema={"type": kind, keyword: argument},
-        valid=valid,
-        violating=violating,
-        feature=feature,
-        since=since,
-    )
 
 
 def _old_bound(keyword: str, bound: str, valid: int, violating: int) -> Probe:
@@ -109,25 +88,77 @@ PROBES: Final = (
         violating=[2],
         since="draft-06",
     ),
-    _typed("integer", "multipleOf", 3, 6, 7, "integer"),
-    _typed("number", "multipleOf", 0.5, 1.5, 1.7, "number"),
-    _typed("integer", "minimum", 10, 10, 9, "integer", _INTEGER),
-    _typed("integer", "maximum", 10, 10, 11, "integer", _INTEGER),
-    _typed("number", "minimum", 1.5, 1.5, 1.4, "number", _NUMBER),
-    _typed("number", "maximum", 1.5, 1.5, 1.6, "number", _NUMBER),
-    _typed("integer", "exclusiveMinimum", 10, 11, 10, "integer", _INTEGER, "draft-06"),
-    _typed("integer", "exclusiveMaximum", 10, 9, 10, "integer", _INTEGER, "draft-06"),
-    _typed("number", "exclusiveMinimum", 1.5, 1.6, 1.5, "number", _NUMBER, "draft-06"),
-    _typed("number", "exclusiveMaximum", 1.5, 1.4, 1.5, "number", _NUMBER, "draft-06"),
+    keyword_probe("integer", "multipleOf", {"multipleOf": 3}, 6, 7, "integer"),
+    keyword_probe("number", "multipleOf", {"multipleOf": 0.5}, 1.5, 1.7, "number"),
+    keyword_probe("integer", "minimum", {"minimum": 10}, 10, 9, "integer", _INTEGER),
+    keyword_probe("integer", "maximum", {"maximum": 10}, 10, 11, "integer", _INTEGER),
+    keyword_probe("number", "minimum", {"minimum": 1.5}, 1.5, 1.4, "number", _NUMBER),
+    keyword_probe("number", "maximum", {"maximum": 1.5}, 1.5, 1.6, "number", _NUMBER),
+    keyword_probe(
+        "integer",
+        "exclusiveMinimum",
+        {"exclusiveMinimum": 10},
+        11,
+        10,
+        "integer",
+        _INTEGER,
+        "draft-06",
+    ),
+    keyword_probe(
+        "integer",
+        "exclusiveMaximum",
+        {"exclusiveMaximum": 10},
+        9,
+        10,
+        "integer",
+        _INTEGER,
+        "draft-06",
+    ),
+    keyword_probe(
+        "number",
+        "exclusiveMinimum",
+        {"exclusiveMinimum": 1.5},
+        1.6,
+        1.5,
+        "number",
+        _NUMBER,
+        "draft-06",
+    ),
+    keyword_probe(
+        "number",
+        "exclusiveMaximum",
+        {"exclusiveMaximum": 1.5},
+        1.4,
+        1.5,
+        "number",
+        _NUMBER,
+        "draft-06",
+    ),
     _old_bound("exclusiveMinimum", "minimum", 6, 5),
     _old_bound("exclusiveMaximum", "maximum", 4, 5),
-    _typed("string", "minLength", 3, "abc", "ab", feature=_LENGTH),
-    _typed("string", "maxLength", 3, "abc", "abcd", feature=_LENGTH),
-    _typed("string", "maxLength", 1, "\U0001f600", "ab", "code points", _LENGTH),
-    _typed("string", "pattern", "^a+$", "aa", "b"),
-    _typed("string", "pattern", "b", "abc", "ac", "unanchored"),
-    _typed("string", "pattern", "^(?=a)[a-c]+$", "ab", "ba", "lookahead"),
-    _typed("string", "pattern", "^(a|b)\\1$", "aa", "ab", "backreference"),
+    keyword_probe(
+        "string", "minLength", {"minLength": 3}, "abc", "ab", feature=_LENGTH
+    ),
+    keyword_probe(
+        "string", "maxLength", {"maxLength": 3}, "abc", "abcd", feature=_LENGTH
+    ),
+    keyword_probe(
+        "string",
+        "maxLength",
+        {"maxLength": 1},
+        "\U0001f600",
+        "ab",
+        "code points",
+        _LENGTH,
+    ),
+    keyword_probe("string", "pattern", {"pattern": "^a+$"}, "aa", "b"),
+    keyword_probe("string", "pattern", {"pattern": "b"}, "abc", "ac", "unanchored"),
+    keyword_probe(
+        "string", "pattern", {"pattern": "^(?=a)[a-c]+$"}, "ab", "ba", "lookahead"
+    ),
+    keyword_probe(
+        "string", "pattern", {"pattern": "^(a|b)\\1$"}, "aa", "ab", "backreference"
+    ),
     Probe(
         name="minLength (without type)",
         keyword="minLength",

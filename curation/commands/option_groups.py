@@ -55,7 +55,7 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
             values[name] = group(**{option: values.pop(option) for option in options})
         command(**values)
 
-    flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # PEP 362 reads it
     flat.__annotations__ = {option.name: option.annotation for option in parameters}
     return flat
 
