@@ -36,7 +36,7 @@ from evaluation.generation.requests import RequestBuilder
 from evaluation.generation.text_generation import Generation, LoopOptions, TextEnding
 from evaluation.models.prefixes import shared_length
 from evaluation.prompts import read_template, worked_examples
-from evaluation.reporting.statistics import geometric_ratio
+from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.setup.environments import install_line
 from evaluation.setup.selected_engines import select_engines
 from evaluation.tokenizers import get_tokenizer

@@ -12,12 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from evaluation.reporting.statistics import (
-    geometric_ratio,
-    holm,
-    mcnemar,
-    mean_difference,
-)
+from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
+from evaluation.reporting.statistics import holm, mcnemar
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
 from evaluation.results.measurements import compiled_by_all, measure_run
 from evaluation.results.overview import coverage, latency
@@ -181,7 +177,7 @@ def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) ->
     found = mean_difference(
         [float(good(a)) for a, _ in pair.cases], [float(good(b)) for _, b in pair.cases]
     )
-    return None if found is None else Shift(*found)
+    return None if found is None else Shift(found.value, found.interval)
 
 
 #: Name of a time in tables to what of a case it is.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-    from evaluation.reporting.statistics import Quantiles
+    from evaluation.reporting.quantiles import Quantiles
 
 #: Okabe and Ito, 2008, "Color Universal Design", black left for text.
 COLOURS = (

@@ -1,29 +1,32 @@
-"""The statistics of a report: intervals, paired tests, quantiles under time-outs.
+"""The statistics of a report: intervals of shares, and paired tests.
 
 Everything here is a pure function of figures; nothing that is missing is ever taken
-for zero: where there is no answer, the answer is None.
+for zero: where there is no answer, the answer is None. Quantiles are in
+`evaluation.reporting.quantiles`, what is resampled in `evaluation.reporting.bootstrap`.
+
+Several answers about one schema say less than as many about several. A *cluster* holds
+what was measured on one schema: intervals and tests take clusters for independent of
+each other, and nothing else. With one answer a cluster they are what they are called.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, floor, log, sqrt
+from math import fsum, sqrt
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from evaluation.reporting import student
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 _T = TypeVar("_T")
 #: The two-sided 95 % quantile of the standard normal distribution.
 _Z = 1.959963984540054
-#: What a table of times shows, in per cent; 100 is the largest.
-PERCENTILES = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0)
-# Draws of a bootstrap, and how many values it may hold at a time.
-_RESAMPLES = 2_000
-_TAILS = (2.5, 97.5)
-_HELD = 4_000_000
+# Clusters without which there is no spread between them.
+_SPREAD = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +37,20 @@ class Interval:
     high: float
 
 
-def wilson(count: int, of: int, z: float = _Z) -> Interval | None:
+def wilson(
+    count: int, of: int, z: float = _Z, *, worth: float | None = None
+) -> Interval | None:
     """Return Wilson's score interval of a share (95 % by default), None of nothing.
 
     E. B. Wilson, 1927, "Probable inference, the law of succession, and statistical
     inference", without continuity correction.
+
+    Args:
+        count: How many of them have what is counted.
+        of: How many there are.
+        z: Quantile of the standard normal distribution.
+        worth: How many independent ones they are worth (`independent_worth`), where
+            they are not.
 
     Raises:
         ValueError: `count` is negative or more than `of`.
@@ -47,15 +59,51 @@ def wilson(count: int, of: int, z: float = _Z) -> Interval | None:
         raise ValueError((count, of))
     if of == 0:
         return None
-    share = count / of
-    middle = share + z * z / (2 * of)
-    spread = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    scale = 1 + z * z / of
+    share, size = count / of, of if worth is None else worth
+    middle = share + z * z / (2 * size)
+    spread = z * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
+    scale = 1 + z * z / size
     # At the ends the bound is exact; rounding must not push it past the share.
     return Interval(
         low=0.0 if count == 0 else min(share, (middle - spread) / scale),
         high=1.0 if count == of else max(share, (middle + spread) / scale),
     )
+
+
+def independent_worth(clusters: Iterable[tuple[int, int]]) -> float:
+    """Return how many independent answers those of clusters are worth.
+
+    The number of answers over their design effect, which is estimated with clusters
+    as units and Student's t for their number, as E. L. Korn and B. I. Graubard, 1998,
+    "Confidence intervals for proportions with small expected number of positive
+    counts estimated from survey data", do. Never more than there are answers, and
+    never less than they are worth if those of a cluster always agree (L. Kish, 1965,
+    "Survey Sampling", 8.2): with one answer a cluster it is their number.
+
+    Args:
+        clusters: Of each cluster how many have what is counted, and how many there are.
+
+    Example:
+        Twenty texts for each of three schemas, every one valid, are three successes:
+
+        >>> independent_worth([(20, 20), (20, 20), (20, 20)])
+        3.0
+    """
+    counted = [(count, of) for count, of in clusters if of]
+    of = sum(size for _, size in counted)
+    if not of:
+        return 0.0
+    share = sum(count for count, _ in counted) / of
+    agreeing = of * of / sum(size * size for _, size in counted)
+    if share in (0, 1) or len(counted) < _SPREAD:
+        return agreeing
+    squares = fsum((count - size * share) ** 2 for count, size in counted)
+    variance = squares * len(counted) / (len(counted) - 1) / (of * of)
+    if not variance:
+        return float(of)
+    wide = student.quantile(len(counted) - 1) / _Z
+    estimated = share * (1 - share) / variance / (wide * wide)
+    return min(float(of), max(agreeing, estimated))
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
@@ -78,6 +126,28 @@ def mcnemar(only_a: int, only_b: int) -> float:
     return min(1.0, 2 * tail / (1 << of)) if of else 1.0
 
 
+def sign_flip(differences: Iterable[int]) -> float:
+    """Return the exact two-sided p of paired counts that differ by so much.
+
+    One difference a cluster: how many more of its answers b has right than a. If a
+    and b were the same, each would be as likely with the other sign (R. A. Fisher,
+    1935, "The Design of Experiments", 21): p is the share of all ways to choose signs
+    whose sum is at least as far from 0. With one answer a cluster it is `mcnemar`.
+    """
+    listed = [difference for difference in differences if difference]
+    if all(abs(difference) == 1 for difference in listed):
+        return mcnemar(listed.count(-1), listed.count(1))
+    total = sum(map(abs, listed))
+    # chances[n]: that those with a plus sign add up to n.
+    chances = np.zeros(total + 1)
+    chances[0] = 1
+    for size in map(abs, listed):
+        chances[size:] = (chances[size:] + chances[:-size]) / 2
+        chances[:size] /= 2
+    sums = np.abs(2 * np.arange(total + 1) - total)
+    return min(1.0, float(chances[sums >= abs(sum(listed))].sum()))
+
+
 def holm(ps: Mapping[_T, float]) -> dict[_T, float]:
     """Return p-values adjusted for having asked so many questions (Holm, 1979)."""
     adjusted: dict[_T, float] = {}
@@ -86,138 +156,3 @@ def holm(ps: Mapping[_T, float]) -> dict[_T, float]:
         largest = max(largest, min(1.0, (len(ps) - rank) * p))
         adjusted[name] = largest
     return {name: adjusted[name] for name in ps}
-
-
-@dataclass(frozen=True, slots=True)
-class Quantile:
-    """A quantile, or what it is at least where time-outs cut off the values above."""
-
-    value: float
-    at_least: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Quantiles:
-    """Measured values in order, and lower bounds of those that were cut off."""
-
-    #: In order; both kinds together.
-    values: np.ndarray
-    #: The smallest lower bound; None if every value was measured.
-    first_bound: float | None = None
-    #: How many were cut off.
-    cut_off: int = 0
-
-    @classmethod
-    def of(
-        cls, values: Sequence[float] | np.ndarray, censored: Sequence[float] = ()
-    ) -> Quantiles:
-        """Sort values; a censored one is known to be at least so much."""
-        both = np.concatenate([np.asarray(values), np.asarray(censored)])
-        bound = min(censored, default=None)
-        return cls(np.sort(both), bound, len(censored))
-
-    def __len__(self) -> int:
-        """Count the values, those that were cut off among them."""
-        return len(self.values)
-
-    @property
-    def mean(self) -> float | None:
-        """The mean, too small where values were cut off; None of no values."""
-        return float(self.values.mean()) if len(self.values) else None
-
-    def at(self, percent: float) -> Quantile | None:
-        """Return the quantile; None of no values.
-
-        Between two values it is interpolated (Hyndman and Fan, 1996, definition 7).
-        Lower bounds stand for the values that were cut off, so that the answer is
-        a lower bound as soon as one of them could be below it.
-
-        Raises:
-            ValueError: `percent` is not between 0 and 100.
-        """
-        if not 0 <= percent <= 100:  # noqa: PLR2004 (per cent)
-            raise ValueError(percent)
-        if not len(self.values):
-            return None
-        place = (len(self.values) - 1) * percent / 100
-        low, high = (float(self.values[end(place)]) for end in (floor, ceil))
-        value = low + (high - low) * (place - floor(place))
-        bound = self.first_bound
-        return Quantile(value, at_least=bound is not None and bound <= high)
-
-    def share_above(self, value: float) -> float | None:
-        """Return the share of values that are larger; None of no values."""
-        if not len(self.values):
-            return None
-        below = int(np.searchsorted(self.values, value, side="right"))
-        return 1 - below / len(self.values)
-
-
-def index_percentile(ordered: Sequence[float], percent: float) -> float | None:
-    """Return MaskBench's percentile of sorted values: the one at int(n * p / 100)."""
-    if not ordered:
-        return None
-    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
-
-
-@dataclass(frozen=True, slots=True)
-class PairedRatio:
-    """How much larger one figure is than the other on the same subjects."""
-
-    #: b / a.
-    value: float
-    interval: Interval | None
-    #: Subjects that have both figures.
-    pairs: int
-
-
-def geometric_ratio(
-    a: Sequence[float], b: Sequence[float], seed: int = 0
-) -> PairedRatio | None:
-    """Return the geometric mean of b / a over pairs, with a 95 % bootstrap interval.
-
-    The interval is of percentiles over resampled pairs (Efron, 1979), the same for
-    the same seed; None with fewer than two pairs. Pairs that are not both positive
-    say nothing of a ratio and are left out. None if no pair is left.
-
-    Raises:
-        ValueError: `a` and `b` are not of one length.
-    """
-    logs = [log(y / x) for x, y in zip(a, b, strict=True) if x > 0 and y > 0]
-    if not logs:
-        return None
-    value = exp(sum(logs) / len(logs))
-    between = _bootstrap_mean(logs, seed)
-    interval = between and Interval(exp(between.low), exp(between.high))
-    return PairedRatio(value, interval, len(logs))
-
-
-def mean_difference(
-    a: Sequence[float], b: Sequence[float], seed: int = 0
-) -> tuple[float, Interval | None] | None:
-    """Return the mean of b - a over pairs, with a 95 % bootstrap interval.
-
-    Raises:
-        ValueError: `a` and `b` are not of one length.
-    """
-    differences = [y - x for x, y in zip(a, b, strict=True)]
-    if not differences:
-        return None
-    mean = sum(differences) / len(differences)
-    return mean, _bootstrap_mean(differences, seed)
-
-
-def _bootstrap_mean(values: Sequence[float], seed: int) -> Interval | None:
-    """Return the 95 % percentile bootstrap interval of a mean."""
-    if len(values) < 2:  # noqa: PLR2004 (one value has no spread)
-        return None
-    given = np.asarray(values, dtype=float)
-    draw = np.random.default_rng(seed)
-    batch = max(1, _HELD // len(given))
-    means = [
-        given[draw.integers(0, len(given), (min(batch, left), len(given)))].mean(axis=1)
-        for left in range(_RESAMPLES, 0, -batch)
-    ]
-    # Two means of equal values may differ in their last digit, in either order.
-    low, high = sorted(map(float, np.percentile(np.concatenate(means), _TAILS)))
-    return Interval(low, high)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
-from evaluation.reporting.statistics import wilson
+from evaluation.reporting.statistics import independent_worth, wilson
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
     from curation.core.json_types import Json
     from evaluation.reporting.statistics import Interval
@@ -35,6 +35,9 @@ class Rate:
 
     count: int
     of: int
+    #: How many independent answers the whole is worth, where several are about one
+    #: schema (`independent_worth`); None: as many as there are.
+    worth: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no share of anything."""
@@ -43,9 +46,28 @@ class Rate:
 
     @classmethod
     def total(cls, rates: Iterable[Rate]) -> Rate:
-        """Return counts and wholes added up."""
-        listed = list(rates)
-        return cls(sum(rate.count for rate in listed), sum(rate.of for rate in listed))
+        """Return counts and wholes added up; each rate is all about one schema.
+
+        Example:
+            >>> str(Rate.total([Rate(20, 20), Rate(20, 20), Rate(20, 20)]))
+            '100.0 % [43.8, 100.0] (60 of 60)'
+        """
+        listed = [(rate.count, rate.of) for rate in rates]
+        of, worth = sum(of for _, of in listed), independent_worth(listed)
+        count = sum(count for count, _ in listed)
+        return cls(count, of, None if worth == of else worth)
+
+    @classmethod
+    def of_answers(cls, answers: Iterable[tuple[Hashable, bool]]) -> Rate:
+        """Return the share of answers that are as they should be.
+
+        Args:
+            answers: Of each which schema it is about, and whether it is so.
+        """
+        counts: dict[Hashable, list[bool]] = {}
+        for schema, good in answers:
+            counts.setdefault(schema, []).append(good)
+        return cls.total(cls(sum(known), len(known)) for known in counts.values())
 
     @property
     def share(self) -> float | None:
@@ -55,7 +77,7 @@ class Rate:
     @property
     def interval(self) -> Interval | None:
         """Wilson's 95 % interval of the share; None of an empty whole."""
-        return wilson(self.count, self.of)
+        return wilson(self.count, self.of, worth=self.worth)
 
     def __str__(self) -> str:
         """Return it whole: `83.1 % [81.1, 84.9] (1,234 of 1,485)`."""
@@ -77,6 +99,7 @@ class Rate:
             "share": self.share,
             "low": between.low if between else None,
             "high": between.high if between else None,
+            "independent": float(self.of) if self.worth is None else self.worth,
         }
 
 

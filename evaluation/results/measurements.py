@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from evaluation.core.cases import Result
-from evaluation.reporting.statistics import Quantiles
+from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.tables import Rate
 from evaluation.results.outcomes import (
     Outcome,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from curation.core.benchmark import in_benchmark_order
 from evaluation.reporting.charts import Point, points, survival
+from evaluation.reporting.quantiles import PERCENTILES, Quantiles
 from evaluation.reporting.report import Report
 from evaluation.reporting.share_charts import stack
-from evaluation.reporting.statistics import PERCENTILES, Quantiles
 from evaluation.reporting.tables import Cell, Duration, Rate, Size, Table, duration
 from evaluation.results.measurements import (
     between_masks,

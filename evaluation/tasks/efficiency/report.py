@@ -12,8 +12,9 @@ from evaluation.generation.generated_texts import (
     texts_of_config,
 )
 from evaluation.generation.local_writer import UNCONSTRAINED
+from evaluation.reporting.bootstrap import geometric_ratio
+from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
-from evaluation.reporting.statistics import Quantiles, geometric_ratio
 from evaluation.reporting.tables import Cell, Duration, MissingFigure, Ratio, Table
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from curation.instances.dataset.maskbench import MaskFile
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result
-from evaluation.reporting.statistics import PERCENTILES, index_percentile
+from evaluation.reporting.quantiles import PERCENTILES, index_percentile
 from evaluation.results.measurements import measure
 from evaluation.results.outcomes import Outcome, engine_is_right, is_judged_apart
 from evaluation.tasks.masks import NAME

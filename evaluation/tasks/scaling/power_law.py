@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import log, sqrt
 from typing import TYPE_CHECKING, Final
 
+from evaluation.reporting import student
 from evaluation.reporting.statistics import Interval
 
 if TYPE_CHECKING:
@@ -67,10 +68,8 @@ def _interval(
     freedom = len(across) - 2
     if freedom < 1:
         return None
-    from scipy.special import stdtrit  # noqa: PLC0415 - not light
-
     middle, height = sum(across) / len(across), sum(up) / len(up)
     paired = zip(across, up, strict=True)
     left = sum((y - height - slope * (x - middle)) ** 2 for x, y in paired)
-    wide = float(stdtrit(freedom, 0.975)) * sqrt(left / freedom / spread)
+    wide = student.quantile(freedom) * sqrt(left / freedom / spread)
     return Interval(low=slope - wide, high=slope + wide)

@@ -10,8 +10,8 @@ from matplotlib import figure as figures
 
 from curation.dataset.plots import style
 from evaluation.reporting.charts import Point, label, lines, points, survival
+from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.share_charts import heat_map, stack
-from evaluation.reporting.statistics import Quantiles
 
 if TYPE_CHECKING:
     from evaluation.reporting.report import Plot

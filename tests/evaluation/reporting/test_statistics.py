@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from itertools import product
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from evaluation.reporting import student
 from evaluation.reporting.statistics import (
-    PERCENTILES,
-    Quantiles,
-    geometric_ratio,
     holm,
-    index_percentile,
+    independent_worth,
     mcnemar,
-    mean_difference,
+    sign_flip,
     wilson,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 numpy = pytest.importorskip("numpy")
 stats = pytest.importorskip("scipy.stats")
 
-_TIMES = st.lists(st.floats(1e-3, 1e9), min_size=1, max_size=60)
 _COUNTS = st.integers(0, 400)
 
 
@@ -86,117 +80,90 @@ def test_holm_by_hand() -> None:
     assert found == {"a": 0.04, "b": 0.03, "c": 0.04}
 
 
-@given(_TIMES, st.sampled_from(PERCENTILES))
-def test_quantiles_are_numpys(values: list[float], percent: float) -> None:
-    """Without time-outs: linear interpolation, as numpy does by default."""
-    found = Quantiles.of(values).at(percent)
-    assert found is not None
-    assert not found.at_least
-    assert math.isclose(found.value, numpy.percentile(values, percent))
-
-
-@given(_TIMES, _TIMES, st.floats(1, 100), st.sampled_from(PERCENTILES))
-def test_a_time_out_only_ever_hides_what_is_larger(
-    values: list[float], bounds: list[float], factor: float, percent: float
-) -> None:
-    """Whatever the cut-off values would have been: bounds hold, figures are exact."""
-    found = Quantiles.of(values, bounds).at(percent)
-    truth = numpy.percentile([*values, *(each * factor for each in bounds)], percent)
-    assert found is not None
-    if found.at_least:
-        assert truth >= found.value or math.isclose(truth, found.value)
-    else:
-        assert math.isclose(truth, found.value)
-
-
-def test_quantiles_of_nothing_are_nothing() -> None:
-    """No value has neither a median nor a share above it."""
-    assert Quantiles.of([]).at(50) is None
-    assert Quantiles.of([]).share_above(1) is None
-    with pytest.raises(ValueError, match="101"):
-        Quantiles.of([1]).at(101)
-
-
-def test_all_cut_off_has_a_lower_bound_only() -> None:
-    """Where nothing came back every quantile is at least the deadline."""
-    found = Quantiles.of([], [40e9, 40e9]).at(50)
-    assert found is not None
-    assert (found.value, found.at_least) == (40e9, True)
-
-
-@pytest.mark.parametrize(
-    ("percent", "value"), [(0, 1), (50, 3), (74, 3), (75, 4), (99.9, 4), (100, 4)]
+_CLUSTERS = st.lists(
+    st.integers(1, 12).flatmap(lambda of: st.tuples(st.integers(0, of), st.just(of))),
+    min_size=1,
+    max_size=20,
 )
-def test_maskbench_takes_the_value_at_the_index(percent: float, value: float) -> None:
-    """Its rule is int(n * p / 100), the last value for all of them."""
-    assert index_percentile([1, 2, 3, 4], percent) == value
-    assert index_percentile([], percent) is None
 
 
-def test_a_ratio_of_itself_is_one() -> None:
-    """Equal figures have the ratio 1, and so has its interval."""
-    found = geometric_ratio([1, 2, 3], [1, 2, 3])
-    assert found is not None
-    assert found.value == 1
-    assert found.interval is not None
-    assert (found.interval.low, found.interval.high) == (1, 1)
-
-
-@given(st.lists(st.tuples(st.floats(1, 1e6), st.floats(1, 1e6)), min_size=2))
-def test_a_ratio_turns_over(pairs: list[tuple[float, float]]) -> None:
-    """B / a and a / b multiply to 1; each lies in its own interval's order."""
-    a, b = [x for x, _ in pairs], [y for _, y in pairs]
-    one, other = geometric_ratio(a, b), geometric_ratio(b, a)
-    assert one is not None
-    assert other is not None
-    assert math.isclose(one.value * other.value, 1)
-    assert one.interval is not None
-    assert one.interval.low <= one.interval.high
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "pairs"), [([0, 1], [1, 1], 1), ([0], [1], None), ([], [], None)]
-)
-def test_what_has_no_ratio_is_left_out(
-    a: Sequence[float], b: Sequence[float], pairs: int | None
+@given(_CLUSTERS)
+def test_clusters_are_worth_no_more_than_their_answers(
+    clusters: list[tuple[int, int]],
 ) -> None:
-    """A time of 0 is no time; one pair has no interval; no pair has no ratio."""
-    found = geometric_ratio(a, b)
-    assert (found and found.pairs) == pairs
-    assert found is None or found.interval is None
+    """Between one answer for each of equal clusters, and all of them."""
+    of = sum(size for _, size in clusters)
+    worth = independent_worth(clusters)
+    assert 1 <= worth <= of
+    assert worth == independent_worth(reversed(clusters))
+    doubled = [(2 * count, 2 * size) for count, size in clusters]
+    assert independent_worth(doubled) <= 2 * worth * (1 + 1e-9)
+    found, plain = wilson(0, of, worth=worth), wilson(0, of)
+    assert found is not None
+    assert plain is not None
+    assert found.high >= plain.high
 
 
-def test_a_bootstrap_is_the_same_for_the_same_seed() -> None:
-    """Other seeds give other intervals, near to each other; the mean is the mean."""
-    a, b = [float(x) for x in range(1, 200)], [float(x % 7 + x) for x in range(1, 200)]
-    first, again, other = (geometric_ratio(a, b, seed) for seed in (1, 1, 2))
-    assert first == again
-    assert first != other
-    mean, between = mean_difference(a, b) or (0, None)
-    assert between is not None
-    assert between.low < mean < between.high
+@given(st.lists(st.booleans(), min_size=1, max_size=50))
+def test_one_answer_a_schema_is_one_answer(answers: list[bool]) -> None:
+    """Wilson's interval is left as it is where every cluster has one answer."""
+    assert independent_worth([(good, 1) for good in answers]) == len(answers)
 
 
-def test_a_bootstrap_is_scipys() -> None:
-    """The same interval as scipy's percentile bootstrap, but for the draws."""
-    drawn = numpy.random.default_rng(3).lognormal(0, 1, 300)
-    _, between = mean_difference([0.0] * 300, drawn.tolist()) or (0, None)
-    reference = stats.bootstrap(
-        (drawn,), numpy.mean, method="percentile", rng=numpy.random.default_rng(4)
-    ).confidence_interval
-    assert between is not None
-    width = reference.high - reference.low
-    assert abs(between.low - reference.low) < width / 20
-    assert abs(between.high - reference.high) < width / 20
+def test_answers_that_agree_are_one_answer() -> None:
+    """Twenty texts for each of three schemas are three successes, not sixty."""
+    assert independent_worth([(20, 20)] * 3) == 3
+    assert independent_worth([(20, 20), (0, 20), (20, 20)]) == 3
+    assert independent_worth([]) == 0
+    assert independent_worth([(5, 5)]) == 1
 
 
-def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says() -> None:
-    """Of 200 samples with mean 1 some 95 % have it in their interval."""
-    rng = numpy.random.default_rng(7)
-    covered = 0
-    for seed in range(200):
-        drawn = rng.normal(1, 1, 60).tolist()
-        _, between = mean_difference([0.0] * 60, drawn, seed) or (0, None)
-        assert between is not None
-        covered += between.low <= 1 <= between.high
-    assert 180 <= covered <= 199
+def test_an_interval_over_clusters_holds_the_truth() -> None:
+    """In 400 draws of few schemas with many texts each, 95 % within three points."""
+    draws = numpy.random.default_rng(5)
+    held = plain = 0
+    for _ in range(400):
+        shares = draws.beta(1, 1, 15)
+        counts = draws.binomial(10, shares).tolist()
+        worth = independent_worth([(count, 10) for count in counts])
+        found, without = wilson(sum(counts), 150, worth=worth), wilson(sum(counts), 150)
+        assert found is not None
+        assert without is not None
+        held += found.low <= 0.5 <= found.high
+        plain += without.low <= 0.5 <= without.high
+    assert 0.92 <= held / 400 <= 0.98
+    assert plain / 400 < 0.80
+
+
+@given(st.lists(st.integers(-4, 4), max_size=9))
+def test_a_flip_of_signs_counts_all_ways(differences: list[int]) -> None:
+    """The p is the share of all choices of signs that are as far from 0."""
+    reached = [
+        abs(sum(sign * size for sign, size in zip(signs, differences, strict=True)))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
+    far = sum(one >= abs(sum(differences)) for one in reached)
+    assert math.isclose(sign_flip(differences), far / len(reached))
+
+
+@given(st.lists(st.integers(-1, 1), max_size=200))
+def test_a_flip_of_single_answers_is_mcnemars_test(differences: list[int]) -> None:
+    """With one text for each schema the two tests are one."""
+    assert sign_flip(differences) == mcnemar(
+        differences.count(-1), differences.count(1)
+    )
+
+
+def test_a_flip_of_the_same_answer_counts_it_once() -> None:
+    """Five schemas that differ in all their texts are five, not a hundred."""
+    assert sign_flip([20] * 5) == mcnemar(0, 5)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 30, 199, 5_000])
+def test_students_distribution_is_scipys(freedom: int) -> None:
+    """Within every t lies as much of it as scipy says, and so do its quantiles."""
+    for t in (0.0, 0.3, 1.0, 2.5, 40.0):
+        reference = 1 - 2 * stats.t.sf(t, freedom)
+        assert math.isclose(student.chance_within(t, freedom), reference, abs_tol=1e-12)
+    assert math.isclose(student.quantile(freedom), stats.t.ppf(0.975, freedom))
+    assert student.quantile(0) == math.inf

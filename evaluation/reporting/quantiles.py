@@ -1,0 +1,87 @@
+"""Quantiles of measured times, of which a deadline may have cut some off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: What a table of times shows, in per cent; 100 is the largest.
+PERCENTILES = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 100.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """A quantile, or what it is at least where time-outs cut off the values above."""
+
+    value: float
+    at_least: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quantiles:
+    """Measured values in order, and lower bounds of those that were cut off."""
+
+    #: In order; both kinds together.
+    values: np.ndarray
+    #: The smallest lower bound; None if every value was measured.
+    first_bound: float | None = None
+    #: How many were cut off.
+    cut_off: int = 0
+
+    @classmethod
+    def of(
+        cls, values: Sequence[float] | np.ndarray, censored: Sequence[float] = ()
+    ) -> Quantiles:
+        """Sort values; a censored one is known to be at least so much."""
+        both = np.concatenate([np.asarray(values), np.asarray(censored)])
+        bound = min(censored, default=None)
+        return cls(np.sort(both), bound, len(censored))
+
+    def __len__(self) -> int:
+        """Count the values, those that were cut off among them."""
+        return len(self.values)
+
+    @property
+    def mean(self) -> float | None:
+        """The mean, too small where values were cut off; None of no values."""
+        return float(self.values.mean()) if len(self.values) else None
+
+    def at(self, percent: float) -> Quantile | None:
+        """Return the quantile; None of no values.
+
+        Between two values it is interpolated (Hyndman and Fan, 1996, definition 7).
+        Lower bounds stand for the values that were cut off, so that the answer is
+        a lower bound as soon as one of them could be below it.
+
+        Raises:
+            ValueError: `percent` is not between 0 and 100.
+        """
+        if not 0 <= percent <= 100:  # noqa: PLR2004 (per cent)
+            raise ValueError(percent)
+        if not len(self.values):
+            return None
+        place = (len(self.values) - 1) * percent / 100
+        low, high = (float(self.values[end(place)]) for end in (floor, ceil))
+        value = low + (high - low) * (place - floor(place))
+        bound = self.first_bound
+        return Quantile(value, at_least=bound is not None and bound <= high)
+
+    def share_above(self, value: float) -> float | None:
+        """Return the share of values that are larger; None of no values."""
+        if not len(self.values):
+            return None
+        below = int(np.searchsorted(self.values, value, side="right"))
+        return 1 - below / len(self.values)
+
+
+def index_percentile(ordered: Sequence[float], percent: float) -> float | None:
+    """Return MaskBench's percentile of sorted values: the one at int(n * p / 100)."""
+    if not ordered:
+        return None
+    return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
