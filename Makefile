@@ -60,7 +60,7 @@ check: $(DEV)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry .
-	$(BIN)/csbdata build --sample --out build/sample --format json > /dev/null
+	$(BIN)/csbdata build --sample --replace --format json > /dev/null
 	$(BIN)/csbdata card --check build/sample
 	diff -u tests/golden/sample-card.md build/sample/README.md
 

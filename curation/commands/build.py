@@ -15,7 +15,7 @@ from curation.commands.options import (  # noqa: TC001 - typer reads them off th
     OfflineOption,
 )
 from curation.core.benchmark import SPLITS
-from curation.dataset.editions import DEFAULT_BUILD
+from curation.dataset.editions import DEFAULT_BUILD, SAMPLE_BUILD
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -27,7 +27,10 @@ from curation.system.terminal import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from curation.core.json_types import Json
+    from curation.download.acquire import UnavailableArchive
     from curation.packaging.manifest import ConfigFigures
     from curation.pipeline.build import BuildRequest, BuildResult
     from curation.pipeline.inputs import ExtraSource
@@ -59,7 +62,20 @@ _AllowPartial = Annotated[
     bool,
     typer.Option("--allow-partial", help="Go on without subsets that cannot be had."),
 ]
-_Out = Annotated[Path, typer.Option(help="The dataset folder to write.")]
+_Out = Annotated[
+    Path | None,
+    typer.Option(
+        help=f"The dataset folder to write [default: {DEFAULT_BUILD}; "
+        f"with --sample {SAMPLE_BUILD}]."
+    ),
+]
+_Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace",
+        help="Replace a build made from other inputs, rules or options.",
+    ),
+]
 _Fastjsonschema = Annotated[
     bool,
     typer.Option(
@@ -85,7 +101,8 @@ def build(  # noqa: PLR0913 (one parameter an option)
     sample: _Sample = False,
     strict: _Strict = False,
     allow_partial: _AllowPartial = False,
-    out: _Out = DEFAULT_BUILD,
+    out: _Out = None,
+    replace: _Replace = False,
     mirror: MirrorOption = None,
     offline: OfflineOption = False,
     fastjsonschema: _Fastjsonschema = False,
@@ -97,23 +114,25 @@ def build(  # noqa: PLR0913 (one parameter an option)
 
     The folder appears whole or not at all; the same command, run again after any
     end, goes on from there. Exits with 65 if a content is not what is pinned, 69
-    if a source cannot be had, 73 if the folder cannot be written, 75 if another
-    build is at work in it.
+    if a source cannot be had, 73 if the folder cannot be written or holds a build
+    made from other inputs, rules or options (--replace), 75 if another build is at
+    work in it.
 
     \b
     Examples:
       csbdata build
       csbdata build --instances
       csbdata build --mirror ~/archives
-      csbdata build --sample --out /tmp/small
+      csbdata build --sample
       csbdata build --rules paper --allow-partial --out build/paper
       csbdata build --with cloudformation --with local:Acme=schemas/
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.download.acquire import FetchSettings
     from curation.pipeline.build import BuildRequest
 
+    chosen = out or (SAMPLE_BUILD if sample else DEFAULT_BUILD)
     request = BuildRequest(
-        out=out.absolute(),
+        out=chosen.absolute(),
         rules=_known_rules(rules),
         extras=tuple(_extra(text) for text in with_ or ()),
         sample=sample,
@@ -121,10 +140,11 @@ def build(  # noqa: PLR0913 (one parameter an option)
         allow_partial=allow_partial,
         fastjsonschema=fastjsonschema,
         instances=instances,
+        replace=replace,
         jobs=jobs or os.cpu_count() or 1,
         fetch=FetchSettings.from_environment(mirror=mirror, offline=offline),
     )
-    _build(request, format_, shown_out=out)
+    _build(request, format_, shown_out=chosen)
 
 
 def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
@@ -176,7 +196,9 @@ def _extra(text: str) -> ExtraSource:
 
 def report(built: BuildResult) -> dict[str, Json]:
     """Return what `csbdata build --format json` prints."""
-    manifest = built.manifest
+    from curation.packaging.origins import origins_of
+
+    manifest, origins = built.manifest, origins_of(built.manifest)
     return {
         "name": manifest.name,
         "rules": manifest.rules,
@@ -186,6 +208,9 @@ def report(built: BuildResult) -> dict[str, Json]:
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,
         "partial": list(manifest.partial),
+        "real": dict(origins.real),
+        "sample": list(origins.sample),
+        "not_had": [absent.why for absent in built.not_had],
         "configs": msgspec.to_builtins(manifest.configs),
     }
 
@@ -202,14 +227,43 @@ def _print(built: BuildResult, shown_out: Path) -> None:
         f"{figures.name} ({figures.rules} rules): {kept:,} records of {raw:,} "
         f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
     )
-    if figures.partial:
-        say(f"The build is partial. {' '.join(figures.partial)}", style="yellow")
     say(
         f"Why a document is not in it: csbdata explain --reason REASON --in {shown_out}"
     )
     if built.request.instances:
         say(f"Witnesses and near misses: csbdata instances --report {shown_out}")
     say(f"Next: csbdata stats {shown_out}")
+    for line in partiality(built):
+        say(line, style="yellow")
+
+
+def partiality(built: BuildResult) -> Iterator[str]:
+    """Say which configs of a build are not real, why, and what to do; or nothing."""
+    from curation.packaging.origins import origins_of
+    from curation.pipeline.inputs import SAMPLE_REASON
+
+    origins = origins_of(built.manifest)
+    if not origins.partial:
+        return
+    yield f"This is not the whole benchmark: {origins.sentence}."
+    # What the sample stands for has just been said.
+    others = (why for why in origins.reasons if SAMPLE_REASON not in why)
+    yield from (f"  {why}" for why in others)
+    if built.request.sample:
+        yield "Why: --sample was asked. Without it the real sources are read."
+        return
+    refused: dict[str, list[UnavailableArchive]] = {}
+    for absent in built.not_had:
+        refused.setdefault(absent.publisher, []).append(absent)
+    for publisher, archives in refused.items():
+        names = ", ".join(absent.archive for absent in archives)
+        why = archives[0].why.removeprefix(f"{archives[0].archive}: ")
+        yield f"Why: {publisher} did not give {names} ({why})."
+    if refused:
+        yield (
+            "What to do: the same command with --replace where they answer, or with "
+            "--replace --mirror DIR, a folder of their archives (`csbdata sources`)."
+        )
 
 
 def _row(name: str, config: ConfigFigures) -> tuple[str, ...]:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 COLUMNS = ("config", "split", "unique_id", "json_schema")
 #: Where a build is if no folder is named.
 DEFAULT_BUILD = Path("build/JSONSchemaBench")
+#: Where a build of the embedded sample is if no folder is named.
+SAMPLE_BUILD = Path("build/sample")
 # `data` is where the Hub keeps the files of a dataset's unnamed config, which
 # repeats the rows of the others.
 _NO_CONFIGS = frozenset({"ledger", "plots", "LICENSES", "data", DEFAULT})

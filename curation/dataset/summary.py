@@ -92,6 +92,9 @@ class Summary:
     instances: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: One plain sentence for each reason why the build is partial.
     partial: tuple[str, ...] = ()
+    #: What was asked beside the rules: `fastjsonschema`, `instances`; None where it is
+    #: not known.
+    options: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:

@@ -108,6 +108,8 @@ class UnavailableArchive:
 
     archive: str
     why: str
+    #: Who was to be asked for it: `GitHub`, `the Hub` or `the package index`.
+    publisher: str
     #: 75 if the same command may succeed later, else 69.
     exit_code: int = 69
 
@@ -143,7 +145,9 @@ def acquire(
         return ready
     if not ready and mirrored is None and settings.offline:
         why = f"{pin.name}: neither mirrored nor cached, and the network is not asked"
-        return UnavailableArchive(archive=pin.name, why=why)
+        return UnavailableArchive(
+            archive=pin.name, why=why, publisher=pin.kind.publisher
+        )
     with cache.lock(pin.name, say):
         # Another process may have been faster.
         ready = _ready(pin, cache, mirrored)
@@ -159,7 +163,10 @@ def acquire(
         except (Unavailable, TemporarilyUnavailable) as fault:
             why = f"{pin.name}: {fault}"
             return UnavailableArchive(
-                archive=pin.name, why=why, exit_code=fault.exit_code
+                archive=pin.name,
+                why=why,
+                publisher=pin.kind.publisher,
+                exit_code=fault.exit_code,
             )
         return _acquired(pin, pack, "index" if pin.kind.is_package else "upstream")
 

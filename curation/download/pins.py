@@ -44,6 +44,12 @@ class ArchiveKind(StrEnum):
         return self in {ArchiveKind.WHEEL, ArchiveKind.SDIST}
 
     @property
+    def publisher(self) -> str:
+        """Who is asked for it, as a sentence names them."""
+        names = {ArchiveKind.GITHUB: "GitHub", ArchiveKind.HUB: "the Hub"}
+        return names.get(self, "the package index")
+
+    @property
     def has_outer_folder(self) -> bool:
         """Whether all its members stand in one folder named after the version."""
         return self in {ArchiveKind.GITHUB, ArchiveKind.SDIST}

@@ -105,6 +105,9 @@ class BuildFacts(msgspec.Struct, frozen=True, kw_only=True):
     rule_list: list[RuleNote]
     #: Configs outside the ten and outside `default`.
     extras: list[str]
+    #: What was asked beside the rules: `fastjsonschema`, `instances`; absent in builds
+    #: of earlier versions.
+    options: list[str] | msgspec.UnsetType = msgspec.UNSET
     #: Day of the release, `YYYY-MM-DD` or empty; absent before the first.
     released: str | msgspec.UnsetType = msgspec.UNSET
 
@@ -145,6 +148,7 @@ def facts_of(summary: Summary) -> BuildFacts:
         pins=[ManifestPin(**asdict(pin)) for pin in summary.pins],
         rule_list=list(summary.rule_notes),
         extras=sorted(summary.extras),
+        options=msgspec.UNSET if summary.options is None else list(summary.options),
     )
 
 
@@ -204,6 +208,7 @@ def summary_of(facts: BuildFacts, folder: Path) -> Summary:
         pins=tuple(Pin(**msgspec.structs.asdict(pin)) for pin in facts.pins),
         instances=recount_instances(folder, (config.config for config in configs)),
         partial=tuple(facts.partial),
+        options=tuple(facts.options) if isinstance(facts.options, list) else None,
     )
 
 

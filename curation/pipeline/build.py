@@ -32,6 +32,7 @@ from curation.pipeline.inputs import (
     choose_inputs,
 )
 from curation.pipeline.read_batches import BatchReader, process_batches
+from curation.pipeline.replacement import refuse_other_build
 from curation.pipeline.up_to_date import find_finished_build, remember_build
 from curation.rules.sets import RuleSet, rule_set
 from curation.sources.registry import source_named
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.dataset.decisions import DecidedDocument
+    from curation.download.acquire import UnavailableArchive
     from curation.packaging.manifest import Manifest
 
 _WORKER = Path(__file__).with_name("document_worker.py")
@@ -84,10 +86,18 @@ class BuildRequest:
     fastjsonschema: bool = False
     #: Make witnesses and near misses of every record.
     instances: bool = False
+    #: Replace a build made from other inputs, rules or options.
+    replace: bool = False
     #: Number of worker processes.
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
     #: Where archives are looked for, and whether the network may be used.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What is asked beside the rules, as the manifest names it."""
+        asked = {"fastjsonschema": self.fastjsonschema, "instances": self.instances}
+        return tuple(name for name, wanted in asked.items() if wanted)
 
     @property
     def run_folder(self) -> Path:
@@ -108,6 +118,8 @@ class BuildResult:
     peak_rss_mb: float
     #: Whether everything was there already.
     unchanged: bool
+    #: Archives that would have come first and could not be had, each once.
+    not_had: tuple[UnavailableArchive, ...]
 
 
 class _Clock:
@@ -127,7 +139,8 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     """Build the dataset folder of a request, or find it built.
 
     The folder appears whole or not at all. The same request with nothing changed finds
-    its work done; the same request after a kill goes on where it was.
+    its work done; the same request after a kill goes on where it was. A build made
+    from other inputs, rules or options is replaced only where the request says so.
 
     Args:
         request: What is to be built.
@@ -135,7 +148,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
 
     Raises:
         CsbdataError: a source is damaged or cannot be had, the folder cannot be
-            written, or another run is busy with it.
+            written or holds another build, or another run is busy with it.
         LookupError: there is no such rule set.
 
     Example:
@@ -157,9 +170,11 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
     )
     _refuse_incomplete(request, inputs, missing)
     clock.lap("fetch")
+    if not request.replace:
+        refuse_other_build(request.out, rules.name, request.options, inputs)
     identity = _identity(request, inputs, missing)
     with RunFolder.open(request.run_folder, identity) as run:
-        manifest, peak = find_finished_build(request.out, run), 0.0
+        manifest, peak = find_finished_build(request.out, run, request.options), 0.0
         unchanged = manifest is not None
         if manifest is None:
             work = _Work(request, rules, inputs, missing, run, progress, clock)
@@ -172,6 +187,9 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
             phases=clock.phases,
             peak_rss_mb=peak,
             unchanged=unchanged,
+            not_had=tuple(
+                dict.fromkeys(absent for given in inputs for absent in given.not_had)
+            ),
         )
         atomic_write_bytes(
             run.folder / "last.json", msgspec.json.encode(_journal(result, inputs))
@@ -196,6 +214,7 @@ class _Work:
         documents, peak = self._decide()
         self.clock.lap("decide")
         summary = _summary(
+            self.request,
             self.rules,
             self.inputs,
             self.missing,
@@ -213,7 +232,7 @@ class _Work:
             manifest = write_folder(
                 folder, summary, documents, compiled, instances.results()
             )
-        remember_build(out, self.run)
+        remember_build(out, self.run, self.request.options)
         self.clock.lap("write")
         return manifest, max(peak, instances.peak_rss_mb)
 
@@ -297,13 +316,14 @@ def _identity(
     inputs: Sequence[BuildInput],
     missing: Sequence[MissingSource],
 ) -> str:
-    """Return the fingerprint of everything that decides the output's bytes."""
+    """Return the fingerprint of everything that decides the records.
+
+    Options are no part of it: what was finished is found again when they come back.
+    """
     return fingerprint(
         code=code_digest(),
         versions=versions(),
         rules=request.rules,
-        fastjsonschema=request.fastjsonschema,
-        instances=request.instances,
         limits=asdict(Limits()),
         inputs=[
             [
@@ -320,6 +340,7 @@ def _identity(
 
 
 def _summary(
+    request: BuildRequest,
     rules: RuleSet,
     inputs: Sequence[BuildInput],
     missing: Sequence[MissingSource],
@@ -346,6 +367,7 @@ def _summary(
         extras=frozenset(config.config for config in configs) - frozenset(CONFIGS),
         pins=tuple(given.pin for given in inputs),
         partial=partial,
+        options=request.options,
     )
 
 
@@ -358,5 +380,6 @@ def _journal(built: BuildResult, inputs: Sequence[BuildInput]) -> dict[str, Json
         "phases": dict(built.phases),
         "peak_rss_mb": built.peak_rss_mb,
         "unchanged": built.unchanged,
+        "not_had": [absent.why for absent in built.not_had],
         "routes": {given.reading.archive: given.route for given in inputs},
     }

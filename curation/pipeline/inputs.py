@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: What a row of the embedded sample says of its commit and licence.
 SAMPLE_COMMIT = "sample"
 SAMPLE_LICENCE = "Apache-2.0"
+#: Why a config of the sample is partial.
+SAMPLE_REASON = "taken from the embedded sample"
 #: A source with a quota has this one there, small enough that the sample meets it.
 SAMPLE_QUOTA = 40
 
@@ -60,6 +62,8 @@ class BuildInput:
     pin: Pin
     #: What the archive is known to lack; None where that has been fetched beside it.
     lacks: str | None = None
+    #: The archives that would have come first and could not be had.
+    not_had: tuple[UnavailableArchive, ...] = ()
 
     @property
     def configs(self) -> tuple[str, ...]:
@@ -71,7 +75,7 @@ class BuildInput:
     def partial(self) -> str | None:
         """Why the configs of this source are not whole; None where they are."""
         if self.reading.origin is Origin.SAMPLE:
-            return "taken from the embedded sample"
+            return SAMPLE_REASON
         return self.lacks
 
 
@@ -216,18 +220,23 @@ def _find_pinned(
 ) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, else from the sample."""
     pins = load_pins()
-    whys: list[str] = []
+    not_had: list[UnavailableArchive] = []
     for name in source.archives.get(rules, ()):
         got = acquire(pins[name], settings, say)
         if not isinstance(got, UnavailableArchive):
             lacks = source.incomplete.get(name)
             if source.complete is not None:
                 got, lacks = source.complete(got, settings, rules)
-            return replace(_pinned_input(source, rules, pins[name], got), lacks=lacks)
-        whys.append(got.why)
+            found = _pinned_input(source, rules, pins[name], got)
+            return replace(found, lacks=lacks, not_had=tuple(not_had))
+        not_had.append(got)
     if rules == "paper":
+        whys = (absent.why for absent in not_had)
         return MissingSource(source=source, why="; ".join(whys))
-    return _find_in_sample(source, rules)
+    sample = _find_in_sample(source, rules)
+    if isinstance(sample, BuildInput):
+        return replace(sample, not_had=tuple(not_had))
+    return sample
 
 
 def _pinned_input(

@@ -9,21 +9,26 @@ from curation.system.checksums import FILE, file_digest, read_sums
 from curation.system.errors import BadData, NoInput
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from curation.workers.run_folder import RunFolder
 
-#: The completion that holds the digest of the folder's `SHA256SUMS`.
-_NAME = "published"
+
+def _name(options: Sequence[str]) -> str:
+    """Name the completion that holds the digest of the folder's `SHA256SUMS`."""
+    return "-".join(["published", *options])
 
 
-def find_finished_build(out: Path, run: RunFolder) -> Manifest | None:
-    """Return the manifest of a folder that was built under this run's fingerprint.
+def find_finished_build(
+    out: Path, run: RunFolder, options: Sequence[str]
+) -> Manifest | None:
+    """Return the manifest of a folder that was built by this run with these options.
 
     Its `SHA256SUMS` is known, and lists every other file. None where the folder is
     another build's, or any of its files has changed.
     """
-    expected = run.done(_NAME)
+    expected = run.done(_name(options))
     if expected is None:
         return None
     try:
@@ -37,10 +42,10 @@ def find_finished_build(out: Path, run: RunFolder) -> Manifest | None:
         return None
 
 
-def remember_build(out: Path, run: RunFolder) -> None:
-    """Store that the folder was built under this run's fingerprint.
+def remember_build(out: Path, run: RunFolder, options: Sequence[str]) -> None:
+    """Store that the folder was built by this run with these options.
 
     Raises:
         CannotCreate: the run folder cannot be written.
     """
-    run.store(_NAME, file_digest(out / FILE).encode())
+    run.store(_name(options), file_digest(out / FILE).encode())

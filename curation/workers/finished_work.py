@@ -12,7 +12,9 @@ an age each (`evaluation.data.instance_store`), and verdicts that hold for every
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -62,16 +64,23 @@ class FinishedWork:
         with atomic_file(self._own / name) as temporary:
             temporary.write_bytes(self._head(name, payload) + b"\n" + payload)
 
-    def remove_others(self) -> None:
-        """Remove the pieces of other fingerprints.
+    def remove_old(self, *, keep: int) -> None:
+        """Count this fingerprint as used now, and remove those used longest ago.
+
+        Args:
+            keep: Number of other fingerprints whose pieces stay, the last used first.
 
         Raises:
             CannotCreate: the folder cannot be written (exit 73).
         """
         try:
-            for other in self.folder.glob("*"):
-                if other.name != self._own.name:
-                    shutil.rmtree(other, ignore_errors=True)
+            self._own.mkdir(parents=True, exist_ok=True)
+            # The system's own stamp may be the same for several runs in a row.
+            os.utime(self._own, ns=(time.time_ns(), time.time_ns()))
+            others = [path for path in self.folder.iterdir() if path != self._own]
+            others.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+            for old in others[keep:]:
+                shutil.rmtree(old, ignore_errors=True)
         except OSError as error:
             raise cannot_write(self.folder, error) from error
 

@@ -7,7 +7,7 @@ pieces of `curation.workers.finished_work`.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.system import locks
 from curation.system.atomic_files import sweep_tree
@@ -17,6 +17,9 @@ from curation.workers.finished_work import FinishedWork
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+#: Fingerprints beside a run's own whose finished work is kept.
+_KEPT: Final = 2
 
 
 def run_folder_of(out: Path) -> Path:
@@ -61,13 +64,16 @@ class RunFolder:
     def open(cls, folder: Path, fingerprint: str) -> Iterator[RunFolder]:
         """Lock the folder, and remove what earlier runs left that is of no use now.
 
+        The work of the fingerprints that were used last stays: whoever goes back to
+        them finds it done.
+
         Raises:
             TemporarilyUnavailable: another run holds the folder (exit 75).
             CannotCreate: the folder cannot be written (exit 73).
         """
         with locked(folder):
             run = cls(folder, fingerprint)
-            run._finished.remove_others()
+            run._finished.remove_old(keep=_KEPT)
             sweep_tree(folder)
             yield run
 

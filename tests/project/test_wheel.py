@@ -55,4 +55,4 @@ def test_the_wheel_builds_the_sample_from_another_folder(tmp_path: Path) -> None
     wanted = Counter(config for config, *_ in golden["kept"])
     kept = {name: each["kept"] for name, each in report["configs"].items()}
     assert {each for each in CONFIGS if kept[each] != wanted[each]} == set()
-    assert (elsewhere / "build" / "JSONSchemaBench" / "manifest.json").is_file()
+    assert (elsewhere / "build" / "sample" / "manifest.json").is_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,11 +38,16 @@ def test_a_damaged_piece_has_to_be_made_again(tmp_path: Path, damaged: bytes) ->
     assert work.find("one") is None
 
 
-def test_the_pieces_of_others_are_removed(tmp_path: Path) -> None:
-    """Only one fingerprint's work is of use to its run."""
-    FinishedWork(tmp_path, "f1").store("one", b"1")
-    work = FinishedWork(tmp_path, "f2")
-    work.store("one", b"2")
-    work.remove_others()
-    assert [path.name for path in tmp_path.iterdir()] == ["f2"]
-    assert work.find("one") == b"2"
+def test_the_work_of_those_used_last_stays(tmp_path: Path) -> None:
+    """Of other fingerprints the last used stay, found ones counting as used."""
+    for number, name in enumerate(("f1", "f2", "f3")):
+        FinishedWork(tmp_path, name).store("one", name.encode())
+        os.utime(tmp_path / name, (number, number))
+    FinishedWork(tmp_path, "f1").remove_old(keep=2)
+    work = FinishedWork(tmp_path, "f4")
+    work.store("one", b"4")
+    work.remove_old(keep=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f1", "f3", "f4"]
+    assert work.find("one") == b"4"
+    work.remove_old(keep=0)
+    assert [path.name for path in tmp_path.iterdir()] == ["f4"]

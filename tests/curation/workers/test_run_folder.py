@@ -67,7 +67,7 @@ def test_a_completion_under_another_name_is_none(tmp_path: Path) -> None:
 
 
 def test_what_killed_runs_left_is_removed(tmp_path: Path) -> None:
-    """Unfinished files and other fingerprints' completions go at the next start."""
+    """Unfinished files go at the next start; other fingerprints' work stays a while."""
     with RunFolder.open(tmp_path, "f1") as run:
         run.store("batch-0", b"payload")
         (file,) = (each for each in tmp_path.rglob("batch-0"))
@@ -76,5 +76,8 @@ def test_what_killed_runs_left_is_removed(tmp_path: Path) -> None:
     with RunFolder.open(tmp_path, "f1") as run:
         assert not torso.exists()
         assert run.done("batch-0") == b"payload"
-    with RunFolder.open(tmp_path, "f2") as run:
+    for other in ("f2", "f3"):
+        with RunFolder.open(tmp_path, other):
+            assert file.exists()
+    with RunFolder.open(tmp_path, "f4"):
         assert not file.exists()

@@ -1,0 +1,93 @@
+"""A build made from other inputs, rules or options is not replaced in silence.
+
+The same build by a later version of csbdata is no other one: what was asked is
+compared, not what came of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.benchmark import holds_instances
+from curation.packaging.manifest import FILE, read_manifest
+from curation.system.errors import BadData, CannotCreate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from curation.packaging.manifest import Manifest
+    from curation.pipeline.inputs import BuildInput
+
+
+def refuse_other_build(
+    out: Path, rules: str, options: Sequence[str], inputs: Sequence[BuildInput]
+) -> None:
+    """Refuse a place where another build stands than the one that is asked.
+
+    Args:
+        out: The dataset folder to write.
+        rules: Name of the rule set that is asked.
+        options: What is asked beside it (`BuildRequest.options`).
+        inputs: What the new build would read.
+
+    Raises:
+        CannotCreate: another build stands there; says in what it differs (exit 73).
+    """
+    if not (out / FILE).is_file():
+        return
+    try:
+        found = read_manifest(out)
+        differences = list(_differences(out, found, rules, options, inputs))
+    except BadData as error:
+        differences = [f"its manifest.json cannot be read ({error.what})"]
+    if differences:
+        raise CannotCreate(
+            f"holds another build ({'; '.join(differences)})",
+            str(out),
+            "--replace replaces it, --out DIR leaves it as it is",
+        )
+
+
+def _differences(
+    out: Path,
+    found: Manifest,
+    rules: str,
+    options: Sequence[str],
+    inputs: Sequence[BuildInput],
+) -> Iterator[str]:
+    """Say in what a build differs from the one that is asked."""
+    if found.rules != rules:
+        yield f"rules {found.rules}, not {rules}"
+    there = _options_of(found, out)
+    asked = set(options) if isinstance(found.options, list) else {*options} & {*_SEEN}
+    if there - asked:
+        yield f"with {', '.join(sorted(there - asked))}, which is not asked now"
+    if asked - there:
+        yield f"without {', '.join(sorted(asked - there))}, which is asked now"
+    old = {pin.source: (pin.archive, pin.origin, pin.sha256) for pin in found.pins}
+    new = {
+        given.pin.source: (given.pin.archive, given.pin.origin, given.pin.sha256)
+        for given in inputs
+    }
+    for source in dict.fromkeys([*old, *new]):
+        if old.get(source) != new.get(source):
+            yield f"{source} {_input(old.get(source))}, not {_input(new.get(source))}"
+
+
+#: The options that a folder shows without its manifest.
+_SEEN = ("instances",)
+
+
+def _options_of(found: Manifest, out: Path) -> set[str]:
+    if isinstance(found.options, list):
+        return set(found.options)
+    made = any(holds_instances(path.name) for path in out.iterdir())
+    return {"instances"} if made else set()
+
+
+def _input(read: tuple[str, str, str] | None) -> str:
+    if read is None:
+        return "left out"
+    archive, origin, digest = read
+    return f"from {archive} ({origin}, {digest[:8]})"

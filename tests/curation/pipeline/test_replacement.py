@@ -1,0 +1,130 @@
+"""A build is not replaced by another one without a word."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.download.acquire import FetchSettings
+from curation.packaging.manifest import FILE
+from curation.pipeline.build import BuildRequest, build
+from curation.pipeline.inputs import choose_inputs
+from curation.pipeline.replacement import refuse_other_build
+from curation.system.errors import CannotCreate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from curation.core.json_types import UntypedJson
+    from curation.pipeline.inputs import BuildInput
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[BuildInput]:
+    """Return what a build of the sample reads."""
+    cache = tmp_path_factory.mktemp("cache")
+    settings = FetchSettings(mirror=None, cache=cache, offline=True)
+    return choose_inputs("clean", (), settings, sample=True, say=print)[0]
+
+
+def refusal(out: Path, inputs: list[BuildInput], **asked: object) -> str:
+    """Return what is said against replacing a build; empty if it may be replaced."""
+    rules, options = asked.get("rules", "clean"), asked.get("options", ())
+    assert isinstance(rules, str)
+    assert isinstance(options, tuple)
+    try:
+        refuse_other_build(out, rules, options, inputs)
+    except CannotCreate as error:
+        return str(error)
+    return ""
+
+
+def test_the_same_build_may_be_replaced(
+    sample_build: Path, inputs: list[BuildInput], tmp_path: Path
+) -> None:
+    """What was asked before may be asked again, and an empty place be taken."""
+    assert refusal(sample_build, inputs) == ""
+    assert refusal(tmp_path, inputs) == ""
+
+
+def test_other_rules_are_named(sample_build: Path, inputs: list[BuildInput]) -> None:
+    """A build by other rules stays, and the line says which rules it has."""
+    assert "rules clean, not paper" in refusal(sample_build, inputs, rules="paper")
+
+
+def manifest_of(build: Path) -> dict[str, UntypedJson]:
+    """Return the manifest of a build, to be changed."""
+    found = json.loads((build / FILE).read_text("utf-8"))
+    assert isinstance(found, dict)
+    return found
+
+
+def test_instances_are_not_dropped_in_silence(
+    sample_build: Path, inputs: list[BuildInput], tmp_path: Path
+) -> None:
+    """A plain build does not replace one that has instances; exit code 73."""
+    known = manifest_of(sample_build) | {"options": ["instances"]}
+    (tmp_path / FILE).write_text(json.dumps(known))
+    with pytest.raises(CannotCreate, match="with instances, which is not") as caught:
+        refuse_other_build(tmp_path, "clean", (), inputs)
+    assert caught.value.exit_code == 73
+    assert "--replace replaces it" in str(caught.value)
+    assert refusal(tmp_path, inputs, options=("instances",)) == ""
+
+
+def test_other_inputs_are_named(sample_build: Path, inputs: list[BuildInput]) -> None:
+    """Another archive, other bytes and a source more or less are differences."""
+    first, *rest = inputs
+    other = replace(first, pin=replace(first.pin, sha256="f" * 64))
+    said = refusal(sample_build, [other, *rest])
+    assert f"{first.source.name} from" in said
+    assert "ffffffff" in said
+    assert "left out" in refusal(sample_build, rest)
+
+
+def test_a_manifest_of_an_earlier_version_still_shows_its_instances(
+    sample_build: Path, inputs: list[BuildInput], tmp_path: Path
+) -> None:
+    """Where the manifest says nothing of options, the folders of instances do."""
+    manifest = manifest_of(sample_build)
+    del manifest["options"]
+    (tmp_path / FILE).write_text(json.dumps(manifest))
+    assert refusal(tmp_path, inputs) == ""
+    (tmp_path / "Snowplow_instances").mkdir()
+    assert "with instances" in refusal(tmp_path, inputs)
+
+
+def test_an_unreadable_manifest_is_no_leave_to_replace(
+    inputs: list[BuildInput], tmp_path: Path
+) -> None:
+    """Nobody knows what stands there, so it stays."""
+    (tmp_path / FILE).write_text("{}")
+    assert "cannot be read" in refusal(tmp_path, inputs)
+
+
+@pytest.mark.slow
+def test_what_was_finished_is_found_when_the_options_come_back(tmp_path: Path) -> None:
+    """Without instances and with them again: none of them is made a second time."""
+    settings = FetchSettings(mirror=None, cache=tmp_path / "cache", offline=True)
+    plain = BuildRequest(out=tmp_path / "out", sample=True, jobs=2, fetch=settings)
+    whole = replace(plain, instances=True)
+    first = build(whole)
+    with pytest.raises(CannotCreate, match="with instances"):
+        build(plain)
+    assert (tmp_path / "out" / "Snowplow_instances").is_dir()
+    paper = replace(plain, rules="paper", replace=True)
+    assert build(paper).manifest.rules == "paper"
+    completions = {
+        path: path.stat().st_mtime_ns
+        for path in whole.run_folder.rglob("instances-*")
+        if path.is_file()
+    }
+    assert completions
+    again = build(replace(whole, replace=True))
+    assert not again.unchanged
+    assert again.manifest == first.manifest
+    assert completions == {path: path.stat().st_mtime_ns for path in completions}
+    assert build(whole).unchanged
