@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _ROW_COLUMNS: Final = ("id", "result", "detail", "warnings", "compile_ns")
 #: What rows of generations have as their task; `efficiency` reads them too.
 TASK = "coverage"
+#: Endings of which nobody knows whether the schema would have been taken.
+_NOT_TAKEN: Final = frozenset({TextEnding.PROMPT, TextEnding.REQUEST})
 
 
 class _StepColumns(msgspec.Struct):
@@ -69,10 +71,17 @@ class GeneratedText:
 
     @property
     def declared(self) -> bool:
-        """Whether the engine took the schema (Definition 5.1 of the paper)."""
-        return self.generation.compile_ns is not None or (
-            self.generation.ending not in {TextEnding.ENGINE, TextEnding.PROMPT}
-        )
+        """Whether the schema was taken (Definition 5.1 of arXiv 2501.10868).
+
+        It was compiled, and nothing crashed or raised at any time. A deadline that
+        passed while the text was written is no refusal; one that passed before shows
+        no schema taken. Of a server, whatever is answered shows that it was.
+        """
+        found = self.generation
+        begun = found.compile_ns is not None or found.ttft_ns is not None
+        if found.ending is TextEnding.MODEL or found.result is Result.TIMEOUT:
+            return begun
+        return found.result is Result.OK and found.ending not in _NOT_TAKEN
 
     @property
     def compliant(self) -> bool:

@@ -76,8 +76,16 @@ class TextClass(Explained):
     OUT_OF_MEMORY = ("out_of_memory", "the engine's process used too much memory")
     ENGINE_ERROR = ("engine_error", "the engine failed while the text was written")
     MODEL_ERROR = ("model_error", "the model's server gave no whole answer")
+    REQUEST_REFUSED = (
+        "request_refused",
+        "the server refused the request, and not because of its schema",
+    )
+    REFUSAL = ("refusal", "the model refused to answer")
+    CONTENT_FILTER = ("content_filter", "the provider's filter ended the text")
     PROMPT_TOO_LONG = ("prompt_too_long", "the prompt leaves the model no room")
     DEAD_END = ("dead_end", "the mask allowed no token and no end")
+    REASONING_ONLY = ("reasoning_only", "the model thought, and gave no answer")
+    THINK_TEXT = ("think_text", "a thought in <think> tags, and no answer after it")
     RUNAWAY_WHITESPACE = ("runaway_whitespace", "white space until the budget was gone")
     TRUNCATED = ("truncated", "the budget was used up before the text's end")
     NOT_JSON = ("not_json", "ended, and is not JSON")
@@ -96,6 +104,9 @@ _CLASS_OF_RESULT = {
 _CLASS_OF_ENDING = {
     TextEnding.MODEL: TextClass.MODEL_ERROR,
     TextEnding.PROMPT: TextClass.PROMPT_TOO_LONG,
+    TextEnding.REQUEST: TextClass.REQUEST_REFUSED,
+    TextEnding.REFUSED: TextClass.REFUSAL,
+    TextEnding.FILTERED: TextClass.CONTENT_FILTER,
     TextEnding.DEAD_END: TextClass.DEAD_END,
 }
 
@@ -116,6 +127,8 @@ def classify(generation: Generation, judgement: Judgement | None) -> TextClass:
         if generation.result is Result.TIMEOUT and compiling:
             return TextClass.COMPILE_TIMEOUT
         return _CLASS_OF_RESULT[generation.result]
+    if not generation.text.strip() and (generation.tagged or generation.reasoning):
+        return TextClass.THINK_TEXT if generation.tagged else TextClass.REASONING_ONLY
     if generation.ending is TextEnding.TRUNCATED:
         blank = len(generation.text) - len(generation.text.rstrip())
         return (

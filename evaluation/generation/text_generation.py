@@ -55,6 +55,12 @@ class TextEnding(StrEnum):
     """The engine refused the schema or failed: `result` says how."""
     MODEL = "model"
     """The model gave no whole answer; only one behind a server can fail so."""
+    REQUEST = "request"
+    """The server refused the request, and not because of its schema."""
+    REFUSED = "refused"
+    """The model refused to answer, in the place that its server has for that."""
+    FILTERED = "filtered"
+    """The provider's content filter ended the text, or did not let it begin."""
     PROMPT = "prompt"
     """The prompt leaves no room for a text; nothing was run."""
 
@@ -85,7 +91,13 @@ class Generation:
     ending: TextEnding
     detail: str = ""
     warnings: tuple[str, ...] = ()
+    #: The answer, and nothing else: this is what is judged.
     text: str = ""
+    #: What a reasoning model thought before it answered, told apart by its server or
+    #: by `<think>` tags; empty where there is none, or where it is not shown.
+    reasoning: str = ""
+    #: Whether it stood in the text, in `<think>` tags.
+    tagged: bool = False
     #: The end token not counted.
     tokens: tuple[int, ...] = ()
     #: How many of them were forced, not chosen.
@@ -103,8 +115,13 @@ class Generation:
     #: From the request to its last token.
     total_ns: int | None = None
     steps: tuple[DecodingStep, ...] = ()
-    #: Tokens as a server counted them; None for a model here, which has `tokens`.
+    #: Tokens of the answer as a server counted them, those of reasoning left out;
+    #: None for a model here, which has `tokens`, and where the server did not tell.
     counted: int | None = None
+    #: Tokens of the reasoning, as a server counted them; None where it did not tell.
+    reasoning_tokens: int | None = None
+    #: In how many pieces the answer came; None for a model here.
+    pieces: int | None = None
     #: The schema that was sent where it is not the record's, and what was changed.
     adapted: str = ""
     edits: tuple[str, ...] = ()
@@ -112,9 +129,9 @@ class Generation:
     cost: float | None = None
 
     @property
-    def length(self) -> int:
-        """Tokens of the text, the end not counted."""
-        return len(self.tokens) if self.counted is None else self.counted
+    def length(self) -> int | None:
+        """Tokens of the text, the end not counted; None where no server counted."""
+        return len(self.tokens) if self.pieces is None else self.counted
 
     @property
     def ttft_without_compile_ns(self) -> int | None:
@@ -125,10 +142,16 @@ class Generation:
 
     @property
     def tpot_ns(self) -> float | None:
-        """Mean time of each token after the first, the end token among them."""
-        if self.ttft_ns is None or self.total_ns is None:
+        """Mean time of each token after the first, the end token among them.
+
+        None where all came at once: a server's only piece says nothing of time.
+        """
+        length = self.length
+        if self.ttft_ns is None or self.total_ns is None or length is None:
             return None
-        later = self.length - 1 + (self.ending is TextEnding.END)
+        if self.pieces is not None and self.pieces < 2:  # noqa: PLR2004 (a second one)
+            return None
+        later = length - 1 + (self.ending is TextEnding.END)
         return (self.total_ns - self.ttft_ns) / later if later > 0 else None
 
     @property

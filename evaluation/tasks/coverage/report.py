@@ -162,7 +162,11 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         trivial = sum(
             text.judgement is not None and text.judgement.trivial for text in compliant
         )
-        tokens = [generation.length for generation in written]
+        tokens = [
+            length
+            for generation in written
+            if (length := generation.length) is not None
+        ]
         undecided = sum(
             text.judgement is not None and text.judgement.own is TextVerdict.UNDECIDED
             for text in side

@@ -115,9 +115,10 @@ def _spread(
 
 
 def _count(
-    found: Iterable[Generation], figure: Callable[[Generation], int]
+    found: Iterable[Generation], figure: Callable[[Generation], int | None]
 ) -> float | None:
-    middle = Quantiles.of([figure(generation) for generation in found]).at(50)
+    known = [value for one in found if (value := figure(one)) is not None]
+    middle = Quantiles.of(known).at(50)
     return None if middle is None else middle.value
 
 
@@ -127,7 +128,7 @@ def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     for engine, side in sides.items():
         # The first pass of a text is its prompt's.
         later = [step for text in side for step in text.generation.steps[1:]]
-        tokens = sum(text.generation.length for text in side)
+        tokens = sum(text.generation.length or 0 for text in side)
         rows.append(
             (
                 engine,

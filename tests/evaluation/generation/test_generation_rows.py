@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,7 +55,11 @@ _GENERATIONS = st.builds(
     ttft_ns=st.none() | _NS,
     total_ns=st.none() | _NS,
     steps=_STEPS,
+    reasoning=st.text(max_size=5),
+    tagged=st.booleans(),
     counted=st.none() | st.integers(0, 9),
+    reasoning_tokens=st.none() | st.integers(0, 9),
+    pieces=st.none() | st.integers(0, 9),
     adapted=st.sampled_from(["", "{}"]),
     edits=st.lists(st.text(max_size=5), max_size=2).map(tuple),
 )
@@ -104,7 +109,11 @@ def test_every_text_is_counted_once(
     """The classes add up to the texts, and no rate has another denominator."""
     side = [
         # Only a text that was written is judged.
-        _text(each, judgement if each.ending in _WRITTEN else None, subject=f"o{i}")
+        _text(
+            each,
+            judgement if each.generated and each.ending in _WRITTEN else None,
+            subject=f"o{i}",
+        )
         for i, (each, judgement) in enumerate(made)
     ]
     table = outcomes({"some": side})
@@ -153,6 +162,60 @@ def test_times_have_the_papers_definitions() -> None:
     waited = replace(_OK, compile_wait_ns=2_000_000)
     assert waited.ttft_without_compile_ns == 3_000_000
     assert replace(_OK, ttft_ns=None).tpot_ns is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "declared"),
+    [
+        ({}, True),
+        ({"ending": TextEnding.TRUNCATED}, True),
+        ({"ending": TextEnding.DEAD_END}, True),
+        ({"result": Result.TIMEOUT, "ending": TextEnding.TIMEOUT}, True),
+        ({"result": Result.TIMEOUT, "ending": TextEnding.ENGINE}, True),
+        ({"result": Result.CRASH, "ending": TextEnding.ENGINE}, False),
+        ({"result": Result.ERROR, "ending": TextEnding.ENGINE}, False),
+        ({"result": Result.OUT_OF_MEMORY, "ending": TextEnding.ENGINE}, False),
+        ({"result": Result.COMPILE_ERROR, "ending": TextEnding.ENGINE}, False),
+        ({"result": Result.ERROR, "ending": TextEnding.MODEL}, True),
+    ],
+)
+def test_what_compiles_and_then_crashes_is_not_declared(
+    facts: dict[str, Any], *, declared: bool
+) -> None:
+    """Definition 5.1: neither refused nor ended by a crash or an exception, ever.
+
+    A deadline while a text is written is no crash, and a model's failure none of the
+    engine's.
+    """
+    assert _text(replace(_OK, **facts), None).declared is declared
+
+
+@pytest.mark.parametrize(
+    ("facts", "declared"),
+    [
+        ({"result": Result.TIMEOUT, "ending": TextEnding.ENGINE}, False),
+        ({"result": Result.TIMEOUT, "ending": TextEnding.MODEL}, False),
+        ({"result": Result.ERROR, "ending": TextEnding.MODEL}, False),
+        ({"result": Result.OK, "ending": TextEnding.PROMPT}, False),
+        ({"result": Result.OK, "ending": TextEnding.REQUEST}, False),
+        ({"result": Result.OK, "ending": TextEnding.REFUSED}, True),
+        ({"result": Result.TIMEOUT, "ending": TextEnding.TIMEOUT, "ttft_ns": 5}, True),
+    ],
+)
+def test_what_never_began_declares_nothing(
+    facts: dict[str, Any], *, declared: bool
+) -> None:
+    """Without a grammar and without a first token nobody has taken the schema."""
+    assert _text(Generation(id="x", **facts), None).declared is declared
+
+
+def test_one_piece_has_no_time_per_token() -> None:
+    """What a server sends at once, or does not count, gives no TPOT."""
+    asked = replace(_OK, tokens=(), pieces=3, counted=4)
+    assert asked.tpot_ns == 15_000_000 / 4
+    assert replace(asked, pieces=1).tpot_ns is None
+    assert replace(asked, counted=None).tpot_ns is None
+    assert replace(asked, counted=None).length is None
 
 
 def test_without_an_engine_there_is_nothing_to_declare() -> None:

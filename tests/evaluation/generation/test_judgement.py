@@ -94,6 +94,26 @@ def test_texts_are_classed_by_how_they_end(
 
 
 @pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"reasoning": "a crate"}, TextClass.REASONING_ONLY),
+        ({"reasoning": "a crate", "tagged": True}, TextClass.THINK_TEXT),
+        ({"tagged": True}, TextClass.THINK_TEXT),
+        ({"ending": TextEnding.REFUSED}, TextClass.REFUSAL),
+        ({"ending": TextEnding.FILTERED}, TextClass.CONTENT_FILTER),
+        ({"ending": TextEnding.REQUEST}, TextClass.REQUEST_REFUSED),
+        ({}, TextClass.NOT_JSON),
+    ],
+)
+def test_no_answer_is_classed_by_what_came_instead(
+    facts: dict[str, object], expected: TextClass
+) -> None:
+    """A thought, a refusal and a filter are no broken JSON; nothing at all is."""
+    made = _made("", **{"ending": TextEnding.END, **facts})  # type: ignore[arg-type]  # any field
+    assert classify(made, Judgement(is_json=False)) is expected
+
+
+@pytest.mark.parametrize(
     ("result", "compile_ns", "expected"),
     [
         (Result.COMPILE_ERROR, None, TextClass.COMPILE_ERROR),
