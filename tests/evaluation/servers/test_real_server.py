@@ -98,6 +98,7 @@ def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     for each in made:
         assert each.result is Result.OK
         assert each.ending in {TextEnding.END, TextEnding.TRUNCATED}
+        assert each.length is not None
         assert 0 < each.length <= _BUDGET
         assert each.prompt_tokens > 0
         assert each.cost == (each.prompt_tokens + 2 * each.length) / 1e6
