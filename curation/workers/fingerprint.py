@@ -16,6 +16,8 @@ from curation.json.text import canonical
 from curation.system.package_data import cards_folder, raw_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from curation.core.json_types import UntypedJson
 
 #: Libraries whose version decides what a build keeps or how its bytes look.
@@ -71,8 +73,21 @@ def code_digest() -> str:
     Raises:
         OSError: a file of the installation cannot be read.
     """
+    return digest_of_files(code_files())
+
+
+def digest_of_files(files: Iterable[tuple[Path, Path]]) -> str:
+    """Return the sha256 of files by name and content.
+
+    Args:
+        files: Each file after the folder that its name is relative to; their order
+            counts.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
     total = hashlib.sha256()
-    for root, path in code_files():
+    for root, path in files:
         name = path.relative_to(root).as_posix().encode()
         content = hashlib.sha256(path.read_bytes()).digest()
         total.update(b"%d:%b" % (len(name), name) + content)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
 from evaluation.reporting.statistics import holm, mcnemar
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
+from evaluation.results.completeness import gaps_of
+from evaluation.results.conditions import differences
 from evaluation.results.measurements import compiled_by_all, measure_run
 from evaluation.results.overview import coverage, latency
 
@@ -253,23 +255,16 @@ def changes(pairs: Sequence[PairedEngines]) -> Table:
 
 
 def objections(runs: Sequence[RecordedRun]) -> list[str]:
-    """Return why the runs are not wholly comparable, a line each; empty if they are."""
-    questions = {
-        "data": "they were asked other schemas: only those of one name are compared",
-        "tokenizer": "they have another tokenizer: other tokens, other masks",
-        "limits": "they have other limits",
-        "machine": "they ran on another machine: their times are not comparable",
-        "settings": "they have other settings",
-    }
-    first = runs[0].raw_header
-    return [
-        f"{run.folder.name} and {runs[0].folder.name} differ in {name}: {why}"
+    """Return why the runs are not wholly comparable, a line each; empty if they are.
+
+    What is objected to is what keeps runs from being joined: gaps, and conditions that
+    they do not share.
+    """
+    first = runs[0]
+    gaps = [f"{run.folder.name}: {gap}" for run in runs for gap in gaps_of(run)]
+    return gaps + [
+        f"{run.folder.name} and {first.folder.name} differ in {difference}: "
+        f"{difference.condition.consequence}"
         for run in runs[1:]
-        for name, why in questions.items()
-        if _identity(first.get(name)) != _identity(run.raw_header.get(name))
+        for difference in differences(first.raw_header, run.raw_header)
     ]
-
-
-def _identity(value: object) -> object:
-    """Return what makes two parts of headers the same: a digest where there is one."""
-    return value.get("sha256", value) if isinstance(value, dict) else value

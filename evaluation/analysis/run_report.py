@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from curation.system.errors import NoInput
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.tables import Table
+from evaluation.results.completeness import gaps_of
 from evaluation.results.labels import number_in
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
@@ -86,6 +87,7 @@ def conditions_of(run: RecordedRun) -> Table:
     if run.header.timer_ns is not None:
         rows.append(("timer", f"{run.header.timer_ns:,} ns a reading"))
     rows.append(("units", f"{len(run):,}"))
+    rows += [("lacks", gap) for gap in gaps_of(run)]
     return Table(title="Run", columns=("what", "value"), rows=tuple(rows))
 
 

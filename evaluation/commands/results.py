@@ -211,17 +211,14 @@ def merge(
 
     Example: csbdata results merge runs/shard-1 runs/shard-2 --out runs/whole
 
-    Runs of other data, limits, versions or machines are refused: their times and
+    Refused by name are a run that was not finished, a shard that is missing, and runs
+    of other data, models, limits, settings, versions or machines: their times and
     counts would mean nothing together.
     """
     from evaluation.analysis.run_report import conditions_of
     from evaluation.results.merging import merge as join
-    from evaluation.results.merging import missing_shards
 
     joined = join(runs, out)
-    left = missing_shards([open_and_report_problems(folder) for folder in runs])
-    if left:
-        say(f"not given: shard {', '.join(left)}", style="yellow")
     say(f"{len(joined):,} units in {out}")
     print_tables([conditions_of(joined)], format_, {"run": str(out)})
 

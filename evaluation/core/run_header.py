@@ -71,6 +71,20 @@ def _nanoseconds(seconds: float | None) -> int | None:
     return None if seconds is None else int(seconds * _NS_PER_SECOND)
 
 
+class FinishedPart(msgspec.Struct, frozen=True, kw_only=True):
+    """How many units one participant has of one task, in a run that came to its end."""
+
+    engine: str
+    task: str
+    units: int
+
+
+class FinishedHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run had when it came to its end; it is written last."""
+
+    units: tuple[FinishedPart, ...] = ()
+
+
 class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     """What was asked of whom, and under which limits."""
 
@@ -84,6 +98,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     tokenizer: TokenizerHeader = TokenizerHeader()
     limits: LimitsHeader = LimitsHeader()
     settings: TaskSettings = TaskSettings()
+    #: None while a run is going on, and in one that was ended before its end.
+    finished: FinishedHeader | None = None
     #: Nanoseconds that one reading of the clock took.
     timer_ns: int | float | None = None
 

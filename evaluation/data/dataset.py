@@ -28,6 +28,8 @@ class SampleSelection:
     limit: int | None = None
     #: Decides which samples are drawn if there is a limit.
     seed: int = 0
+    #: Which part of what is drawn, counted from 1, of how many.
+    shard: tuple[int, int] = (1, 1)
 
     def allows(self, name: SampleName) -> bool:
         """Return whether a sample may be drawn."""
@@ -91,8 +93,10 @@ class Dataset:
     origin: str
     #: Digest of all the data, chosen or not.
     sha256: str
-    #: Number of samples.
+    #: Number of samples, those of the shard alone.
     count: int
+    #: Number of samples of all shards together.
+    count_of_all_shards: int
     #: Where instances come from: `given`, `made`, `given and made` or `none`.
     instances: str
     selection: SampleSelection
@@ -111,7 +115,7 @@ class Dataset:
             "name": self.name,
             "origin": self.origin,
             "sha256": self.sha256,
-            "schemas": self.count,
+            "schemas": self.count_of_all_shards,
             "instances": self.instances,
             "configs": list(self.selection.configs),
             "splits": list(self.selection.splits),

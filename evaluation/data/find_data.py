@@ -13,16 +13,16 @@ from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unav
 from curation.system.progress import Quiet
 from evaluation.data.dataset import Dataset, SampleSelection
 from evaluation.data.parquet_tables import ParquetTables
-from evaluation.data.sampling import draw
+from evaluation.data.sampling import draw, is_in_shard
 from evaluation.data.schema_files import SchemaFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from curation.download.acquire import FetchSettings
     from curation.system.progress import Progress
     from evaluation.core.cases import Sample
-    from evaluation.data.dataset import SampleReader
+    from evaluation.data.dataset import SampleName, SampleReader
     from evaluation.data.instance_store import InstanceStore
 
 #: The published benchmark.
@@ -66,7 +66,12 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
     """
     selection, progress = selection or SampleSelection(), progress or Quiet()
     name, reader = _reader(where, settings, progress)
-    chosen = _select(reader, selection, name)
+    selected = _select(reader, selection, name)
+    chosen = {
+        place: sample.complete
+        for place, sample in selected.items()
+        if is_in_shard(sample.config, sample.id, selection.shard)
+    }
     _say_left_out(reader.left_out(), progress)
     lacking = {place for place, complete in chosen.items() if not complete}
     store = None
@@ -80,7 +85,8 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         origin=reader.origin,
         sha256=reader.sha256(),
         count=len(chosen),
-        instances=_origin(chosen, lacking, made=instances),
+        count_of_all_shards=len(selected),
+        instances=_origin(selected.values(), made=instances),
         selection=selection,
         left_out=reader.left_out(),
         read=partial(_samples, reader, chosen.keys(), lacking, store),
@@ -165,8 +171,8 @@ def _sample(settings: FetchSettings, progress: Progress) -> SampleReader:
 
 def _select(
     reader: SampleReader, selection: SampleSelection, name: str
-) -> dict[int, bool]:
-    """Return the places that are selected, and whether instances are there already.
+) -> dict[int, SampleName]:
+    """Return the places that are selected, of all shards, with their samples' names.
 
     Raises:
         NoInput: there is none.
@@ -174,13 +180,11 @@ def _select(
     """
     configs: dict[str, None] = {}
     splits: dict[str, None] = {}
-    allowed = []
-    complete = {}
+    allowed: dict[int, SampleName] = {}
     for place, sample in enumerate(reader.names()):
         configs[sample.config] = splits[sample.split] = None
         if selection.allows(sample):
-            allowed.append((place, sample.config, sample.id))
-            complete[place] = sample.complete
+            allowed[place] = sample
     if not configs:
         raise NoInput("no schema in it", name)
     for wanted, there, what in (
@@ -194,9 +198,10 @@ def _select(
     if not allowed:
         raise NoInput(f"no schema in it is {_describe(selection)}", name)
     if selection.limit is not None and selection.limit < len(allowed):
-        places = draw(allowed, selection.limit, selection.seed)
-        return {place: complete[place] for place in places}
-    return complete
+        named = ((place, sample.config, sample.id) for place, sample in allowed.items())
+        places = draw(named, selection.limit, selection.seed)
+        return {place: allowed[place] for place in places}
+    return allowed
 
 
 def _describe(selection: SampleSelection) -> str:
@@ -204,10 +209,10 @@ def _describe(selection: SampleSelection) -> str:
     return ", ".join(ids[:3]) if ids else "of that config and split"
 
 
-def _origin(chosen: Mapping[int, bool], lacking: set[int], *, made: bool) -> str:
+def _origin(selected: Collection[SampleName], *, made: bool) -> str:
     """Return where instances come from, in the words of `Dataset.instances`."""
-    given = "given" if len(lacking) < len(chosen) else ""
-    new = "made" if lacking and made else ""
+    given = "given" if any(sample.complete for sample in selected) else ""
+    new = "made" if made and not all(sample.complete for sample in selected) else ""
     return " and ".join(filter(None, (given, new))) or "none"
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-T = TypeVar("T")
+    from collections.abc import Iterable, Mapping
 
 
 def draw(names: Iterable[tuple[int, str, str]], limit: int, seed: int) -> list[int]:
@@ -70,13 +68,21 @@ def _shares(counts: Mapping[str, int], limit: int) -> dict[str, int]:
     return shares
 
 
-def take_shard(items: Iterable[T], shard: int, shards: int) -> Iterator[T]:
-    """Yield every `shards`-th item, from the `shard`-th on (counted from 1).
+def is_in_shard(config: str, name: str, shard: tuple[int, int]) -> bool:
+    """Return whether a sample or a case is of one shard of a run.
+
+    Its name alone decides: another machine, other files beside it, or another order
+    of them leave it where it is.
+
+    Args:
+        config: Its config.
+        name: Its id.
+        shard: Which part, counted from 1, of how many.
 
     Example:
-        >>> list(take_shard("abcde", 2, 3))
-        ['b', 'e']
+        >>> [is_in_shard("Github_easy", "o6178", (part, 2)) for part in (1, 2)]
+        [True, False]
     """
-    for position, item in enumerate(items):
-        if position % shards == shard - 1:
-            yield item
+    part, parts = shard
+    digest = hashlib.sha256(f"shard:{config}/{name}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") % parts == part - 1

@@ -1,4 +1,4 @@
-"""Which of our code decides a row: what it measures, and what it writes texts with.
+"""Which of our code decides a row: what it measures, and what writes and judges texts.
 
 A row that other code has made is not taken for finished work. What only reads rows
 (reports) is no part of it: a better table does not ask for a new measurement.
@@ -7,45 +7,99 @@ A row that other code has made is not taken for finished work. What only reads r
 from __future__ import annotations
 
 from functools import cache
-from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import curation.workers.protocol
+import curation
+from curation.workers.fingerprint import digest_of_files, fingerprint
 
-_HERE: Final = Path(__file__).parents[1]
-#: Beside the engine's and the task's own files.
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: The folder that holds both packages.
+_ROOT: Final = Path(curation.__file__).parents[1]
+#: Beside the engine's and the task's own files; a folder stands for its modules.
 _MEASURING: Final = (
-    "execution/engine_process.py",
-    "execution/walk_session.py",
-    "execution/generation_session.py",
-    "execution/row_builder.py",
-    "execution/worker_messages.py",
-    "core/cases.py",
+    "evaluation/execution/engine_process.py",
+    "evaluation/execution/engine_worker.py",
+    "evaluation/execution/walk_session.py",
+    "evaluation/execution/generation_session.py",
+    "evaluation/execution/row_builder.py",
+    "evaluation/execution/worker_messages.py",
+    "evaluation/core/cases.py",
+    "evaluation/tokenizers/encoding.py",
+    "evaluation/tokenizers/formats",
+    "curation/workers/limits.py",
+    "curation/workers/messages.py",
+    "curation/workers/outcomes.py",
+    "curation/workers/process.py",
+    "curation/workers/protocol.py",
+    "curation/workers/worker.py",
 )
-_WRITING: Final = ("generation", "models", "prompts", "servers")
+#: What writes texts, and what judges them.
+_WRITING: Final = (
+    "evaluation/generation",
+    "evaluation/models",
+    "evaluation/prompts",
+    "evaluation/servers",
+    "curation/instances/constraints",
+    "curation/instances/judging",
+    "curation/instances/regex",
+    "curation/instances/scalars",
+    "curation/instances/model.py",
+    "curation/instances/words.py",
+    "curation/json",
+    "curation/references",
+    "curation/schema",
+    "curation/validation",
+)
 #: Modules of those folders that only read what was written, or the command line.
 READING: Final = frozenset({"model_options.py", "generated_texts.py"})
+#: Libraries whose version decides what a text is judged to be.
+_JUDGES: Final = ("jsonschema", "jsonschema-rs", "referencing", "regress")
+
+
+def measuring_files(root: Path = _ROOT) -> list[tuple[Path, Path]]:
+    """Return the files that decide what is measured, each after the root.
+
+    Args:
+        root: The folder that holds both packages.
+    """
+    return _files(root, _MEASURING)
+
+
+def writing_files(root: Path = _ROOT) -> list[tuple[Path, Path]]:
+    """Return the files that decide what a model writes, and how it is judged.
+
+    Args:
+        root: The folder that holds both packages.
+    """
+    found = _files(root, (*_MEASURING, *_WRITING))
+    return [(root, path) for root, path in found if path.name not in READING]
 
 
 @cache
 def measuring_digest() -> str:
     """Return the digest of the code that decides what is measured."""
-    files = [_HERE / name for name in _MEASURING]
-    return _digest([*files, Path(curation.workers.protocol.__file__)])
+    return digest_of_files(measuring_files())
 
 
 @cache
 def writing_digest() -> str:
-    """Return the digest of the code that decides what a model writes, and its class."""
-    files = [
-        path
-        for folder in _WRITING
-        for path in sorted((_HERE / folder).glob("*.py"))
-        if path.name not in READING
-    ]
-    return sha256((measuring_digest() + _digest(files)).encode()).hexdigest()
+    """Return the digest of what decides what a model writes, and its class.
+
+    The versions of the validators that judge are part of it.
+    """
+    return fingerprint(
+        code=digest_of_files(writing_files()),
+        judges={name: version(name) for name in _JUDGES},
+    )
 
 
-def _digest(files: list[Path]) -> str:
-    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+def _files(root: Path, names: Iterable[str]) -> list[tuple[Path, Path]]:
+    found: set[Path] = set()
+    for name in names:
+        path = root / name
+        found.update(path.rglob("*.py") if path.is_dir() else (path,))
+    return [(root, path) for path in sorted(found)]

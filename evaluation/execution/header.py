@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from curation.workers.fingerprint import fingerprint
-from evaluation.execution.code_digest import measuring_digest
+from evaluation.execution.code_digest import measuring_digest, writing_digest
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def header(
     sources: dict[str, Json] = {**found}
     asked: dict[str, Json] = {
         "code": measuring_digest(),
+        "writing": writing_digest() if models else None,
         "engines": [participant.identity for participant in participants],
         "labels": [participant.label for participant in participants],
         "tokenizer": tokenizer.digest,
@@ -62,6 +63,7 @@ def header(
     return {
         "csbdata": version("csbdata"),
         "code": measuring_digest(),
+        "writing": asked["writing"],
         "plan": fingerprint(**asked),
         "shard": f"{plan.shard[0]}/{plan.shard[1]}",
         "jobs": plan.jobs,
@@ -83,5 +85,6 @@ def header(
         "machine": machine(),
         "governor": cpu_governor(),
         "timer_ns": clock_cost_ns(),
+        "finished": None,
         "started": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     }

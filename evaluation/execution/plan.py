@@ -21,7 +21,7 @@ class RunPlan:
     """Everything that a run is about, but for who takes part."""
 
     tasks: Sequence[Task]
-    #: Gives the samples anew at each call, in the same order.
+    #: Gives the samples of the shard anew at each call, in the same order.
     samples: Callable[[], Iterable[Sample]]
     tokenizer: TokenizerFiles
     settings: TaskSettings

@@ -11,18 +11,22 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import msgspec
 import orjson
 
 from curation.system.atomic_files import atomic_file, cannot_write
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
 from curation.system.locks import locked
+from evaluation.core.run_header import FinishedHeader
+from evaluation.results.conditions import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from evaluation.core.cases import Row
+    from evaluation.core.run_header import FinishedPart
 
 HEADER = "run.json"
 REPRODUCERS = "reproducers"
@@ -69,6 +73,21 @@ class ResultsFolder:
         ]
         if found != engines:
             _write_header(path, {**header, "engines": found})
+
+    def record_end(self, units: Iterable[FinishedPart]) -> None:
+        """Write into the header that the run has come to its end.
+
+        Args:
+            units: How many units there are, of every participant and every task.
+
+        Raises:
+            CannotCreate: there is no room, or no right (exit 73).
+        """
+        path = self.folder / HEADER
+        header: dict[str, Json] = orjson.loads(path.read_bytes())
+        finished = msgspec.to_builtins(FinishedHeader(units=tuple(units)))
+        if header.get("finished") != finished:
+            _write_header(path, {**header, "finished": finished})
 
     def reproducer(self, name: str) -> Path:
         """Return the path of the reproducer of this name."""
@@ -135,18 +154,28 @@ def _write_or_check_header(folder: Path, header: Mapping[str, Json]) -> None:
         found = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
         found = {}
-    different = [
-        name
-        for name in ("plan", "shard", "machine")
-        if found.get(name) != orjson.loads(orjson.dumps(header[name]))
-    ]
+    different = _different(found, orjson.loads(orjson.dumps(header)))
     if different:
-        what = "machine" if different == ["machine"] else "question"
         raise BadConfiguration(
-            f"this folder is of a run of another {what} ({', '.join(different)})",
+            f"this folder is of another run: {', '.join(different)}",
             str(folder),
             "choose another --run-dir, or leave it out",
         )
+
+
+def _different(
+    found: Mapping[str, UntypedJson], header: Mapping[str, UntypedJson]
+) -> list[str]:
+    """Return in what another run differs from the one there; empty if in nothing."""
+    different = [str(difference) for difference in differences(found, header)]
+    different += [
+        f"{name} {header.get(name)}, not {found.get(name)}"
+        for name in ("tasks", "shard")
+        if found.get(name) != header.get(name)
+    ]
+    if found.get("plan") != header.get("plan") and not different:
+        different.append("other engines, or engines otherwise")
+    return different
 
 
 def _write_header(path: Path, header: Mapping[str, Json]) -> None:

@@ -19,7 +19,7 @@ import orjson
 from curation.workers.process import exchange
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import Result
-from evaluation.data.sampling import take_shard
+from evaluation.data.sampling import is_in_shard
 from evaluation.execution.code_digest import measuring_digest
 from evaluation.execution.engine_worker import EngineWorker, PendingCase
 from evaluation.execution.plan import RunPlan, RunTotals
@@ -87,7 +87,7 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
             _start(workers)
         for task in plan.tasks:
             samples = plan.samples() if task.needs_data else ()
-            cases = take_shard(_wanted_cases(task, samples, plan), *plan.shard)
+            cases = _wanted_cases(task, samples, plan)
             mark = _participant_fingerprint(participant, plan, task)
             late = _TimedOutCases(task)
             left = _unfinished(cases, mark, out, totals, advance)
@@ -114,9 +114,12 @@ def _start(workers: Sequence[EngineWorker]) -> None:
 def _wanted_cases(
     task: Task, samples: Iterable[Sample], plan: RunPlan
 ) -> Iterator[Case]:
+    """Yield the cases of the shard; samples are those of the shard alone already."""
     for case in task.cases(samples, plan.settings):
         names = {case.id, f"{case.config}/{case.id}"}
-        if not plan.only or names & plan.only:
+        if plan.only and not names & plan.only:
+            continue
+        if task.needs_data or is_in_shard(case.config, case.id, plan.shard):
             yield case
 
 

@@ -7,23 +7,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curation.system.progress import Quiet
-from evaluation.data.sampling import take_shard
+from evaluation.core.run_header import FinishedPart
+from evaluation.data.sampling import is_in_shard
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.results_folder import open_results_folder
 from evaluation.execution.runner import run as run_engines
 from evaluation.measurement.request import RUNS, RunResult
 from evaluation.measurement.samples import open_samples
+from evaluation.results.reader import open_run
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
     from curation.system.progress import Progress
-    from evaluation.core.cases import Sample
+    from evaluation.core.cases import Case, Sample
+    from evaluation.core.task import Task
     from evaluation.execution.results_folder import ResultsFolder
     from evaluation.measurement.model_setup import ModelSetup
     from evaluation.measurement.request import RunRequest
@@ -66,6 +70,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     folder = request.run_dir or RUNS / _name(head)
     with open_results_folder(folder, head) as out:
         totals = _measure(participants, plan, models, count, out, progress)
+        out.record_end(_finished_parts(participants, plan, totals, folder))
     return RunResult(folder=folder, totals=totals)
 
 
@@ -151,17 +156,31 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
             totals = run_engines(engines, own, out, advance)
     if models is None:
         return totals
-    shard, shards = plan.shard
-    texts = None
-    if count is not None:
-        texts = ((count - shard) // shards + 1) * usable * models.questions.samples
-    samples = take_shard(plan.samples(), *plan.shard)
+    texts = None if count is None else count * usable * models.questions.samples
     with progress.bar("Writing", texts) as advance:
-        written = models.run(participants, samples, out, advance)
+        written = models.run(participants, plan.samples(), out, advance)
     totals.found += written.found
     totals.ran += written.ran
     totals.unavailable.update(written.unavailable)
     return totals
+
+
+def _finished_parts(
+    participants: Sequence[EngineUnderTest | ModelServer],
+    plan: RunPlan,
+    totals: RunTotals,
+    folder: Path,
+) -> Iterator[FinishedPart]:
+    """Yield how many units there are, of everyone who could be run."""
+    there = open_run(folder).units
+    # The units of a task that only reads are those of the task that it reads.
+    tasks = dict.fromkeys(task.reads or task.name for task in plan.tasks)
+    for participant in participants:
+        if participant.label in totals.unavailable:
+            continue
+        for task in tasks:
+            units = there.get((participant.label, task), 0)
+            yield FinishedPart(engine=participant.label, task=task, units=units)
 
 
 def _name(head: Mapping[str, Json]) -> str:
@@ -172,13 +191,16 @@ def _name(head: Mapping[str, Json]) -> str:
 
 def _case_count(plan: RunPlan, samples: int) -> int:
     """Return the number of cases of one engine, but for what models write."""
-    shard, shards = plan.shard
     total = 0
     for task in plan.tasks:
         if task.needs_model:
             continue
-        cases = samples
-        if not task.needs_data:
-            cases = sum(1 for _ in task.cases((), plan.settings))
-        total += (cases - shard) // shards + 1
+        total += samples if task.needs_data else sum(1 for _ in _own_cases(task, plan))
     return total
+
+
+def _own_cases(task: Task, plan: RunPlan) -> Iterator[Case]:
+    """Yield the cases of the shard, of a task that makes them itself."""
+    for case in task.cases((), plan.settings):
+        if is_in_shard(case.config, case.id, plan.shard):
+            yield case

@@ -11,7 +11,7 @@ import orjson
 
 from evaluation.data import Dataset, SampleSelection, open_data
 from evaluation.data.dataset import SampleName
-from evaluation.data.sampling import draw
+from evaluation.data.sampling import draw, is_in_shard
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +44,7 @@ def open_samples(
         ids=frozenset(request.only),
         limit=request.limit,
         seed=request.settings.seed,
+        shard=request.shard,
     )
     if request.data is None or isinstance(request.data, str | Path):
         return open_data(
@@ -66,15 +67,18 @@ def _given(samples: Sequence[Sample], choice: SampleSelection) -> Dataset:
             (place, sample.config, sample.id) for place, sample in enumerate(chosen)
         )
         chosen = [chosen[place] for place in draw(named, choice.limit, choice.seed)]
+    shard = choice.shard
+    own = [sample for sample in chosen if is_in_shard(sample.config, sample.id, shard)]
     return Dataset(
         name=GIVEN,
         origin=GIVEN,
         sha256=digest.hexdigest(),
-        count=len(chosen),
+        count=len(own),
+        count_of_all_shards=len(chosen),
         instances=GIVEN if any(sample.instances for sample in chosen) else "none",
         selection=choice,
         left_out=(),
-        read=lambda: iter(chosen),
+        read=lambda: iter(own),
     )
 
 

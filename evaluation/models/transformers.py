@@ -13,6 +13,7 @@ from transformers.utils import logging
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.models.prefixes import PrefixCache
+from evaluation.models.weights import folder_digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -253,7 +254,9 @@ def load_model(
         model,
         tokenizer,
         name=name or str(where),
-        revision=str(commit or revision or ""),
+        revision=folder_digest(folder)
+        if folder.is_dir()
+        else str(commit or revision or ""),
         folder=folder if folder.is_dir() else _download_folder(tokenizer),
     )
 

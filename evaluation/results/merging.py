@@ -1,18 +1,28 @@
 """Runs joined into one: the shards of a run, or runs of other engines beside it.
 
-Only what was asked in the same way is joined: the same version of csbdata, the same
-code, data, tokenizer, limits, settings and machine. An engine may come from one run
-or from several shards; the same case in two runs must be the same.
+Only what was asked in the same way is joined (`evaluation.results.conditions`), and
+only runs that came to their end, with every shard of them. An engine may come from one
+run or from several shards; the same case in two runs must be the same.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
 import orjson
 
 from curation.system.atomic_files import atomic_file
 from curation.system.errors import BadConfiguration, BadData, CannotCreate
+from evaluation.core.run_header import FinishedHeader, FinishedPart
+from evaluation.results.completeness import (
+    WHOLE,
+    gaps_of,
+    missing_shards,
+    to_finish,
+)
+from evaluation.results.conditions import differences, participant_difference
 from evaluation.results.reader import HEADER, open_run
 
 if TYPE_CHECKING:
@@ -20,19 +30,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
+    from evaluation.core.cases import Row
     from evaluation.results.reader import RecordedRun
 
-#: Parts of a header that have to be the same, and what they are called.
-SAME = {
-    "csbdata": "version of csbdata",
-    "code": "code of csbdata",
-    "data": "data",
-    "tokenizer": "tokenizer",
-    "limits": "limits",
-    "settings": "settings",
-    "limit": "limit",
-    "machine": "machine",
-}
 _LINES = "units-1-of-1.jsonl"
 
 
@@ -41,94 +41,129 @@ def merge(folders: Sequence[Path], out: Path) -> RecordedRun:
 
     Raises:
         BadConfiguration: the runs were not made in the same way; says in what.
-        BadData: two of them have different results of the same case.
+        BadData: a run was not finished, a shard is missing, or two runs have different
+            results of the same case.
         CannotCreate: `out` is there already, or cannot be written.
     """
     runs = [open_run(folder) for folder in folders]
-    header = _header(runs)
+    check_joinable(runs)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise CannotCreate("is there already", str(out), "choose another --out")
+    written: Counter[tuple[str, str]] = Counter()
     with atomic_file(out / _LINES) as temporary, temporary.open("wb") as file:
-        for line in _lines(runs):
-            file.write(line)
+        for row in _rows(runs):
+            file.write(orjson.dumps(row) + b"\n")
+            written[row.engine, row.task] += 1
+    header = _header(runs, written)
     with atomic_file(out / HEADER) as temporary:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
     return open_run(out)
 
 
-def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
-    """Return the shards (`2/3`) that are missing from runs that were divided."""
-    given = {run.header.shard for run in runs}
-    wholes = {int(shard.partition("/")[2]) for shard in given if "/" in shard}
-    return [
-        f"{part}/{whole}"
-        for whole in sorted(wholes)
-        for part in range(1, whole + 1)
-        if f"{part}/{whole}" not in given
-    ]
+def check_joinable(runs: Sequence[RecordedRun]) -> None:
+    """Check that runs are whole, and were made in the same way.
 
-
-def _header(runs: Sequence[RecordedRun]) -> dict[str, UntypedJson]:
+    Raises:
+        BadConfiguration: the runs were not made in the same way; says in what.
+        BadData: a run was not finished, or a shard is missing.
+    """
+    for run in runs:
+        if gaps := gaps_of(run):
+            raise BadData("; ".join(gaps), str(run.folder), f"say {to_finish(run)}")
     first = runs[0]
     for other in runs[1:]:
-        for name, called in SAME.items():
-            wanted, found = first.raw_header.get(name), other.raw_header.get(name)
-            if wanted != found:
+        found = differences(first.raw_header, other.raw_header)
+        if found:
+            raise BadConfiguration(
+                f"not the {', '.join(map(str, found))} of {first.folder}",
+                str(other.folder),
+                "run it anew in the same way, or use csbdata results compare",
+            )
+    _check_participants(runs)
+    if missing := missing_shards(runs):
+        raise BadData(
+            "; ".join(missing),
+            ", ".join(str(run.folder) for run in runs),
+            "name the runs of these shards too",
+        )
+
+
+def _check_participants(runs: Sequence[RecordedRun]) -> None:
+    """Check that one label stands for one way of running an engine."""
+    known: dict[str, tuple[RecordedRun, Mapping[str, UntypedJson]]] = {}
+    for run in runs:
+        for entry in run.raw_header.get("engines") or ():
+            first, wanted = known.setdefault(entry["engine"], (run, entry))
+            difference = participant_difference(wanted, entry)
+            if difference:
                 raise BadConfiguration(
-                    f"not the {called} of {first.folder}{_difference(wanted, found)}",
-                    str(other.folder),
+                    f"another {entry['engine']} than in {first.folder} ({difference})",
+                    str(run.folder),
                     "run it anew in the same way, or use csbdata results compare",
                 )
-    engines = _engines(runs)
-    tasks = dict.fromkeys(task for run in runs for task in run.tasks)
-    return {
-        **first.raw_header,
-        "engines": list(engines.values()),
-        "tasks": list(tasks),
-        "shard": "1/1",
-        "merged": [
-            {"run": run.folder.name, "shard": run.raw_header.get("shard")}
-            for run in runs
-        ],
-    }
 
 
-def _difference(first: UntypedJson, other: UntypedJson) -> str:
-    """Return which member differs, of a part that has several."""
-    if isinstance(first, dict) and isinstance(other, dict):
-        names = [
-            name
-            for name in dict.fromkeys((*first, *other))
-            if first.get(name) != other.get(name)
-        ]
-        return (
-            f" ({', '.join(f'{n} {other.get(n)}, not {first.get(n)}' for n in names)})"
+def _header(
+    runs: Sequence[RecordedRun], written: Counter[tuple[str, str]]
+) -> dict[str, UntypedJson]:
+    heads = [run.raw_header for run in runs]
+    plans = {head.get("plan") for head in heads}
+    parts = {
+        (part.engine, part.task): FinishedPart(
+            engine=part.engine,
+            task=part.task,
+            units=written[part.engine, part.task],
         )
-    return f" ({other}, not {first})"
+        for run in runs
+        if run.header.finished
+        for part in run.header.finished.units
+    }
+    joined: dict[str, UntypedJson] = {
+        **heads[0],
+        # Runs of other engines beside it are another plan: no command goes on here.
+        "plan": plans.pop() if len(plans) == 1 else None,
+        "shard": WHOLE,
+        "engines": _participants(heads),
+        "tasks": [*dict.fromkeys(task for head in heads for task in head["tasks"])],
+        "finished": msgspec.to_builtins(FinishedHeader(units=tuple(parts.values()))),
+        "merged": [{"run": run.folder.name, "shard": run.header.shard} for run in runs],
+    }
+    for name in ("data", "models", "writing"):
+        joined[name] = next((head[name] for head in heads if head.get(name)), None)
+    joined["sources"] = {
+        task: source
+        for head in heads
+        for task, source in (head.get("sources") or {}).items()
+    }
+    return joined
 
 
-def _engines(runs: Sequence[RecordedRun]) -> dict[str, Mapping[str, UntypedJson]]:
+def _participants(
+    heads: Sequence[Mapping[str, UntypedJson]],
+) -> list[Mapping[str, UntypedJson]]:
+    """Return who takes part, each once; where one run had it, it was there."""
     found: dict[str, Mapping[str, UntypedJson]] = {}
-    for run in runs:
-        for engine in run.raw_header.get("engines") or ():
-            known = found.setdefault(engine["engine"], engine)
-            if known != engine:
-                raise BadConfiguration(
-                    f"another {engine['engine']} than in {runs[0].folder}"
-                    f"{_difference(known, engine)}",
-                    str(run.folder),
-                )
-    return found
+    for head in heads:
+        for entry in head.get("engines") or ():
+            known = found.setdefault(entry["engine"], entry)
+            if known.get("unavailable") and not entry.get("unavailable"):
+                found[entry["engine"]] = entry
+    return list(found.values())
 
 
-def _lines(runs: Sequence[RecordedRun]) -> Iterator[bytes]:
+def _rows(runs: Sequence[RecordedRun]) -> Iterator[Row]:
+    """Yield the rows of all runs, each case once.
+
+    Raises:
+        BadData: two runs have different results of the same case.
+    """
     seen: dict[tuple[str, ...], str] = {}
     for run in runs:
         for row in run.rows():
             key = (row.engine, row.task, row.config, row.id)
             if key not in seen:
                 seen[key] = row.fingerprint
-                yield orjson.dumps(row) + b"\n"
+                yield row
             elif seen[key] != row.fingerprint:
                 raise BadData(
                     f"another result of {'/'.join(key)} than in a run before it",

@@ -7,6 +7,7 @@ case the later one counts.
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -110,6 +111,8 @@ class RecordedRun:
     replaced: int
     #: Names of the tasks that have rows, in alphabetical order.
     tasks: tuple[str, ...]
+    #: How many cases have a row, by the label of the engine and the task.
+    units: Mapping[tuple[str, str], int]
     _places: tuple[_RowPlace, ...] = field(repr=False)
 
     def __len__(self) -> int:
@@ -178,6 +181,7 @@ def open_run(folder: Path) -> RecordedRun:
         problems=tuple(problems),
         replaced=rows - len(places),
         tasks=tuple(sorted({task for _, task, _, _ in places})),
+        units=Counter((engine, task) for engine, task, _, _ in places),
         _places=tuple(places[key] for key in sorted(places)),
     )
 

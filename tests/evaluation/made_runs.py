@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -83,11 +84,26 @@ def write_run(
     tail: bytes = b"",
     name: str = "units-0.jsonl",
 ) -> Path:
-    """Write a run's folder; `tail` is what comes after the rows as it is."""
+    """Write a run's folder; `tail` is what comes after the rows as it is.
+
+    It is one that came to its end, unless the header says otherwise of `finished`.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / HEADER).write_bytes(orjson.dumps(header))
+    rows = list(rows)
+    (folder / HEADER).write_bytes(orjson.dumps({"finished": finished(rows), **header}))
     (folder / name).write_bytes(b"".join(map(line, rows)) + tail)
     return folder
+
+
+def finished(rows: Iterable[Row]) -> Mapping[str, UntypedJson]:
+    """Return what the header says at the end of a run with these rows."""
+    counts = Counter((row.engine, row.task) for row in rows)
+    return {
+        "units": [
+            {"engine": engine, "task": task, "units": count}
+            for (engine, task), count in counts.items()
+        ]
+    }
 
 
 def many(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from curation.system.errors import NoInput
+from curation.system.errors import BadData, NoInput
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
@@ -151,17 +151,23 @@ def test_a_gate_without_a_baseline_is_wrong_usage(tmp_path: Path) -> None:
 
 
 def test_merge_says_what_it_made(tmp_path: Path) -> None:
-    """And which shard nobody gave."""
+    """All units of all shards; without one of them nothing is made."""
     rows = many("alpha 1.0", 6)
-    for part in (1, 2):
-        head = {**_HEAD, "shard": f"{part}/3"}
-        write_run(tmp_path / str(part), rows[part - 1 :: 3], head)
-    answer = _ask(
-        "merge", str(tmp_path / "1"), str(tmp_path / "2"), "--out", str(tmp_path / "o")
-    )
+    folders = [
+        str(
+            write_run(
+                tmp_path / str(part),
+                rows[part - 1 :: 3],
+                {**_HEAD, "shard": f"{part}/3"},
+            )
+        )
+        for part in (1, 2, 3)
+    ]
+    answer = _ask("merge", *folders, "--out", str(tmp_path / "out"))
     assert answer.exit_code == 0
-    assert "4 units" in answer.stderr
-    assert "shard 3/3" in answer.stderr
+    assert "6 units" in answer.stderr
+    with pytest.raises(BadData, match="no shard 3/3"):
+        _ask("merge", *folders[:2], "--out", str(tmp_path / "less"))
 
 
 @pytest.mark.parametrize("form", ["html", "plots", "csv", "parquet", "maskbench"])

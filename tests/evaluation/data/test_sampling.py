@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.data.sampling import draw, take_shard
+from evaluation.data.sampling import draw, is_in_shard
 
 COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=6)
 
@@ -48,10 +48,25 @@ def test_who_is_drawn_does_not_depend_on_those_who_are_not(
     assert draw(rest, limit, 0) == chosen
 
 
-@given(items=st.lists(st.integers()), shards=st.integers(1, 7))
-def test_shards_are_a_partition(items: list[int], shards: int) -> None:
-    """Together they are all items, each once, and as equal as can be."""
-    parts = [list(take_shard(items, shard, shards)) for shard in range(1, shards + 1)]
-    assert sorted(each for part in parts for each in part) == sorted(items)
-    sizes = [len(part) for part in parts]
-    assert max(sizes) - min(sizes) <= 1
+@given(names=st.sets(st.text(max_size=4)), shards=st.integers(1, 7))
+def test_shards_are_a_partition(names: set[str], shards: int) -> None:
+    """Each is of one shard, and its name alone says of which."""
+    for name in names:
+        parts = range(1, shards + 1)
+        assert sum(is_in_shard("c", name, (part, shards)) for part in parts) == 1
+
+
+def test_shards_are_about_equal() -> None:
+    """Of 4,000 names each of four shards has a quarter, give or take a tenth."""
+    names = [f"o{number}" for number in range(4_000)]
+    for part in range(1, 5):
+        own = sum(is_in_shard("Github_easy", name, (part, 4)) for name in names)
+        assert 900 <= own <= 1_100
+
+
+def test_a_shard_is_no_part_of_a_draw_of_its_own() -> None:
+    """What a limit draws falls into all shards, not into some of them."""
+    names = _names([1_000])
+    chosen = draw(names, 100, 0)
+    own = sum(is_in_shard("c0", f"i{place}", (1, 2)) for place in chosen)
+    assert 30 <= own <= 70

@@ -11,13 +11,22 @@ from curation.system.errors import (
     CannotCreate,
     TemporarilyUnavailable,
 )
+from evaluation.core.run_header import FinishedPart
 from evaluation.execution.results_folder import open_results_folder
+from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import row
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_HEAD: dict[str, Any] = {"plan": "p", "shard": "1/1", "machine": {"cores": 2}}
+_HEAD: dict[str, Any] = {
+    "plan": "p",
+    "shard": "1/1",
+    "machine": {"cores": 2, "memory_bytes": 8_000_000_000},
+    "models": {"model": "m", "revision": "a"},
+    "writing": "1",
+    "finished": None,
+}
 
 
 def test_rows_are_appended_and_found_again(tmp_path: Path) -> None:
@@ -33,9 +42,12 @@ def test_rows_are_appended_and_found_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"plan": "q"}, "another question"),
-        ({"shard": "1/2"}, "another question"),
-        ({"machine": {"cores": 4}}, "another machine"),
+        ({"plan": "q"}, "another run: other engines, or engines otherwise"),
+        ({"shard": "1/2"}, "shard 1/2, not 1/1"),
+        ({"machine": {"cores": 4}}, r"machine \(cores 4, not 2\)"),
+        ({"models": {"model": "m", "revision": "b"}}, r"model \(revision b, not a\)"),
+        ({"writing": "2"}, "code that writes and judges 2, not 1"),
+        ({"limit": 5}, r"--limit \(5, not none\)"),
     ],
 )
 def test_a_folder_is_of_one_run(
@@ -51,6 +63,25 @@ def test_a_folder_is_of_one_run(
     ):
         pass
     assert (tmp_path / "run" / "run.json").read_bytes() == before
+
+
+def test_less_memory_is_the_same_machine(tmp_path: Path) -> None:
+    """A kernel that was updated leaves 4 KiB more or less: the run goes on."""
+    with open_results_folder(tmp_path / "run", _HEAD) as out:
+        out.write(row(fingerprint="f"))
+    now = {**_HEAD, "machine": {"cores": 2, "memory_bytes": 8_000_004_096}}
+    with open_results_folder(tmp_path / "run", now) as out:
+        assert out.finished == {"f"}
+
+
+def test_the_end_of_a_run_is_written_last(tmp_path: Path) -> None:
+    """Until then its header says nothing of an end."""
+    with open_results_folder(tmp_path / "run", _HEAD) as out:
+        out.write(row())
+        assert open_run(tmp_path / "run").header.finished is None
+        out.record_end([FinishedPart(engine="alpha 1.0", task="masks", units=1)])
+    (part,) = open_run(tmp_path / "run").header.finished.units  # type: ignore[union-attr]  # it was just written
+    assert (part.engine, part.task, part.units) == ("alpha 1.0", "masks", 1)
 
 
 def test_a_second_writer_is_refused(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import evaluation
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadData
+from evaluation.results.merging import merge
 from tests.evaluation.measuring import miniature, request_of, sample
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def test_the_same_request_continues_its_run(tmp_path: Path) -> None:
     request = _request(tmp_path)
     evaluation.run(request)
     assert evaluation.run(request).totals.found == 3
-    with pytest.raises(BadConfiguration, match="another question"):
+    with pytest.raises(BadConfiguration, match=r"another run: data \(another content"):
         evaluation.run(replace(request, data=_SAMPLES[:2]))
 
 
@@ -52,7 +53,8 @@ def test_the_same_request_continues_its_run(tmp_path: Path) -> None:
         ({"only": ["two"]}, ["two"]),
         ({"only": ["Made/one"]}, ["one"]),
         ({"configs": ["Other"]}, []),
-        ({"shard": (2, 3)}, ["two"]),
+        ({"shard": (2, 3)}, ["one"]),
+        ({"shard": (3, 3)}, ["three", "two"]),
     ],
 )
 def test_samples_are_chosen_as_those_of_a_file_are(
@@ -61,6 +63,23 @@ def test_samples_are_chosen_as_those_of_a_file_are(
     """By id, config or shard."""
     rows = evaluation.run(_request(tmp_path, **fields)).open().rows()
     assert [row.id for row in rows] == ids
+
+
+def test_shards_join_to_the_run_that_was_not_divided(tmp_path: Path) -> None:
+    """Each knows that it came to its end; together they have every unit once."""
+    folders = []
+    for part in (1, 2):
+        folders.append(tmp_path / f"shard-{part}")
+        evaluation.run(
+            replace(_request(tmp_path, shard=(part, 2)), run_dir=folders[-1])
+        )
+    joined = merge(folders, tmp_path / "joined")
+    whole = evaluation.run(_request(tmp_path)).open()
+    assert joined.units == whole.units
+    assert joined.raw_header["finished"] == whole.raw_header["finished"]
+    assert joined.raw_header["plan"] == whole.raw_header["plan"]
+    with pytest.raises(BadData, match="has no shard 2/2"):
+        merge(folders[:1], tmp_path / "less")
 
 
 def test_a_limit_draws_of_the_samples(tmp_path: Path) -> None:

@@ -2,82 +2,279 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from curation.system.errors import BadConfiguration, BadData, CannotCreate, NoInput
-from evaluation.results.merging import SAME, merge, missing_shards
+from evaluation.analysis.comparison import objections
+from evaluation.results.merging import merge
 from evaluation.results.reader import open_run
-from tests.evaluation.made_runs import HEAD, many, row, write_run
+from tests.evaluation.made_runs import HEAD, finished, many, row, write_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import UntypedJson
+    from evaluation.core.cases import Row
 
-_ENGINES = [{"engine": "alpha 1.0", "name": "alpha", "version": "1.0", "options": {}}]
-_WHOLE: dict[str, UntypedJson] = {
+_ENGINES = [
+    {
+        "engine": "alpha 1.0",
+        "name": "alpha",
+        "version": "1.0",
+        "options": {},
+        "interpreter": "/home/a/.venv/bin/python",
+    }
+]
+_WHOLE: dict[str, Any] = {
     **HEAD,
     "engines": _ENGINES,
+    "command": ["csbdata", "eval", "--engine", "alpha"],
+    "plan": "p",
     "code": "c0ffee",
-    "data": {"name": "x", "sha256": "1"},
-    "tokenizer": {"name": "t", "sha256": "2"},
-    "limits": {"compile_seconds": 40},
-    "settings": {"seed": 0},
+    "writing": "beef",
+    "data": {"name": "/a/x", "sha256": "1", "splits": [], "instances": "given"},
+    "sources": {"test-suite": {"name": "a", "sha256": "s"}},
+    "tokenizer": {"name": "t", "sha256": "2", "vocab_size": 9},
+    "limits": {"compile_seconds": 40.0, "run_seconds": 40.0, "memory_mb": 4096},
+    "settings": {"seed": 0, "orders": 0, "values": {}},
     "limit": None,
-    "machine": {"cores": 2},
+    "only": [],
+    "models": {
+        "model": "owner/small",
+        "revision": "r1",
+        "dtype": "bfloat16",
+        "device": "cuda:0",
+        "budget": 4,
+        "temperature": 0.0,
+        "prompt_text": "x" * 500,
+        "prices": None,
+    },
+    "machine": {
+        "processor": "CPU of 2026",
+        "cores": 2,
+        "memory_bytes": 8_000_000_000,
+        "platform": "Linux x86_64",
+        "python": "3.11.9",
+    },
     "shard": "1/1",
 }
+
+
+def _changed(path: str, value: UntypedJson) -> dict[str, Any]:
+    """Return the header with the member at a path (`models.dtype`) replaced."""
+    head = deepcopy(_WHOLE)
+    *parents, last = path.split(".")
+    inner: dict[str, Any] = head
+    for name in parents:
+        inner = inner[name]
+    inner[last] = value
+    return head
+
+
+#: A member of the header, another value of it, and what the refusal calls it.
+_MATTERS = [
+    ("csbdata", "0.2.0", "version of csbdata (0.2.0, not 0.1.0)"),
+    ("code", "decade", "measuring code (decade, not c0ffee)"),
+    ("writing", "feed", "code that writes and judges feed, not beef"),
+    ("data.sha256", "9", "data (content 9, not 1)"),
+    ("data.splits", ["test"], "data (splits ['test'], not none)"),
+    ("data.instances", "made", "data (instances made, not given)"),
+    ("sources", {"test-suite": {"sha256": "t"}}, "sources of tasks (test-suite: "),
+    ("tokenizer.sha256", "3", "tokenizer (content 3, not 2)"),
+    ("limits.memory_mb", 512, "limits (memory_mb 512, not 4096)"),
+    ("limits.compile_seconds", 1.0, "compile_seconds 1.0, not 40.0"),
+    ("settings.seed", 1, "settings (seed 1, not 0)"),
+    ("settings.values", {"drafts": ["7"]}, "settings (values "),
+    ("limit", 5, "--limit (5, not none)"),
+    ("only", ["A/b"], "--id (['A/b'], not none)"),
+    ("models.model", "owner/large", "model (model owner/large, not owner/small)"),
+    ("models.revision", "r2", "model (revision r2, not r1)"),
+    ("models.dtype", "float32", "dtype float32, not bfloat16"),
+    ("models.budget", 64, "budget 64, not 4"),
+    ("models.temperature", 0.9, "temperature 0.9, not 0.0"),
+    ("models.device", "cpu", "device cpu, not cuda"),
+    ("models.prompt_text", "y" * 500, "another prompt_text"),
+    ("machine.processor", "CPU of 2020", "machine (processor CPU of 2020"),
+    ("machine.cores", 64, "machine (cores 64, not 2)"),
+    ("machine.python", "3.11.7", "machine (python 3.11.7, not 3.11.9)"),
+]
+#: What may differ: it decides neither what is asked nor what comes of it.
+_DOES_NOT = [
+    ("machine.memory_bytes", 8_000_004_096),
+    ("data.name", "/b/x"),
+    ("tokenizer.name", "/b/t"),
+    ("models.device", "cuda:1"),
+    ("models.prices", {"prompt": 1.0, "output": 2.0}),
+    ("models", {}),
+    ("data", {}),
+    ("sources", {"other-task": {"sha256": "o"}}),
+    ("command", ["csbdata", "eval", "--jobs", "9"]),
+    ("jobs", 9),
+    ("governor", "powersave"),
+    ("timer_ns", 99),
+    ("engines", [{**_ENGINES[0], "interpreter": "/home/b/python"}]),
+]
+
+
+def _short(value: object) -> str:
+    return str(value)[:25]
+
+
+def _two(folder: Path, other: dict[str, Any]) -> list[Path]:
+    return [
+        write_run(folder / "a", [row()], _WHOLE),
+        write_run(folder / "b", [row(id="o2")], other),
+    ]
+
+
+def _shards(folder: Path, rows: list[Row], parts: int) -> list[Path]:
+    return [
+        write_run(
+            folder / str(part),
+            rows[part - 1 :: parts],
+            {**_WHOLE, "shard": f"{part}/{parts}"},
+        )
+        for part in range(1, parts + 1)
+    ]
 
 
 def test_shards_make_the_whole(tmp_path: Path) -> None:
     """Every unit of each shard once, in one file, under one header."""
     rows = many("alpha 1.0", 30)
-    for part in (1, 2, 3):
-        head = {**_WHOLE, "shard": f"{part}/3"}
-        write_run(tmp_path / str(part), rows[part - 1 :: 3], head)
-    run = merge([tmp_path / str(part) for part in (1, 2, 3)], tmp_path / "out")
-    assert sorted(each.id for each in run.rows()) == sorted(each.id for each in rows)
+    run = merge(_shards(tmp_path, rows, 3), tmp_path / "out")
     assert {each.id: each for each in run.rows()} == {each.id: each for each in rows}
-    assert run.raw_header["shard"] == "1/1"
+    assert len(run) == 30
+    assert (run.raw_header["shard"], run.raw_header["plan"]) == ("1/1", "p")
     assert [each["shard"] for each in run.raw_header["merged"]] == ["1/3", "2/3", "3/3"]
+    (part,) = run.raw_header["finished"]["units"]
+    assert part["units"] == 30
 
 
-def test_runs_of_other_engines_stand_beside_each_other(tmp_path: Path) -> None:
-    """Two engines measured in the same way make one run."""
-    other = [{"engine": "beta 2.0", "name": "beta"}]
-    write_run(tmp_path / "a", [row()], _WHOLE)
-    write_run(tmp_path / "b", [row(engine="beta 2.0")], {**_WHOLE, "engines": other})
-    run = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+def test_what_was_joined_can_be_joined_again(tmp_path: Path) -> None:
+    """A joined run is a whole one, beside which another engine may stand."""
+    merge(_shards(tmp_path, many("alpha 1.0", 4), 2), tmp_path / "whole")
+    head = {**_WHOLE, "engines": [{"engine": "beta 2.0"}], "plan": "q"}
+    write_run(tmp_path / "b", many("beta 2.0", 4), head)
+    run = merge([tmp_path / "whole", tmp_path / "b"], tmp_path / "out")
+    assert len(run) == 8
     assert [each["engine"] for each in run.raw_header["engines"]] == [
         "alpha 1.0",
         "beta 2.0",
     ]
-    assert len(run) == 2
+    assert run.raw_header["plan"] is None
 
 
-@pytest.mark.parametrize("part", SAME)
-def test_what_was_made_otherwise_is_refused(part: str, tmp_path: Path) -> None:
-    """The fault is one line and names the part, what it is, and what it should be."""
-    write_run(tmp_path / "a", [row()], _WHOLE)
-    write_run(tmp_path / "b", [row(id="o2")], {**_WHOLE, part: {"other": "thing"}})
+@pytest.mark.parametrize(("path", "value", "words"), _MATTERS, ids=_short)
+def test_f55_runs_made_otherwise_are_not_joined(
+    path: str, value: UntypedJson, words: str, tmp_path: Path
+) -> None:
+    """The refusal is one line that names the part, what it is and what it should be."""
+    folders = _two(tmp_path, _changed(path, value))
     with pytest.raises(BadConfiguration) as caught:
-        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
-    text = str(caught.value)
-    assert SAME[part] in text
-    assert "thing" in text
-    assert "\n" not in text
+        merge(folders, tmp_path / "out")
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+    (objection,) = objections([open_run(folder) for folder in folders])
+    assert words in objection
+
+
+@pytest.mark.parametrize(("path", "value"), _DOES_NOT, ids=_short)
+def test_what_decides_nothing_may_differ(
+    path: str, value: UntypedJson, tmp_path: Path
+) -> None:
+    """Two hosts are not two machines for 4 KiB of memory or another path."""
+    folders = _two(tmp_path, _changed(path, value))
+    assert objections([open_run(folder) for folder in folders]) == []
+    assert len(merge(folders, tmp_path / "out")) == 2
+
+
+def test_settings_of_tasks_that_only_one_run_has_may_differ(tmp_path: Path) -> None:
+    """What the scaling task was told says nothing of the masks beside it."""
+    other = {**_changed("settings.values", {"largest": 64}), "tasks": ["scaling"]}
+    assert len(merge(_two(tmp_path, other), tmp_path / "out")) == 2
+
+
+def test_every_difference_is_named_at_once(tmp_path: Path) -> None:
+    """Who has to run it anew learns all of it the first time."""
+    other = {**_changed("limits.memory_mb", 512), "limit": 5}
+    with pytest.raises(BadConfiguration, match=r"--limit .*limits"):
+        merge(_two(tmp_path, other), tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("options", {"strict": True}),
+        ("version", "2.0"),
+        ("sha256", "other"),
+        ("server", "http://127.0.0.1:1/v1"),
+    ],
+)
+def test_an_engine_run_otherwise_is_refused(
+    member: str, value: UntypedJson, tmp_path: Path
+) -> None:
+    """One label cannot stand for two ways of running an engine."""
+    head = {**_WHOLE, "engines": [{**_ENGINES[0], member: value}]}
+    with pytest.raises(
+        BadConfiguration, match=rf"another alpha 1\.0.*({member}|content)"
+    ):
+        merge(_two(tmp_path, head), tmp_path / "out")
+
+
+def test_a_run_that_was_killed_is_refused(tmp_path: Path) -> None:
+    """Its header says `1/1` like a whole one's; what is lost is the end."""
+    killed = write_run(
+        tmp_path / "a", many("alpha 1.0", 13), {**_WHOLE, "finished": None}
+    )
+    with pytest.raises(BadData, match=r"a: not finished: 13 units.*--engine alpha"):
+        merge([killed], tmp_path / "out")
+    (gap,) = objections([open_run(killed)])
+    assert gap == "a: not finished: 13 units are there"
     assert not (tmp_path / "out").exists()
 
 
-def test_an_engine_with_other_options_is_refused(tmp_path: Path) -> None:
-    """One label cannot stand for two ways of running an engine."""
-    other = [{**_ENGINES[0], "options": {"strict": True}}]
-    write_run(tmp_path / "a", [row()], _WHOLE)
-    write_run(tmp_path / "b", [row(id="o2")], {**_WHOLE, "engines": other})
-    with pytest.raises(BadConfiguration, match=r"another alpha 1\.0.*options"):
-        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+def test_a_run_that_has_lost_rows_is_refused(tmp_path: Path) -> None:
+    """Of 20 units 13 are left: somebody cut the file."""
+    rows = many("alpha 1.0", 20)
+    cut = write_run(tmp_path / "a", rows[:13], {**_WHOLE, "finished": finished(rows)})
+    with pytest.raises(BadData, match=r"alpha 1\.0 has 13 of 20 units of task masks"):
+        merge([cut], tmp_path / "out")
+
+
+def test_a_shard_that_nobody_gave_is_named(tmp_path: Path) -> None:
+    """Of three parts two were given."""
+    shards = _shards(tmp_path, many("alpha 1.0", 9), 3)
+    with pytest.raises(BadData, match=r"alpha 1\.0 has no shard 2/3 of task masks"):
+        merge([shards[0], shards[2]], tmp_path / "out")
+
+
+def test_an_engine_that_one_shard_lacks_is_named(tmp_path: Path) -> None:
+    """It could not be run on one of the machines: its coverage would be of a half."""
+    both = [_ENGINES[0], {"engine": "beta 2.0"}]
+    rows = many("alpha 1.0", 4) + many("beta 2.0", 4)
+    first = {**_WHOLE, "engines": both, "shard": "1/2"}
+    missing = {"engine": "beta 2.0", "unavailable": "is not installed"}
+    second = {**_WHOLE, "engines": [_ENGINES[0], missing], "shard": "2/2"}
+    folders = [
+        write_run(tmp_path / "a", rows, first),
+        write_run(tmp_path / "b", many("alpha 1.0", 4)[1:], second),
+    ]
+    with pytest.raises(BadData, match=r"beta 2\.0 has no shard 2/2 of task masks"):
+        merge(folders, tmp_path / "out")
+
+
+def test_an_empty_shard_is_a_shard(tmp_path: Path) -> None:
+    """Few schemas in many parts leave some without any, and finished."""
+    nothing = {"units": [{"engine": "alpha 1.0", "task": "masks", "units": 0}]}
+    whole = write_run(tmp_path / "a", [row()], {**_WHOLE, "shard": "1/2"})
+    empty = {**_WHOLE, "shard": "2/2", "finished": nothing}
+    assert (
+        len(merge([whole, write_run(tmp_path / "b", [], empty)], tmp_path / "o")) == 1
+    )
 
 
 def test_the_same_unit_twice_must_be_the_same(tmp_path: Path) -> None:
@@ -97,13 +294,3 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
         merge([tmp_path / "a"], tmp_path / "a")
     with pytest.raises(NoInput):
         merge([tmp_path / "gone"], tmp_path / "out")
-
-
-def test_a_missing_shard_is_named(tmp_path: Path) -> None:
-    """Of 3 parts two were given; a whole run lacks nothing."""
-    write_run(tmp_path / "a", [], {**_WHOLE, "shard": "1/3"})
-    write_run(tmp_path / "b", [], {**_WHOLE, "shard": "3/3"})
-    write_run(tmp_path / "c", [], _WHOLE)
-    shards = [open_run(tmp_path / name) for name in ("a", "b")]
-    assert missing_shards(shards) == ["2/3"]
-    assert missing_shards([open_run(tmp_path / "c")]) == []

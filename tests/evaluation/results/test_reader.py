@@ -169,7 +169,7 @@ def test_a_header_that_is_none_is_bad_data(content: bytes, tmp_path: Path) -> No
 
 def test_a_header_of_little_is_one(tmp_path: Path) -> None:
     """A part that is not there is missing, and no fault."""
-    run = open_run(write_run(tmp_path, [row()], {}))
+    run = open_run(write_run(tmp_path, [row()], {"finished": None}))
     assert (run.header, run.tasks, len(run)) == (RunHeader(), ("masks",), 1)
 
 

@@ -1,0 +1,75 @@
+"""What a run lacks: units that were not measured, and shards that are not there.
+
+A run that came to its end says in its header how many units it has (`finished`). One
+that was killed says nothing; whatever it has looks like a smaller run.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.results.reader import RecordedRun
+
+#: The shard of a run that was not divided.
+WHOLE = "1/1"
+
+
+def gaps_of(run: RecordedRun) -> list[str]:
+    """Return what a run lacks of what it was asked, a line each; empty if nothing.
+
+    An engine that could not be run is no gap: the header says why it has no units.
+    """
+    finished = run.header.finished
+    if finished is None:
+        return [f"not finished: {len(run):,} units are there"]
+    return [
+        f"{part.engine} has {there:,} of {part.units:,} units of task {part.task}"
+        for part in finished.units
+        if (there := run.units.get((part.engine, part.task), 0)) < part.units
+    ]
+
+
+def to_finish(run: RecordedRun) -> str:
+    """Return the command that goes on with a run."""
+    words = list(run.header.command)
+    if words and not any(word.startswith("--run-dir") for word in words):
+        words += ["--run-dir", str(run.folder)]
+    return shlex.join(words)
+
+
+def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
+    """Return the shards that engines lack, a line each, where runs are joined.
+
+    Each engine must have all parts of its run for each task: those of one division,
+    or a run that was not divided.
+    """
+    shards: dict[tuple[str, str], set[str]] = {}
+    for run in runs:
+        for part in run.header.finished.units if run.header.finished else ():
+            own = shards.setdefault((part.engine, part.task), set())
+            own.add(run.header.shard)
+    return [
+        f"{engine} has no shard {', '.join(missing)} of task {task}"
+        for (engine, task), there in shards.items()
+        if (missing := _missing(there))
+    ]
+
+
+def _missing(there: set[str]) -> list[str]:
+    """Return what is missing of the division that lacks least."""
+    divisions = {int(shard.partition("/")[2]) for shard in there}
+    return min(
+        (
+            [
+                shard
+                for part in range(1, parts + 1)
+                if (shard := f"{part}/{parts}") not in there
+            ]
+            for parts in sorted(divisions)
+        ),
+        key=len,
+    )

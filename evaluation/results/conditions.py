@@ -1,0 +1,213 @@
+"""What runs must have in common, so that their figures mean something together.
+
+The same list decides in three places: whether runs are joined, what a comparison of
+runs is warned of, and whether a run goes on in its folder. What is not here may differ:
+the command, paths, the number of jobs, how much memory is left.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from curation.core.json_types import UntypedJson
+
+    #: The whole content of `run.json`.
+    Header: TypeAlias = Mapping[str, UntypedJson]
+
+#: Texts longer than this are not printed in a message.
+_LONG: Final = 40
+#: Of a machine, what decides times and outcomes.
+_OF_MACHINE: Final = ("processor", "cores", "platform", "python")
+#: Of the data: all of it, what was chosen, and where instances come from.
+_OF_DATA: Final = ("sha256", "configs", "splits", "instances")
+#: What messages call a member where its name says little.
+_SHOWN: Final = {"sha256": "content"}
+#: Of models, what decides nothing but a sum of money.
+_NOT_OF_MODELS: Final = frozenset({"prices"})
+_DEVICE_NUMBER: Final = re.compile(r":\d+$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """One thing that runs must have in common."""
+
+    #: What messages call it.
+    name: str
+    #: What it means for a comparison if it differs.
+    consequence: str
+    #: Returns what differs between two headers; empty if nothing does.
+    differ: Callable[[Header, Header], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A condition that two runs do not share."""
+
+    condition: Condition
+    #: What exactly differs: `dtype float32, not bfloat16`.
+    detail: str
+
+    def __str__(self) -> str:
+        """Return the condition's name with what exactly differs."""
+        return f"{self.condition.name} ({self.detail})"
+
+
+def _member(name: str) -> Callable[[Header, Header], str]:
+    """Return what compares one member as a whole."""
+    return lambda first, other: _one(name, first.get(name), other.get(name), "")
+
+
+def _parts(member: str, names: tuple[str, ...] = ()) -> Callable[[Header, Header], str]:
+    """Return what compares the parts of a member; those named, or all."""
+
+    def differ(first: Header, other: Header) -> str:
+        one, two = _mapping(first.get(member)), _mapping(other.get(member))
+        return _each(one, two, names or (*one, *two))
+
+    return differ
+
+
+def _data(first: Header, other: Header) -> str:
+    """Compare the data; a run whose tasks read none goes with every other."""
+    one, two = _mapping(first.get("data")), _mapping(other.get("data"))
+    return _each(one, two, _OF_DATA) if one and two else ""
+
+
+def _settings(first: Header, other: Header) -> str:
+    """Compare what tasks were told; single tasks only where both runs have them."""
+    one, two = _mapping(first.get("settings")), _mapping(other.get("settings"))
+    shared = set(first.get("tasks") or ()) & set(other.get("tasks") or ())
+    names = [name for name in (*one, *two) if shared or name != "values"]
+    return _each(one, two, names)
+
+
+def _models(first: Header, other: Header) -> str:
+    """Compare what writes; a run in which no model does goes with every other."""
+    one, two = _model(first), _model(other)
+    return _each(one, two, (*one, *two)) if one and two else ""
+
+
+def _model(header: Header) -> Mapping[str, UntypedJson]:
+    """Return what decides what a model writes; one graphics card is like the next."""
+    about = _mapping(header.get("models"))
+    found = {name: part for name, part in about.items() if name not in _NOT_OF_MODELS}
+    if isinstance(found.get("device"), str):
+        found["device"] = _DEVICE_NUMBER.sub("", found["device"])
+    if found:
+        found["code that writes and judges"] = header.get("writing")
+    return found
+
+
+def _sources(first: Header, other: Header) -> str:
+    """Compare what tasks read beside the data, where both runs have the task."""
+    one, two = _mapping(first.get("sources")), _mapping(other.get("sources"))
+    return ", ".join(
+        f"{task}: {text}"
+        for task in one
+        if task in two
+        if (text := _each(_mapping(one[task]), _mapping(two[task]), ("sha256",)))
+    )
+
+
+_OTHER_SCHEMAS: Final = (
+    "they were asked other schemas: only those of one name are compared"
+)
+CONDITIONS: Final = (
+    Condition(
+        name="version of csbdata",
+        consequence="what is measured may have changed in between",
+        differ=_member("csbdata"),
+    ),
+    Condition(
+        name="measuring code",
+        consequence="other code of csbdata has measured them",
+        differ=_member("code"),
+    ),
+    Condition(name="data", consequence=_OTHER_SCHEMAS, differ=_data),
+    Condition(name="--limit", consequence=_OTHER_SCHEMAS, differ=_member("limit")),
+    Condition(name="--id", consequence=_OTHER_SCHEMAS, differ=_member("only")),
+    Condition(
+        name="sources of tasks",
+        consequence="a task's own cases are of another edition",
+        differ=_sources,
+    ),
+    Condition(
+        name="tokenizer",
+        consequence="they have another tokenizer: other tokens, other masks",
+        differ=_parts("tokenizer", ("sha256", "vocab_size")),
+    ),
+    Condition(
+        name="limits",
+        consequence="what one cuts off, the other may finish",
+        differ=_parts("limits"),
+    ),
+    Condition(
+        name="settings",
+        consequence="their tasks were told otherwise",
+        differ=_settings,
+    ),
+    Condition(
+        name="model",
+        consequence="another model wrote, or the same one otherwise",
+        differ=_models,
+    ),
+    Condition(
+        name="machine",
+        consequence="they ran on another machine: their times are not comparable",
+        differ=_parts("machine", _OF_MACHINE),
+    ),
+)
+#: Of a participant, what decides its answers; where its Python lies does not.
+_OF_PARTICIPANT: Final = ("version", "preset", "options", "sha256", "model", "server")
+
+
+def differences(first: Header, other: Header) -> list[Difference]:
+    """Return the conditions that two runs do not share, by their whole headers."""
+    return [
+        Difference(condition=condition, detail=detail)
+        for condition in CONDITIONS
+        if (detail := condition.differ(first, other))
+    ]
+
+
+def participant_difference(first: Header, other: Header) -> str:
+    """Return what decides answers and differs between two participants of one label.
+
+    Args:
+        first: Its entry in the header of one run.
+        other: Its entry in the header of another.
+    """
+    return _each(first, other, _OF_PARTICIPANT)
+
+
+def _mapping(value: UntypedJson) -> Mapping[str, UntypedJson]:
+    return value if isinstance(value, dict) else {}
+
+
+def _each(first: Header, other: Header, names: Iterable[str]) -> str:
+    """Return the members of these names that differ, with what they are."""
+    return ", ".join(
+        text
+        for name in dict.fromkeys(names)
+        if (text := _one(name, first.get(name), other.get(name), name))
+    )
+
+
+def _one(name: str, first: UntypedJson, other: UntypedJson, shown: str) -> str:
+    """Return in words how one member differs; empty if it does not."""
+    if first == other:
+        return ""
+    shown = _SHOWN.get(shown, shown)
+    texts = [_text(value) for value in (other, first)]
+    if any(len(text) > _LONG for text in texts):
+        return f"another {shown or name}"
+    return f"{shown} {texts[0]}, not {texts[1]}".strip()
+
+
+def _text(value: UntypedJson) -> str:
+    return "none" if value is None or value in ("", [], {}) else str(value)

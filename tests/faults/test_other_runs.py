@@ -1,0 +1,140 @@
+"""F38 and F55: what other code, engines, models or options made is not found again."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+import evaluation
+from curation.pipeline.build import BuildRequest, _identity
+from curation.system.errors import BadConfiguration
+from curation.workers.limits import Limits
+from evaluation.execution import header as header_module
+from evaluation.execution import runner as runner_module
+from evaluation.generation.model_options import ModelOptions
+from evaluation.results.reader import open_run
+from evaluation.setup.engine_files import find_engine
+from evaluation.setup.selected_engines import EngineUnderTest
+from tests.evaluation.measuring import miniature, request_of, sample
+from tests.evaluation.small_model import small_model
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _request(folder: Path, **fields: object) -> evaluation.RunRequest:
+    return request_of(
+        folder,
+        [sample("one", "{}"), sample("two", "[1]")],
+        engines=[miniature("accept_all")],
+        run_dir=folder / "run",
+        **fields,
+    )
+
+
+@pytest.mark.parametrize("part", ["code_digest", "versions", "Limits"])
+def test_f38_a_build_of_other_code_is_done_again(
+    part: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Code, versions of libraries and limits decide a build's fingerprint."""
+    request = BuildRequest(out=tmp_path)
+    before = _identity(request, [], [])
+    assert _identity(request, [], []) == before
+    other: object = Limits(seconds=1.0) if part == "Limits" else "other"
+    monkeypatch.setattr(f"curation.pipeline.build.{part}", lambda: other)
+    assert _identity(request, [], []) != before
+
+
+@pytest.mark.parametrize("field", ["rules", "fastjsonschema", "instances"])
+def test_f38_a_build_with_other_options_is_done_again(
+    field: str, tmp_path: Path
+) -> None:
+    """Every option that decides bytes is part of the fingerprint."""
+    request = BuildRequest(out=tmp_path)
+    value: object = "paper" if field == "rules" else not getattr(request, field)
+    other = replace(request, **{field: value})  # type: ignore[arg-type]  # one of its fields
+    assert _identity(other, [], []) != _identity(request, [], [])
+
+
+def test_f38_an_engine_of_another_version_is_another_engine(tmp_path: Path) -> None:
+    """Its version, its options and every byte of its file decide its answers."""
+    engine = EngineUnderTest(file=find_engine(miniature("accept_all")), version="1")
+    path = tmp_path / "accept_all.py"
+    path.write_bytes(engine.file.path.read_bytes() + b"\n")
+    others = [
+        replace(engine, version="2"),
+        replace(engine, options={"strict": True}),
+        replace(engine, file=find_engine(str(path))),
+        replace(engine, file=find_engine(miniature("refuse_all"))),
+    ]
+    identities = [each.identity for each in (engine, *others)]
+    assert len(set(identities)) == len(identities)
+    assert replace(engine, interpreter="/elsewhere/python").identity == engine.identity
+
+
+def test_f38_rows_of_other_code_are_not_found(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The folder is refused by name; a folder of its own has every row anew."""
+    assert evaluation.run(_request(tmp_path)).totals.ran == 2
+    for module in (header_module, runner_module):
+        monkeypatch.setattr(module, "measuring_digest", lambda: "of tomorrow")
+    with pytest.raises(BadConfiguration, match=r"another run: measuring code"):
+        evaluation.run(_request(tmp_path))
+    (tmp_path / "run" / "run.json").unlink()
+    (tmp_path / "run").rename(tmp_path / "old")
+    assert evaluation.run(_request(tmp_path)).totals.found == 0
+    fingerprints = [
+        {row.fingerprint for row in open_run(folder).rows()}
+        for folder in (_with_header(tmp_path / "old"), tmp_path / "run")
+    ]
+    assert not fingerprints[0] & fingerprints[1]
+
+
+def _with_header(folder: Path) -> Path:
+    (folder / "run.json").write_text("{}", "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a small model."""
+    return small_model(tmp_path_factory.mktemp("model"))
+
+
+def _writing(folder: Path, model: Path) -> evaluation.RunRequest:
+    options = ModelOptions(
+        model=str(model), device="cpu", dtype="fp32", budget=4, shots=0
+    )
+    return replace(
+        _request(folder, tasks=("coverage",), models=options), engines=["none"]
+    )
+
+
+def test_f38_other_weights_do_not_go_on_in_the_same_folder(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    """A model that was trained on keeps its folder's name, and writes other texts."""
+    model = tmp_path / "model"
+    shutil.copytree(model_folder, model)
+    assert evaluation.run(_writing(tmp_path, model)).totals.ran == 2
+    assert evaluation.run(_writing(tmp_path, model)).totals.found == 2
+    weights = model / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(bytes(content))
+    with pytest.raises(BadConfiguration, match=r"another run: model \(.*revision"):
+        evaluation.run(_writing(tmp_path, model))
+
+
+def test_f38_another_loop_or_judge_does_not_go_on_in_the_same_folder(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts of two loops, or classes of two judges, are not mixed."""
+    evaluation.run(_writing(tmp_path, model_folder))
+    monkeypatch.setattr(header_module, "writing_digest", lambda: "of tomorrow")
+    with pytest.raises(BadConfiguration, match="code that writes and judges"):
+        evaluation.run(_writing(tmp_path, model_folder))
