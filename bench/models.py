@@ -116,8 +116,8 @@ class _Bench:
             self.told["Glaiveai2K"] = "not run: CSBDATA_REFERENCE is not set"
 
     def model(self, dtype: str = "bf16") -> TransformersModel:
+        from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
         from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
-        from evaluation.models.transformers import LoadOptions  # noqa: PLC0415 - heavy
 
         return get_model(
             "smollm2",

@@ -40,7 +40,10 @@ def rules(
     """
     from curation.rules.sets import NAMES, rule_set
 
-    chosen = [rule_set(own) for own in ([name] if name else NAMES)]
+    try:
+        chosen = [rule_set(own) for own in ([name] if name else NAMES)]
+    except LookupError as error:
+        raise typer.BadParameter(str(error.args[0])) from error
     if format_ is Format.JSON:
         print_json(report(chosen))
     else:

@@ -50,7 +50,7 @@ class EngineEnded(Exception):  # noqa: N818 - an ending, seen by the loop alone
 class TokenMask:
     """What may come next in a text."""
 
-    #: One boolean for each token of the engine's vocabulary.
+    #: 1 or 0 for each token of the engine's vocabulary, as `uint8`.
     allowed: np.ndarray
     may_end: bool
     #: The engine's own time, in nanoseconds.
@@ -111,6 +111,8 @@ class EngineSession:
         )
         self._answers: deque[_EngineAnswer | EngineEnded] = deque()
         self._asked = 0
+        #: A token of which it is not yet known whether it was taken.
+        self._taken: int | None = None
 
     def __enter__(self) -> Self:
         """Return the session."""
@@ -146,6 +148,7 @@ class EngineSession:
             seconds: Deadline of the answer.
             forced: How many tokens may be taken that are the only way on.
         """
+        self._taken = None
         opening = {"open": True, "forced": forced}
         self._ask([{"compile": schema}, opening, {"mask": True}], seconds)
 
@@ -165,14 +168,22 @@ class EngineSession:
         """Commit a token and ask for the next mask; return what was forced after it.
 
         Raises:
-            EngineEnded: the token was refused, though its mask allowed it.
+            EngineEnded: the token was refused, though its mask allowed it; where
+                nothing is forced, `mask` raises it.
         """
         self._ask([{"take": token, "forced": forced}, {"mask": True}], seconds)
+        if not forced:
+            # Nothing comes back but that it was taken: `mask` looks.
+            self._taken = token
+            return ()
+        return self._answer_to_take(token).forced
+
+    def _answer_to_take(self, token: int) -> _EngineAnswer:
         answer = self._next()
         if not answer.taken:
             detail = f"token {token} was in the mask, and commit refuses it"
             raise EngineEnded(Result.ERROR, detail)
-        return answer.forced
+        return answer
 
     def is_waiting(self, seconds: float = 0.0) -> bool:
         """Return whether an answer is still to come after waiting so many seconds."""
@@ -189,14 +200,17 @@ class EngineSession:
         """Wait for the mask asked for.
 
         Raises:
-            EngineEnded: the engine failed.
+            EngineEnded: the engine failed, or refused the last token.
         """
+        token, self._taken = self._taken, None
+        if token is not None:
+            self._answer_to_take(token)
         answer = self._next()
         bits = np.unpackbits(
             np.frombuffer(self._map, dtype=np.uint8), bitorder="little"
         )
         return TokenMask(
-            allowed=bits[: self._size].astype(bool),
+            allowed=bits[: self._size],
             may_end=answer.may_end,
             ns=answer.mask_ns,
         )

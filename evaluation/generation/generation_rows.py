@@ -34,12 +34,21 @@ class _StepColumns(msgspec.Struct):
     forward_ns: list[int]
     mask_ns: list[int | None]
     wait_ns: list[int | None]
+    loop_ns: list[int]
 
     def steps(self) -> tuple[DecodingStep, ...]:
-        columns = (self.fed, self.forward_ns, self.mask_ns, self.wait_ns)
         return tuple(
-            DecodingStep(fed=fed, forward_ns=forward, mask_ns=mask, wait_ns=wait)
-            for fed, forward, mask, wait in zip(*columns, strict=True)
+            DecodingStep(
+                fed=fed, forward_ns=forward, mask_ns=mask, wait_ns=wait, loop_ns=own
+            )
+            for fed, forward, mask, wait, own in zip(
+                self.fed,
+                self.forward_ns,
+                self.mask_ns,
+                self.wait_ns,
+                self.loop_ns,
+                strict=True,
+            )
         )
 
 
@@ -51,6 +60,7 @@ class _TextLabel(msgspec.Struct):
     budget: int
     written: TextClass = msgspec.field(name=WRITTEN)
     judgement: Judgement | None
+    class_in_batch: TextClass | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +78,8 @@ class GeneratedText:
     #: None where there is no text to judge.
     judgement: Judgement | None
     outcome: TextClass
+    #: The class of the text that was written beside others where it is another text.
+    class_in_batch: TextClass | None = None
 
     @property
     def declared(self) -> bool:
@@ -95,13 +107,14 @@ class GeneratedText:
         return judgement is not None and judgement.paper is TextVerdict.VALID
 
 
-def row_from_generation(
+def row_from_generation(  # noqa: PLR0913 - the parts of a row
     generation: Generation,
     request: GenerationRequest,
     *,
     engine: str,
     judgement: Judgement | None,
     fingerprint: str,
+    class_in_batch: TextClass | None = None,
 ) -> Row:
     """Return the row of one text."""
     outcome = classify(generation, judgement)
@@ -110,7 +123,7 @@ def row_from_generation(
     steps = figures.pop("steps")
     for name in _ROW_COLUMNS:
         figures.pop(name)
-    columns = ("fed", "forward_ns", "mask_ns", "wait_ns")
+    columns = ("fed", "forward_ns", "mask_ns", "wait_ns", "loop_ns")
     figures["steps"] = {name: [step[name] for step in steps] for name in columns}
     return Row(
         engine=engine,
@@ -128,6 +141,7 @@ def row_from_generation(
             "budget": request.budget,
             WRITTEN: outcome.value,
             "judgement": None if judgement is None else asdict(judgement),
+            "class_in_batch": class_in_batch,
             "generation": figures,
         },
         fingerprint=fingerprint,
@@ -160,4 +174,5 @@ def text_from_row(row: Row) -> GeneratedText:
         generation=replace(generation, steps=columns.steps()),
         judgement=label.judgement,
         outcome=label.written,
+        class_in_batch=label.class_in_batch,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from curation.workers.fingerprint import fingerprint
@@ -12,6 +13,7 @@ from evaluation.execution.engine_worker import ONE_THREAD, tokenizer_setup
 from evaluation.generation.engine_session import EngineSession
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
+    DecidedApart,
     Generation,
     LoopOptions,
     TextEnding,
@@ -19,7 +21,7 @@ from evaluation.generation.text_generation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from evaluation.generation.requests import GenerationRequest
     from evaluation.models.base import LanguageModel
@@ -34,15 +36,21 @@ _LEAST_ROOM = 16
 
 
 class LocalWriter:
-    """One engine over one model, with one engine process for each text of a batch."""
+    """One engine over one model.
 
-    def __init__(
+    Example:
+        >>> writer = LocalWriter(model, engine, tokenizer, LoopOptions())
+        >>> (generation,) = writer.write([request])
+    """
+
+    def __init__(  # noqa: PLR0913 - the model, the engine, and how both work
         self,
         model: LanguageModel,
         engine: EngineUnderTest,
         tokenizer: TokenizerFiles,
         options: LoopOptions,
         *,
+        batch: int = 1,
         memory_mb: int = 4096,
     ) -> None:
         """Prepare; the engine's processes are started when first needed.
@@ -52,12 +60,14 @@ class LocalWriter:
             engine: The engine that constrains it; `none` constrains nothing.
             tokenizer: The model's tokenizer, as wide as its logits.
             options: How the generation loop works.
+            batch: How many texts are under way at a time.
             memory_mb: What an engine's process may take once it is ready, in MiB.
         """
         self._model = model
         self._engine = engine
         self._tokenizer = tokenizer
         self._options = options
+        self._batch = batch
         self._memory_mb = memory_mb
         self._sessions: list[EngineSession] = []
         self.label = engine.label
@@ -68,6 +78,8 @@ class LocalWriter:
             tokenizer=tokenizer.digest,
             overlap=[options.overlap_compile, options.overlap_mask],
             forced=options.forced,
+            prefix_cache=options.prefix_cache,
+            batch=batch,
             seconds=[options.compile_seconds, options.run_seconds],
         )
 
@@ -76,33 +88,90 @@ class LocalWriter:
         """Whether there is an engine at all."""
         return self._engine.file.name != UNCONSTRAINED
 
-    def write(self, requests: Sequence[GenerationRequest]) -> list[Generation]:
-        """Write a batch of texts, but for those whose prompt leaves no room.
+    def write(
+        self,
+        requests: Sequence[GenerationRequest],
+        ended: Callable[[int, Generation], None] = lambda _place, _generation: None,
+    ) -> list[Generation]:
+        """Write texts, but for those whose prompt leaves no room.
+
+        A text on which the model failed is tried once more: alone, with nothing kept
+        of other texts, and one token a pass. A greedy text that was written beside
+        others, and in which tokens were tied, is decided apart: written again alone.
+
+        Args:
+            requests: The texts that are wanted.
+            ended: Called when a text has ended, with its place among the requests.
 
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
         """
         tokenized = [self._tokenize(request) for request in requests]
-        fitting = [request for request in tokenized if request.budget >= 1]
-        written = iter(
+        found: dict[int, Generation] = {}
+
+        def note(place: int, generation: Generation) -> None:
+            found[place] = generation
+            ended(place, generation)
+
+        for place, request in enumerate(tokenized):
+            if request.budget < 1:
+                note(place, self._no_room(request))
+        places = [place for place in range(len(tokenized)) if place not in found]
+        again: dict[int, Generation] = {}
+
+        def note_first(position: int, generation: Generation) -> None:
+            place = places[position]
+            if generation.ending is TextEnding.MODEL or (
+                generation.tied and not tokenized[place].temperature
+            ):
+                again[place] = generation
+            else:
+                note(place, generation)
+
+        if places:
             generate(
                 self._model,
-                fitting,
-                self._sessions_for(len(fitting)),
+                [tokenized[place] for place in places],
+                self._sessions_for(min(self._batch, len(places))),
                 self._options,
                 self.identity,
+                ended=note_first,
             )
-            if fitting
-            else ()
+        for place, first in sorted(again.items()):
+            note(place, self._written_alone(tokenized[place], first))
+        return [found[place] for place in range(len(tokenized))]
+
+    def _written_alone(
+        self, request: TokenizedRequest, first: Generation
+    ) -> Generation:
+        """Return the text, written again with nothing beside it."""
+        failed = first.ending is TextEnding.MODEL
+        options = self._options
+        if failed:
+            self._model.forget()
+            options = replace(options, forced=False, prefix_cache=False)
+        sessions = self._sessions_for(1)
+        (alone,) = generate(self._model, [request], sessions, options, self.identity)
+        if failed:
+            return alone
+        if alone.tokens == first.tokens and alone.ending is first.ending:
+            return replace(first, apart=DecidedApart.SAME)
+        # Its times are those of a text alone: of the batch there are none.
+        return replace(
+            alone,
+            apart=DecidedApart.OTHER,
+            batch_text=first.text,
+            batch_ending=first.ending,
+            prefill_ns=None,
+            ttft_ns=None,
+            total_ns=None,
+            steps=(),
         )
-        return [
-            next(written) if request.budget >= 1 else self._no_room(request)
-            for request in tokenized
-        ]
 
     def _tokenize(self, request: GenerationRequest) -> TokenizedRequest:
         prompt = self._model.prompt(request.messages)
-        room = self._model.context_length - len(prompt)
+        length = self._model.context_length
+        room = _NEVER if length is None else length - len(prompt)
         return TokenizedRequest(
             id=request.sample.id,
             schema=request.sample.schema,

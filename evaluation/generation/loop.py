@@ -1,13 +1,14 @@
-"""The generation loop: prefill, mask, pick, feed, until every text has ended.
+"""The generation loop: read the prompt, mask, pick, feed, until every text has ended.
 
-The engine works in its own process. It compiles while the model prefills the prompt,
+The engine works in its own process. It compiles while the model reads the prompt,
 and computes the next mask while the model computes the next logits; either overlap
 can be switched off, to measure what it saves. In a batch a text whose grammar is not
-there yet does not hold up the others.
+there yet does not hold up the others, and a text that ends makes room for the next.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
@@ -20,37 +21,48 @@ from evaluation.generation.text_generation import (
     LoopOptions,
     TextEnding,
 )
-from evaluation.generation.token_choice import TokenPicker
+from evaluation.generation.token_choice import LogitsError, TokenPicker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    import torch
+    import numpy as np
 
-    from evaluation.generation.engine_session import EngineSession, TokenMask
+    from evaluation.generation.engine_session import EngineSession
     from evaluation.generation.text_generation import TokenizedRequest
-    from evaluation.models.base import Decoding, LanguageModel
+    from evaluation.models.base import LanguageModel
 
 #: Seconds for which one of several texts that all wait for a grammar looks for it.
 _LOOK = 0.002
+#: What libraries say in an exception of another class when memory is used up.
+_NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 
 
 @dataclass(slots=True)
 class _Text:
     """One text under way."""
 
+    #: Its place among the requests.
+    place: int
     request: TokenizedRequest
     session: EngineSession | None
     picker: TokenPicker
+    #: When it was begun, by the clock of `perf_counter_ns`.
+    start: int
     #: Logits for the next token; None while there are none to choose from.
-    logits: torch.Tensor | None = None
+    logits: np.ndarray | None = None
     tokens: list[int] = field(default_factory=list)
     forced: int = 0
     #: What the next pass is to be fed.
     ahead: list[int] = field(default_factory=list)
     steps: list[DecodingStep] = field(default_factory=list)
+    tied: bool = False
     fed: int = 0
+    reused: int = 0
     forward_ns: int = 0
+    #: What the loop itself has taken since the last step.
+    loop_ns: int = 0
+    prefill_ns: int | None = None
     compile_ns: int | None = None
     compile_wait_ns: int | None = None
     first_ns: int | None = None
@@ -60,66 +72,106 @@ class _Text:
     def is_compiling(self) -> bool:
         return self.session is not None and self.compile_ns is None
 
+    def age_ns(self) -> int:
+        return perf_counter_ns() - self.start
+
 
 class _Batch:
-    """Texts that share the model's passes."""
-
-    #: There from the prefill on.
-    _decoding: Decoding
+    """Texts that share the model's passes, one for each session."""
 
     def __init__(
         self,
         model: LanguageModel,
-        texts: Sequence[_Text],
+        sessions: Sequence[EngineSession | None],
         options: LoopOptions,
         line: str,
+        ended: Callable[[int, Generation], None],
     ) -> None:
         self._model = model
-        self._line = line
-        self._all = texts
         self._options = options
-        self._start = perf_counter_ns()
+        self._line = line if options.prefix_cache else None
+        self._ended = ended
+        #: Sessions without a text.
+        self._free = deque(sessions)
+        self._is_alone = len(sessions) == 1
+        self._decoding = model.open()
+        #: The texts under way, in the order of the rows.
         self._active: list[_Text] = []
-        self._prefill_ns = 0
 
-    def run(self) -> list[Generation]:
-        options = self._options
-        for text in self._all:
-            if text.session is not None:
-                text.session.compile(
-                    text.request.schema,
-                    options.compile_seconds,
-                    forced=text.request.budget if options.forced else 0,
-                )
-                if not options.overlap_compile:
-                    text.session.wait_for_answers()
-        self._prefill()
-        while self._active:
+    def run(self, requests: Sequence[TokenizedRequest]) -> None:
+        waiting = deque(enumerate(requests))
+        while waiting or self._active:
+            while waiting and self._free:
+                self._begin_text(*waiting.popleft())
             for text in self._active:
                 self._advance(text)
-            going = [i for i, text in enumerate(self._active) if text.outcome is None]
-            if len(going) < len(self._active):
-                self._active = [self._active[i] for i in going]
-                if self._active:
-                    self._decoding.keep(going)
+            self._drop_ended()
             if any(text.ahead for text in self._active):
                 self._feed()
-        return [text.outcome for text in self._all if text.outcome is not None]
 
-    def _prefill(self) -> None:
+    def _begin_text(self, place: int, request: TokenizedRequest) -> None:
+        """Have its grammar compiled, and its prompt read."""
+        session = self._free.popleft()
+        tie = 0.0 if self._is_alone else self._model.tie
+        text = _Text(
+            place=place,
+            request=request,
+            session=session,
+            picker=TokenPicker(
+                self._model.end_tokens,
+                temperature=request.temperature,
+                seed=request.seed,
+                tie=tie,
+            ),
+            start=perf_counter_ns(),
+        )
+        options = self._options
+        if session is not None:
+            forced = request.budget if options.forced else 0
+            seconds = options.compile_seconds
+            session.compile(request.schema, seconds, forced=forced)
+            if not options.overlap_compile:
+                session.wait_for_answers()
         start = perf_counter_ns()
-        self._active = list(self._all)
-        prompts = [text.request.prompt for text in self._active]
-        self._decoding, logits = self._model.begin(prompts, self._line)
-        self._prefill_ns = perf_counter_ns() - start
-        for row, text in enumerate(self._active):
-            text.logits = logits[row]
-            text.fed, text.forward_ns = len(text.request.prompt), self._prefill_ns
+        try:
+            prefill = self._decoding.admit(request.prompt, self._line)
+        except Exception as error:  # noqa: BLE001 - a model's code may raise anything
+            self._end_by_model(text, error)
+            self._report(text)
+            return
+        text.prefill_ns = text.forward_ns = perf_counter_ns() - start
+        text.logits, text.fed = prefill.logits, len(request.prompt)
+        text.reused = prefill.reused
+        self._active.append(text)
+
+    def _drop_ended(self) -> None:
+        """Report what has ended, and make room for others."""
+        going = [row for row, text in enumerate(self._active) if text.outcome is None]
+        if len(going) == len(self._active):
+            return
+        for text in self._active:
+            if text.outcome is not None:
+                self._report(text)
+        self._active = [self._active[row] for row in going]
+        self._decoding.keep(going)
+
+    def _report(self, text: _Text) -> None:
+        self._free.append(text.session)
+        if text.outcome is not None:
+            self._ended(text.place, text.outcome)
 
     def _feed(self) -> None:
         """One pass over what each text has ahead."""
         start = perf_counter_ns()
-        logits = self._decoding.feed([text.ahead for text in self._active])
+        try:
+            logits = self._decoding.feed([text.ahead for text in self._active])
+        except Exception as error:  # noqa: BLE001 - a model's code may raise anything
+            # Nobody knows what is left of the batch.
+            for text in self._active:
+                self._end_by_model(text, error)
+                self._report(text)
+            self._active, self._decoding = [], self._model.open()
+            return
         took = perf_counter_ns() - start
         for row, text in enumerate(self._active):
             if text.ahead:
@@ -135,6 +187,8 @@ class _Batch:
             self._choose(text, text.logits)
         except EngineEnded as ended:
             self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
+        except LogitsError as error:
+            self._end_by_model(text, error)
 
     def _wait_later(self, text: _Text) -> bool:
         """Return whether the others go on while this text's grammar is compiled."""
@@ -149,71 +203,78 @@ class _Batch:
         idle = not any(other.ahead or not other.is_compiling() for other in others)
         return bool(others) and text.session.is_waiting(_LOOK if idle else 0.0)
 
-    def _choose(self, text: _Text, logits: torch.Tensor) -> None:
+    def _choose(self, text: _Text, logits: np.ndarray) -> None:
+        """Wait for the mask, choose, and hand the choice to the engine."""
         start = perf_counter_ns()
-        mask, begun = None, False
+        mask, begun, wait = None, False, None
         if text.session is not None:
             if text.compile_ns is None:
-                begun = self._begin(text, text.session)
+                begun = self._begin_grammar(text, text.session)
             if not begun:
                 mask = text.session.mask()
             wait = perf_counter_ns() - start
             if text.compile_wait_ns is None:
                 own = 0 if self._options.overlap_compile else text.compile_ns or 0
                 text.compile_wait_ns = wait + own
-        step = DecodingStep(
-            fed=text.fed,
-            forward_ns=text.forward_ns,
-            mask_ns=None if mask is None else mask.ns,
-            wait_ns=None if text.session is None else wait,
-        )
-        text.steps.append(step)
+        start = perf_counter_ns()
+        chosen = None if begun else text.picker.pick(logits, mask)
         text.logits = None
-        if not begun:
-            self._pick(text, logits, mask)
+        text.steps.append(
+            DecodingStep(
+                fed=text.fed,
+                forward_ns=text.forward_ns,
+                mask_ns=None if mask is None else mask.ns,
+                wait_ns=wait,
+                loop_ns=text.loop_ns + perf_counter_ns() - start,
+            )
+        )
+        start = perf_counter_ns()
+        if chosen is not None:
+            text.tied = text.tied or chosen.tied
+            self._book(text, chosen.token)
+        elif not begun:
+            self._end(text, TextEnding.DEAD_END, "the mask allows no token and no end")
+        text.loop_ns = perf_counter_ns() - start
 
-    def _begin(self, text: _Text, session: EngineSession) -> bool:
+    def _begin_grammar(self, text: _Text, session: EngineSession) -> bool:
         """Wait for the grammar; return whether it says how every text begins."""
         compiled = session.compiled()
         text.compile_ns = compiled.ns
         if not compiled.forced:
             return False
-        text.first_ns = text.last_ns = perf_counter_ns() - self._start
+        text.first_ns = text.last_ns = text.age_ns()
         self._add_forced(text, compiled.forced)
         return True
 
-    def _pick(self, text: _Text, logits: torch.Tensor, mask: TokenMask | None) -> None:
-        token = text.picker.pick(logits, mask)
-        now = perf_counter_ns() - self._start
-        if token is None:
-            self._end(text, TextEnding.DEAD_END, "the mask allows no token and no end")
-        elif token in self._model.end_tokens:
-            text.first_ns = text.first_ns or now
-            text.last_ns = now
+    def _book(self, text: _Text, token: int) -> None:
+        """Take a token that was chosen: the text has ended with it, or goes on."""
+        text.last_ns = text.age_ns()
+        text.first_ns = text.first_ns or text.last_ns
+        if token in self._model.end_tokens:
             self._end(text, TextEnding.END)
-        else:
-            self._take(text, token, now)
-
-    def _take(self, text: _Text, token: int, now: int) -> None:
-        text.first_ns = text.first_ns or now
-        text.last_ns = now
+            return
         text.tokens.append(token)
         text.ahead = [token]
+        if self._is_used_up(text) or self._is_late(text) or text.session is None:
+            return
         left = text.request.budget - len(text.tokens)
-        if self._is_used_up(text):
-            return
-        if now > self._options.run_seconds * 1e9 + (text.compile_wait_ns or 0):
-            detail = f"not written within {self._options.run_seconds:g} s"
-            self._end(text, TextEnding.TIMEOUT, detail, Result.TIMEOUT)
-            return
-        if text.session is None:
-            return
-        most = left if self._options.forced else 0
-        seconds = self._options.run_seconds
-        forced = text.session.take(token, forced=most, seconds=seconds)
+        forced = text.session.take(
+            token,
+            forced=left if self._options.forced else 0,
+            seconds=self._options.run_seconds,
+        )
         self._add_forced(text, forced)
         if not self._options.overlap_mask:
             text.session.wait_for_answers()
+
+    def _is_late(self, text: _Text) -> bool:
+        """End a text that has taken too long; return whether it has."""
+        allowed = self._options.run_seconds * 1e9 + (text.compile_wait_ns or 0)
+        if text.last_ns <= allowed:
+            return False
+        detail = f"not written within {self._options.run_seconds:g} s"
+        self._end(text, TextEnding.TIMEOUT, detail, Result.TIMEOUT)
+        return True
 
     def _add_forced(self, text: _Text, forced: Sequence[int]) -> None:
         """Append tokens that the engine has taken already; they are to be fed."""
@@ -228,6 +289,15 @@ class _Batch:
             return False
         self._end(text, TextEnding.TRUNCATED, f"{text.request.budget} tokens")
         return True
+
+    def _end_by_model(self, text: _Text, error: Exception) -> None:
+        """End a text on which the model failed."""
+        said = f"{type(error).__name__}: {str(error)[:500]}"
+        full = isinstance(error, MemoryError) or any(
+            words in str(error).lower() for words in _NO_MEMORY
+        )
+        result = Result.OUT_OF_MEMORY if full else Result.ERROR
+        self._end(text, TextEnding.MODEL, said, result)
 
     def _end(
         self,
@@ -244,37 +314,41 @@ class _Batch:
             text=self._model.text(text.tokens),
             tokens=tuple(text.tokens),
             forced=text.forced,
+            tied=text.tied,
             prompt_tokens=len(text.request.prompt),
-            reused_tokens=self._decoding.reused,
+            reused_tokens=text.reused,
             compile_ns=text.compile_ns,
             compile_wait_ns=text.compile_wait_ns,
-            prefill_ns=self._prefill_ns,
+            prefill_ns=text.prefill_ns,
             ttft_ns=text.first_ns,
             total_ns=text.last_ns or None,
             steps=tuple(text.steps),
         )
 
 
-def generate(
+def generate(  # noqa: PLR0913 - what writes, what it writes, and who watches
     model: LanguageModel,
     requests: Sequence[TokenizedRequest],
     sessions: Sequence[EngineSession | None],
     options: LoopOptions,
     line: str = "",
+    *,
+    ended: Callable[[int, Generation], None] = lambda _place, _generation: None,
 ) -> list[Generation]:
-    """Generate one batch of texts, each under its session's constraint.
+    """Generate texts, as many at a time as there are sessions.
 
     Args:
         model: What writes.
-        requests: One for each text.
-        sessions: The engine process of each text; None leaves it unconstrained.
+        requests: One for each text; one that waits is begun as soon as another ends.
+        sessions: Who constrains the texts under way; None leaves one unconstrained.
         options: How the loop works.
         line: Whose prompts these are: they share a prefix cache with earlier ones of
             the same line only.
+        ended: Called when a text has ended, with its place among the requests.
 
     Returns:
-        What came of each request, in their order. An engine's failure is an outcome;
-        the other texts go on.
+        What came of each request, in their order. An engine's or the model's failure
+        is an outcome; the other texts go on.
 
     Raises:
         WorkerDidNotStart: an engine cannot be loaded.
@@ -282,16 +356,11 @@ def generate(
     Example:
         >>> (generation,) = generate(model, [request], [None], LoopOptions())
     """
-    texts = [
-        _Text(
-            request=request,
-            session=session,
-            picker=TokenPicker(
-                model.end_tokens,
-                temperature=request.temperature,
-                seed=request.seed,
-            ),
-        )
-        for request, session in zip(requests, sessions, strict=True)
-    ]
-    return _Batch(model, texts, options, line).run()
+    found: dict[int, Generation] = {}
+
+    def note(place: int, generation: Generation) -> None:
+        found[place] = generation
+        ended(place, generation)
+
+    _Batch(model, sessions, options, line, note).run(requests)
+    return [found[place] for place in range(len(requests))]

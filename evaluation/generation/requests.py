@@ -56,8 +56,18 @@ class TextWriter(Protocol):
     def identity(self) -> str:
         """Fingerprint of everything about it that decides its texts."""
 
-    def write(self, requests: Sequence[GenerationRequest]) -> Sequence[Generation]:
-        """Write a batch of texts; return what came of each request, in order."""
+    def write(
+        self,
+        requests: Sequence[GenerationRequest],
+        ended: Callable[[int, Generation], None] = ...,
+    ) -> Sequence[Generation]:
+        """Write texts; return what came of each request, in order.
+
+        Args:
+            requests: The texts that are wanted.
+            ended: Called as soon as a text has ended, with its place among the
+                requests.
+        """
 
     def close(self) -> None:
         """End its processes and connections."""

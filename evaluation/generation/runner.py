@@ -6,21 +6,24 @@ what is compared was measured side by side.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from curation.workers.fingerprint import fingerprint
 from curation.workers.worker import WorkerDidNotStart
+from evaluation.core.cases import Result
 from evaluation.execution.code_digest import writing_digest
 from evaluation.execution.plan import RunTotals
 from evaluation.generation.generation_rows import row_from_generation
-from evaluation.generation.judgement import TextJudge
+from evaluation.generation.judgement import TextJudge, classify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from evaluation.core.cases import Row, Sample
     from evaluation.execution.results_folder import ResultsFolder
+    from evaluation.generation.judgement import Judgement
     from evaluation.generation.requests import (
         GenerationRequest,
         RequestBuilder,
@@ -69,17 +72,24 @@ def run_writers(  # noqa: PLR0913 (the run's own parts)
                 advance(len(group) - len(left))
                 if not left:
                     continue
+                marked = list(left.items())
+
+                def write_row(
+                    place: int,
+                    generation: Generation,
+                    label: str = writer.label,
+                    marked: Sequence[tuple[str, GenerationRequest]] = marked,
+                ) -> None:
+                    mark, request = marked[place]
+                    out.write(_row(label, request, generation, judge, mark))
+                    totals.ran += 1
+                    advance(1)
+
                 try:
-                    written = writer.write(list(left.values()))
+                    writer.write([request for _, request in marked], write_row)
                 except WorkerDidNotStart as fault:
                     totals.unavailable[writer.label] = fault.what
                     continue
-                for (mark, request), generation in zip(
-                    left.items(), written, strict=True
-                ):
-                    out.write(_row(writer.label, request, generation, judge, mark))
-                    totals.ran += 1
-                    advance(1)
     return totals
 
 
@@ -116,12 +126,27 @@ def _row(
     judge: TextJudge,
     mark: str,
 ) -> Row:
-    judgement = None
-    if generation.generated:
-        sample = request.sample
-        judgement = judge.judge(
-            generation.text, sample.schema, sample.dialect, generation.adapted
+    sample = request.sample
+
+    def judged(one: Generation) -> Judgement | None:
+        if not one.generated:
+            return None
+        return judge.judge(one.text, sample.schema, sample.dialect, one.adapted)
+
+    in_batch = None
+    if generation.batch_ending is not None:
+        other = replace(
+            generation,
+            result=Result.OK,
+            text=generation.batch_text,
+            ending=generation.batch_ending,
         )
+        in_batch = classify(other, judged(other))
     return row_from_generation(
-        generation, request, engine=engine, judgement=judgement, fingerprint=mark
+        generation,
+        request,
+        engine=engine,
+        judgement=judged(generation),
+        fingerprint=mark,
+        class_in_batch=in_batch,
     )

@@ -35,6 +35,8 @@ class LoopOptions:
     overlap_mask: bool = True
     #: Take the tokens that an engine offers as the only way on.
     forced: bool = False
+    #: Read once what prompts begin with in common, in blocks of a fixed size.
+    prefix_cache: bool = False
     #: Seconds for a compile, and for everything after it.
     compile_seconds: float = 40.0
     run_seconds: float = 40.0
@@ -54,7 +56,7 @@ class TextEnding(StrEnum):
     ENGINE = "engine"
     """The engine refused the schema or failed: `result` says how."""
     MODEL = "model"
-    """The model gave no whole answer; only one behind a server can fail so."""
+    """The model failed, or gave no whole answer."""
     REQUEST = "request"
     """The server refused the request, and not because of its schema."""
     REFUSED = "refused"
@@ -63,6 +65,17 @@ class TextEnding(StrEnum):
     """The provider's content filter ended the text, or did not let it begin."""
     PROMPT = "prompt"
     """The prompt leaves no room for a text; nothing was run."""
+
+
+class DecidedApart(StrEnum):
+    """What came of a text that was written once more alone, for its class's sake."""
+
+    NO = ""
+    """It was not written again."""
+    SAME = "same"
+    """The same text."""
+    OTHER = "other"
+    """Another text: that one stands here, without times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +92,8 @@ class DecodingStep:
     mask_ns: int | None
     #: How long the loop waited for the mask when the logits were there.
     wait_ns: int | None
+    #: What the loop itself took: booking the token before, and choosing this one.
+    loop_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +117,14 @@ class Generation:
     tokens: tuple[int, ...] = ()
     #: How many of them were forced, not chosen.
     forced: int = 0
+    #: Whether a token was so close to the chosen one that sums in another order might
+    #: choose it; looked for where texts share passes.
+    tied: bool = False
+    #: Whether that led to another text than what is written alone.
+    apart: DecidedApart = DecidedApart.NO
+    #: The other text, and how it ended; of no account beyond its class.
+    batch_text: str = ""
+    batch_ending: TextEnding | None = None
     prompt_tokens: int = 0
     #: Prompt tokens taken from the prefix cache.
     reused_tokens: int = 0
@@ -144,7 +167,8 @@ class Generation:
     def tpot_ns(self) -> float | None:
         """Mean time of each token after the first, the end token among them.
 
-        None where all came at once: a server's only piece says nothing of time.
+        None where all came at once: a server's only piece says nothing of time. What
+        the loop itself took is not in it: it is neither model nor engine.
         """
         length = self.length
         if self.ttft_ns is None or self.total_ns is None or length is None:
@@ -152,7 +176,15 @@ class Generation:
         if self.pieces is not None and self.pieces < 2:  # noqa: PLR2004 (a second one)
             return None
         later = length - 1 + (self.ending is TextEnding.END)
-        return (self.total_ns - self.ttft_ns) / later if later > 0 else None
+        own = sum(step.loop_ns for step in self.steps[1:])
+        return (self.total_ns - self.ttft_ns - own) / later if later > 0 else None
+
+    @property
+    def tokens_per_pass(self) -> float | None:
+        """Tokens for each forward pass, the end token among them; 1 without forced."""
+        passes = len(self.steps) - (self.ending is TextEnding.DEAD_END)
+        written = len(self.tokens) + (self.ending is TextEnding.END)
+        return written / passes if passes > 0 else None
 
     @property
     def generated(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
 from evaluation import prompts
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
+
+
+#: Batches' worth of texts that are given at a time.
+_ROUNDS: Final = 4
 
 
 class ModelSetup:
@@ -99,10 +103,19 @@ class ModelSetup:
                         participant,
                         self.tokenizer,
                         self._asked.options,
+                        batch=self._asked.batch,
                         memory_mb=self._asked.memory_mb,
                     )
                 )
         return found
+
+    def _texts_at_a_time(self) -> int:
+        """Return how many texts a writer is given before the next one has its turn.
+
+        A batch of a model here is filled up as texts end, so it is given several.
+        """
+        batch = self._asked.batch
+        return batch if self._model is None or batch == 1 else batch * _ROUNDS
 
     def run(
         self,
@@ -127,7 +140,7 @@ class ModelSetup:
                 samples_asked,
                 self.questions,
                 out,
-                batch=self._asked.batch,
+                batch=self._texts_at_a_time(),
                 advance=advance,
             )
         for participant in participants:
@@ -140,7 +153,7 @@ def _loaded(
     asked: ModelOptions, fetch: FetchSettings, say: Callable[[str], None]
 ) -> LanguageModel:
     check_installed()
-    from evaluation.models.transformers import LoadOptions  # noqa: PLC0415 - heavy
+    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
 
     loading = LoadOptions(
         revision=asked.revision,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    import torch
+    import numpy as np
 
     from curation.core.json_types import Json
 
@@ -23,19 +23,36 @@ class Message:
     content: str
 
 
-class Decoding(Protocol):
-    """A batch of texts under way: one key-value cache, one row a text.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prefill:
+    """What reading a prompt gives."""
 
-    Example:
-        >>> decoding, logits = model.begin([model.prompt(messages)])
-        >>> token = int(logits[0].argmax())
-        >>> logits = decoding.feed([[token]])
-    """
-
-    #: Prompt tokens of each row that came out of the prefix cache.
+    #: For the text's first token: float32, of shape (vocabulary,).
+    logits: np.ndarray
+    #: Tokens of the prompt that came out of the prefix cache.
     reused: int
 
-    def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
+
+class Decoding(Protocol):
+    """A batch of texts under way, one row a text.
+
+    Example:
+        >>> decoding = model.open()
+        >>> logits = decoding.admit(model.prompt(messages)).logits
+        >>> logits = decoding.feed([[int(logits.argmax())]])[0]
+    """
+
+    def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
+        """Read a prompt, and take the text in as the last row.
+
+        Args:
+            prompt: Its tokens; at least one.
+            line: Whose prompts share what they begin with. Engines that are compared
+                have a line each, or the second one would find its prompt read by the
+                first. None reads the whole prompt in one pass.
+        """
+
+    def feed(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         """Run one forward pass, and wait until the device has finished it.
 
         Args:
@@ -66,13 +83,21 @@ class LanguageModel(Protocol):
     end_tokens: frozenset[int]
     #: Columns of the logits; at least the tokenizer's vocabulary.
     vocab_size: int
-    #: Most tokens of a text that it was made for, those of the prompt included.
-    context_length: int
+    #: Most tokens of a text that it was made for, those of the prompt included; None
+    #: where there is no such bound.
+    context_length: int | None
+    #: Share of the best logit within which another one may turn out better where sums
+    #: are added up in another order, as in a batch.
+    tie: float
     #: Folder with `tokenizer.json`, from which engines make their vocabulary.
     tokenizer_folder: Path
 
+    @property
+    def limits(self) -> str:
+        """What cannot be done with its cache, and why; empty where everything can."""
+
     def facts(self) -> Mapping[str, Json]:
-        """Return what a run's header records: revision, device, dtype, threads."""
+        """Return what a run's header records: revision, device, libraries, dtype."""
 
     def prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """Return the tokens of a conversation that asks for the next turn."""
@@ -80,16 +105,8 @@ class LanguageModel(Protocol):
     def text(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones left out."""
 
-    def begin(
-        self, prompts: Sequence[Sequence[int]], line: str = ""
-    ) -> tuple[Decoding, torch.Tensor]:
-        """Prefill the prompts; what they share with the last ones is not done again.
+    def open(self) -> Decoding:
+        """Return a batch without any text yet."""
 
-        Args:
-            prompts: The tokens of each prompt.
-            line: Whose prompts these are. Engines that are compared have a line each,
-                or the second one would find its prompt prefilled by the first.
-
-        Returns:
-            The batch under way, and the logits for each row's first new token.
-        """
+    def forget(self) -> None:
+        """Drop everything kept of earlier texts, and free what memory can be freed."""

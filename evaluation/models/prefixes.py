@@ -1,6 +1,10 @@
-"""The prefix cache: what prompts share is prefilled once (Appendix E of the paper).
+"""The prefix cache: what prompts share is read once (Appendix E of the paper).
 
-Only the part that a batch has in common with the prompts before it is kept, so that
+Sums in another order have other last bits, and a text may turn on them. So prompts are
+read in blocks of a fixed size wherever a prefix cache is used, and only whole blocks
+are taken over: a text is the same whatever was written before it.
+
+Only the part that a prompt has in common with the one before it is kept, so that
 memory does not grow: for a benchmark whose prompts begin alike it is all there is
 to reuse.
 """
@@ -8,12 +12,19 @@ to reuse.
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from transformers import DynamicCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from transformers import DynamicCache
+    import numpy as np
+
+    from evaluation.models.forward import ForwardPass
+
+#: Tokens of a block.
+BLOCK: Final = 128
 
 
 def shared_length(rows: Sequence[Sequence[int]]) -> int:
@@ -32,68 +43,51 @@ class PrefixCache:
     """Keeps the keys and values of the last shared prefix.
 
     Example:
-        >>> prefixes = PrefixCache(lambda: DynamicCache(config=model.config))
-        >>> cache, held = prefixes.take(prompts, fill)
+        >>> prefixes = PrefixCache(ForwardPass(model))
+        >>> cache, logits, reused = prefixes.read(prompt)
     """
 
-    def __init__(self, new: Callable[[], DynamicCache]) -> None:
-        """Begin with nothing kept.
-
-        Args:
-            new: Returns an empty cache.
-        """
-        self._new = new
+    def __init__(self, forward: ForwardPass) -> None:
+        """Begin with nothing kept."""
+        self._forward = forward
         self._last: tuple[int, ...] = ()
-        self._tokens: tuple[int, ...] = ()
-        self._cache: DynamicCache | None = None
+        self._held: tuple[int, ...] = ()
+        self._cache = self._new()
 
-    def take(
-        self,
-        prompts: Sequence[Sequence[int]],
-        fill: Callable[[DynamicCache, Sequence[int]], None],
-    ) -> tuple[DynamicCache, int]:
-        """Return a cache for all prompts, and how many tokens of each it holds.
+    def _new(self) -> DynamicCache:
+        return DynamicCache(config=self._forward.module.config)
 
-        At least one token of every prompt is left to feed.
+    def read(self, prompt: Sequence[int]) -> tuple[DynamicCache, np.ndarray, int]:
+        """Read a prompt, block by block.
 
-        Args:
-            prompts: The tokens of each prompt.
-            fill: Runs the model over tokens, so that a cache holds them too.
+        Returns:
+            A cache that holds the prompt, the logits after it, and how many of its
+            tokens were not read now.
         """
-        wanted = self._shared_prefix(prompts)
-        self._last = tuple(prompts[0])
-        if not wanted:
-            return self._new(), 0
-        kept = self._take_kept(wanted)
-        held = kept.get_seq_length()
-        if held < len(wanted):
-            fill(kept, wanted[held:])
-        self._tokens, self._cache = wanted, kept
-        ours = copy.deepcopy(kept)
-        if len(prompts) > 1:
-            ours.batch_repeat_interleave(len(prompts))
-        return ours, len(wanted)
-
-    def _shared_prefix(self, prompts: Sequence[Sequence[int]]) -> tuple[int, ...]:
-        rows = [*prompts, self._last] if self._last else list(prompts)
-        alone = len(rows) == 1
-        length = 0 if alone else shared_length(rows)
-        return tuple(
-            prompts[0][: min(length, *(len(prompt) - 1 for prompt in prompts))]
+        shared = _whole_blocks(
+            min(shared_length([self._last, prompt]), len(prompt) - 1)
         )
+        self._last = tuple(prompt)
+        known = _whole_blocks(shared_length([self._held, prompt[:shared]]))
+        if known < len(self._held):
+            self._crop(known)
+            known = len(self._held)
+        for start in range(known, shared, BLOCK):
+            self._forward.over(prompt[start : start + BLOCK], self._cache)
+        self._held = self._last[:shared]
+        cache = copy.deepcopy(self._cache)
+        for start in range(shared, len(prompt), BLOCK):
+            logits = self._forward.over(prompt[start : start + BLOCK], cache)
+        return cache, logits, known
 
-    def _take_kept(self, wanted: Sequence[int]) -> DynamicCache:
-        """Return the cache kept, cropped to what it has in common with the wanted.
+    def _crop(self, length: int) -> None:
+        """Forget what is kept beyond a length; all of it where that cannot be done."""
+        self._held = self._held[:length]
+        if length and self._cache.is_croppable and not any(self._cache.is_sliding):
+            self._cache.crop(length - self._cache.get_seq_length())
+        else:
+            self._held, self._cache = (), self._new()
 
-        It is given away: the caller puts it back when it is filled.
-        """
-        cache, self._cache = self._cache, None
-        known = shared_length([self._tokens, wanted])
-        if cache is None or not known:
-            return self._new()
-        beyond = cache.get_seq_length() - known
-        if beyond and not cache.is_croppable:
-            return self._new()
-        if beyond:
-            cache.crop(-beyond)
-        return cache
+
+def _whole_blocks(length: int) -> int:
+    return max(0, length) // BLOCK * BLOCK

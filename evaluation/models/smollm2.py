@@ -17,10 +17,13 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
-from evaluation.models.transformers import LoadOptions, TransformersModel, load_model
+from evaluation.models.loading import load_model
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from evaluation.models.loading import LoadOptions
+    from evaluation.models.transformers import TransformersModel
 
 #: What results call it.
 NAME = "SmolLM2-135M-Instruct (Q4_1 dequantised)"

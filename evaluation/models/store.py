@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from curation.download.acquire import FetchSettings
-    from evaluation.models.transformers import LoadOptions, TransformersModel
+    from evaluation.models.loading import LoadOptions
+    from evaluation.models.transformers import TransformersModel
 
 #: The model that writes by default.
 DEFAULT: Final = "smollm2"
@@ -44,8 +45,8 @@ def get_model(
         NoInput: there is no such model.
         CsbdataError: it cannot be fetched, or the cache cannot be written.
     """
+    from evaluation.models.loading import load_model  # noqa: PLC0415 - heavy
     from evaluation.models.smollm2 import load_converted  # noqa: PLC0415 - heavy
-    from evaluation.models.transformers import load_model  # noqa: PLC0415 - heavy
 
     if name == DEFAULT and not Path(name).exists():
         folder = _embedded_folder(settings, say)

@@ -2,115 +2,99 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache
-from transformers.utils import logging
+from transformers import DynamicCache
 
 from curation.system.errors import BadConfiguration, NoInput
+from evaluation.models.abilities import find_abilities
+from evaluation.models.base import Prefill
+from evaluation.models.chat import ChatPrompts
+from evaluation.models.forward import ForwardPass
+from evaluation.models.hardware import device_facts
 from evaluation.models.prefixes import PrefixCache
-from evaluation.models.weights import folder_digest
+from evaluation.models.rows import BatchRows, CachedRow, SeparateRows, WholeRow
+from evaluation.tokenizers.local import tokenizer_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from curation.core.json_types import Json
+    from evaluation.models.abilities import CacheAbilities
     from evaluation.models.base import Message
 
-#: Number types that may be asked for.
-DTYPES = {
-    "bf16": torch.bfloat16,
-    "fp16": torch.float16,
-    "fp32": torch.float32,
-}
+#: Share of a logit within which two of them may come out the other way round where
+#: they are summed in another order. Ten times what blocks and batches of SmolLM2
+#: changed on a CPU is too much for halves, whose logits are that far apart: twice.
+_TIES: Final = {torch.bfloat16: 2**-5, torch.float16: 2**-7}
+_TIE_OF_FLOATS: Final = 2**-17
+#: What configs call the most tokens of a text.
+_CONTEXT_NAMES: Final = (
+    "max_position_embeddings",
+    "n_positions",
+    "max_seq_len",
+    "seq_length",
+    "context_length",
+)
+_TRIAL_TEXT: Final = "The ferry leaves the upper deck at seven, and returns at noon."
 
 
-def choose_device(wanted: str) -> torch.device:
-    """Return a device by its name: `auto` is the GPU where there is one, else the CPU.
-
-    Raises:
-        BadConfiguration: there is no such device here.
-    """
-    if wanted == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(wanted)
-    except RuntimeError:
-        message = f"--device {wanted}: no such device; say auto, cpu, cuda or cuda:N"
-        raise BadConfiguration(message) from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        message = f"--device {wanted}: torch {torch.__version__} sees no GPU here"
-        raise BadConfiguration(f"{message}; say --device cpu")
-    return device
-
-
-class BatchDecoding:
-    """Texts under way over one key-value cache, padded on the left at each step."""
+class TransformersDecoding:
+    """Texts under way; each has a pass of its own where they cannot share one."""
 
     def __init__(
         self,
-        model: PreTrainedModel,
-        cache: DynamicCache,
-        rows: int,
-        reused: int,
+        forward: ForwardPass,
+        abilities: CacheAbilities,
+        prefixes: dict[str, PrefixCache],
     ) -> None:
-        """Go on from a cache whose every row holds the same number of tokens."""
-        self._model = model
-        self._cache = cache
-        self._device = model.device
-        self._positions = [reused] * rows
-        self._seen = torch.ones((rows, reused), dtype=torch.long, device=self._device)
-        self.reused = reused
+        """Begin with no text."""
+        self._forward = forward
+        self._abilities = abilities
+        self._prefixes = prefixes
+        self._batch = BatchRows(forward)
+        self._separate = SeparateRows()
 
-    @torch.inference_mode()
-    def feed(self, rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    @property
+    def _rows(self) -> BatchRows | SeparateRows:
+        return self._batch if self._abilities.batch else self._separate
+
+    def admit(self, prompt: Sequence[int], line: str | None = None) -> Prefill:
+        """Read a prompt; see `evaluation.models.base.Decoding`."""
+        if not self._abilities.kept:
+            row = WholeRow(self._forward)
+            self._separate.admit(row)
+            return Prefill(logits=row.feed(prompt), reused=0)
+        cache, logits, reused = self._read(prompt, line)
+        if self._abilities.batch:
+            self._batch.admit(cache)
+        else:
+            several = self._abilities.several
+            self._separate.admit(CachedRow(self._forward, cache, several=several))
+        return Prefill(logits=logits, reused=reused)
+
+    def _read(
+        self, prompt: Sequence[int], line: str | None
+    ) -> tuple[DynamicCache, np.ndarray, int]:
+        if line is not None and self._abilities.several:
+            prefixes = self._prefixes.setdefault(line, PrefixCache(self._forward))
+            return prefixes.read(prompt)
+        cache = DynamicCache(config=self._forward.module.config)
+        return cache, self._forward.over(prompt, cache), 0
+
+    def feed(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
         """Run one forward pass; see `evaluation.models.base.Decoding`."""
-        width = max(map(len, rows))
-        tokens, positions, mask = self._columns(rows, width)
-        self._seen = torch.cat([self._seen, mask], dim=1)
-        padded = not bool(self._seen.all()) if len(rows) > 1 else False
-        answer = self._model(
-            input_ids=tokens,
-            attention_mask=self._seen if padded else None,
-            position_ids=positions,
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        logits: torch.Tensor = answer.logits[:, -1].float()
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
-        return logits
-
-    def _columns(
-        self, rows: Sequence[Sequence[int]], width: int
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        tokens, positions, mask = [], [], []
-        for index, row in enumerate(rows):
-            padding = width - len(row)
-            start = self._positions[index]
-            tokens.append([0] * padding + list(row))
-            positions.append([0] * padding + list(range(start, start + len(row))))
-            mask.append([0] * padding + [1] * len(row))
-            self._positions[index] = start + len(row)
-        return (
-            torch.tensor(tokens, device=self._device),
-            torch.tensor(positions, device=self._device),
-            torch.tensor(mask, device=self._device),
-        )
+        return self._rows.feed(rows)
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these rows only."""
-        chosen = torch.tensor(list(rows), device=self._device)
-        self._cache.batch_select_indices(chosen)
-        self._seen = self._seen[chosen]
-        self._positions = [self._positions[row] for row in rows]
+        self._rows.keep(rows)
 
 
 class TransformersModel:
@@ -118,51 +102,70 @@ class TransformersModel:
 
     def __init__(
         self,
-        model: PreTrainedModel,
+        module: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
         *,
         name: str,
         revision: str,
         folder: Path,
     ) -> None:
-        """Drive a model that is loaded; `load_model` makes one from a name."""
+        """Drive a model that is loaded; `load_model` makes one from a name.
+
+        Raises:
+            BadConfiguration: the model cannot be talked with, or nothing ends its
+                texts.
+        """
         #: The model itself, for other uses.
-        self.module = model.eval()
-        self._tokenizer = tokenizer
-        self._prefixes: dict[str, PrefixCache] = {}
-        self._revision = revision
+        self.module = module.eval()
         self.name = name
-        self.tokenizer_folder = folder
-        self.end_tokens = _end_tokens(model, tokenizer)
-        self.vocab_size = int(model.get_output_embeddings().weight.shape[0])
-        self.context_length = int(model.config.max_position_embeddings)
+        self._tokenizer = tokenizer
+        self._revision = revision
+        self._prompts = ChatPrompts(tokenizer, name)
+        self._forward = ForwardPass(self.module)
+        trial = tokenizer.encode(_TRIAL_TEXT, add_special_tokens=False)
+        self._abilities = find_abilities(self.module, trial)
+        self._prefixes: dict[str, PrefixCache] = {}
+        self.end_tokens = _end_tokens(module, tokenizer)
+        if not self.end_tokens:
+            message = f"--model {name}: neither model nor tokenizer names an end token"
+            raise BadConfiguration(message)
+        self.vocab_size = self._forward.over(trial[:1], None).shape[-1]
+        self.context_length = _context_length(module)
+        self.tie = _TIES.get(module.dtype, _TIE_OF_FLOATS)
+        self._own_tokenizer: tempfile.TemporaryDirectory[str] | None = None
+        self.tokenizer_folder = self._folder_with_tokenizer(folder)
 
     def facts(self) -> Mapping[str, Json]:
         """Return what a run's header records."""
+        able = self._abilities
         return {
             "revision": self._revision,
-            "device": str(self.module.device),
+            **device_facts(self.module.device),
             "dtype": str(self.module.dtype).removeprefix("torch."),
-            "torch": torch.__version__,
             "threads": torch.get_num_threads(),
-            "chat_template": self._tokenizer.chat_template or "",
+            "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - nothing public says it
+            "cache": {
+                "kept": able.kept,
+                "several_tokens": able.several,
+                "batch": able.batch,
+                "why": able.why,
+            },
+            **self._prompts.facts(),
         }
 
-    def prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:
-        """Return the tokens of a conversation that asks for the next turn.
+    @property
+    def limits(self) -> str:
+        """What cannot be done with its cache, and why; empty where everything can."""
+        able = self._abilities
+        if not able.kept:
+            return f"each token reads the whole text again ({able.why})"
+        if not able.several:
+            return f"texts run alone, forced tokens one by one ({able.why})"
+        return "" if able.batch else f"texts run alone ({able.why})"
 
-        A model without a chat template gets the turns as paragraphs.
-        """
-        if not self._tokenizer.chat_template:
-            text = "\n\n".join(message.content for message in messages) + "\n\n"
-            return tuple(self._tokenizer.encode(text))
-        turns = [
-            {"role": message.role, "content": message.content} for message in messages
-        ]
-        asked = self._tokenizer.apply_chat_template(
-            turns, add_generation_prompt=True, tokenize=False
-        )
-        return tuple(self._tokenizer.encode(str(asked), add_special_tokens=False))
+    def prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:
+        """Return the tokens of a conversation that asks for the next turn."""
+        return self._prompts.tokens(messages)
 
     def text(self, tokens: Sequence[int]) -> str:
         """Return the text of tokens, special ones left out."""
@@ -174,27 +177,25 @@ class TransformersModel:
             )
         )
 
-    def begin(
-        self, prompts: Sequence[Sequence[int]], line: str = ""
-    ) -> tuple[BatchDecoding, torch.Tensor]:
-        """Prefill the prompts; see `evaluation.models.base.LanguageModel`."""
-        if line not in self._prefixes:
-            self._prefixes[line] = PrefixCache(self._new_cache)
-        cache, reused = self._prefixes[line].take(prompts, self._fill)
-        batch = BatchDecoding(self.module, cache, len(prompts), reused)
-        return batch, batch.feed([prompt[reused:] for prompt in prompts])
+    def open(self) -> TransformersDecoding:
+        """Return a batch without any text yet."""
+        return TransformersDecoding(self._forward, self._abilities, self._prefixes)
 
-    def _new_cache(self) -> DynamicCache:
-        return DynamicCache(config=self.module.config)
+    def forget(self) -> None:
+        """Drop every prefix that was kept, and give memory back to the device."""
+        self._prefixes.clear()
+        if self.module.device.type == "cuda":
+            torch.cuda.empty_cache()
 
-    @torch.inference_mode()
-    def _fill(self, cache: DynamicCache, tokens: Sequence[int]) -> None:
-        self.module(
-            input_ids=torch.tensor([list(tokens)], device=self.module.device),
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
+    def _folder_with_tokenizer(self, folder: Path) -> Path:
+        """Return the model's folder, or one made with what was loaded from it."""
+        try:
+            tokenizer_file(folder)
+        except NoInput:
+            self._own_tokenizer = tempfile.TemporaryDirectory(prefix="csbdata-")
+            folder = Path(self._own_tokenizer.name)
+            self._tokenizer.save_pretrained(str(folder))
+        return folder
 
 
 def _end_tokens(
@@ -207,60 +208,11 @@ def _end_tokens(
     return frozenset(int(token) for token in tokens if token is not None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadOptions:
-    """How a model is loaded; all of it is part of a run's header."""
-
-    #: Branch, tag or commit on the Hub.
-    revision: str | None = None
-    device: str = "auto"
-    #: One of `DTYPES`.
-    dtype: str = "bf16"
-    #: Threads of torch on a CPU.
-    threads: int = 1
-
-
-def load_model(
-    where: str | Path, loading: LoadOptions, *, name: str = ""
-) -> TransformersModel:
-    """Load a model from a folder or from the Hub.
-
-    Raises:
-        NoInput: there is no such model, or it cannot be had.
-        BadConfiguration: the device or number type is not there.
-    """
-    if loading.dtype not in DTYPES:
-        message = f"--dtype {loading.dtype}: no such number type; say one of"
-        raise BadConfiguration(f"{message} {', '.join(DTYPES)}")
-    device = choose_device(loading.device)
-    torch.set_num_threads(loading.threads)
-    logging.disable_progress_bar()
-    revision = loading.revision
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(str(where), revision=revision)
-        model = AutoModelForCausalLM.from_pretrained(
-            str(where),
-            revision=revision,
-            dtype=DTYPES[loading.dtype],
-            device_map=str(device),
-        )
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
-        message = f"--model {where}: cannot be loaded ({reason}); name a folder with"
-        raise NoInput(f"{message} a model, or a model of the Hub") from error
-    commit = getattr(model.config, "_commit_hash", None)
-    folder = Path(where)
-    return TransformersModel(
-        model,
-        tokenizer,
-        name=name or str(where),
-        revision=folder_digest(folder)
-        if folder.is_dir()
-        else str(commit or revision or ""),
-        folder=folder if folder.is_dir() else _download_folder(tokenizer),
-    )
-
-
-def _download_folder(tokenizer: PreTrainedTokenizerBase) -> Path:
-    file = tokenizer.init_kwargs.get("tokenizer_file") or tokenizer.vocab_file
-    return Path(os.fspath(file)).parent
+def _context_length(module: PreTrainedModel) -> int | None:
+    """Return the most tokens of a text; None where the model's config has no bound."""
+    config = module.config.get_text_config(decoder=True)
+    for name in _CONTEXT_NAMES:
+        length = getattr(config, name, None)
+        if isinstance(length, int) and length > 0:
+            return length
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from evaluation.servers.client import (
 from evaluation.servers.server_dialects import server_dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from curation.core.json_types import Json
     from evaluation.generation.model_options import TokenPrices
@@ -125,16 +125,22 @@ class ServerWriter:
         """Close the connection."""
         self._client.close()
 
-    def write(self, requests: Sequence[GenerationRequest]) -> list[Generation]:
-        """Write a batch of texts.
+    def write(
+        self,
+        requests: Sequence[GenerationRequest],
+        ended: Callable[[int, Generation], None] = lambda _place, _generation: None,
+    ) -> list[Generation]:
+        """Write a batch of texts; see `evaluation.generation.requests.TextWriter`.
 
         Raises:
             NotPermitted: the key is missing or wrong (exit 77).
         """
-        if len(requests) == 1:
-            return [self._write_one(requests[0])]
-        with ThreadPoolExecutor(len(requests)) as pool:
-            return list(pool.map(self._write_one, requests))
+        with ThreadPoolExecutor(len(requests) or 1) as pool:
+            asked = [pool.submit(self._write_one, request) for request in requests]
+            places = {future: place for place, future in enumerate(asked)}
+            for future in as_completed(asked):
+                ended(places[future], future.result())
+            return [future.result() for future in asked]
 
     def _write_one(self, request: GenerationRequest) -> Generation:
         sample = request.sample

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.download.acquire import FetchSettings
-from evaluation.models.transformers import LoadOptions, TransformersModel, load_model
+from evaluation.models.loading import LoadOptions, load_model
 from evaluation.tokenizers import get_tokenizer
 from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
+import numpy as np
 import pytest
 import torch
 
@@ -113,26 +114,36 @@ def test_without_an_engine_the_text_is_that_of_generate(
     assert list(ours.tokens) == [each for each in new if each not in model.end_tokens]
 
 
-def test_the_prefix_cache_changes_no_text(model: TransformersModel) -> None:
-    """What a prompt shares with the one before is not prefilled again, unseen."""
-    long = "the same beginning of a long instruction, "
-    asked = [_request(model, long + end, budget=16) for end in ("one", "two", "other")]
-    first = [_alone(model, each) for each in asked]
-    again = [_alone(model, each) for each in asked]
-    assert [each.reused_tokens > 0 for each in first] == [False, True, True]
-    assert [each.tokens for each in again] == [each.tokens for each in first]
+_LONG = "the same beginning of a long instruction, " * 12
+_REUSING = LoopOptions(prefix_cache=True)
+
+
+def test_the_prefix_cache_changes_no_bit(model: TransformersModel) -> None:
+    """What a prompt shares with the one before is taken over, and nobody sees it."""
+    prompts = [_request(model, _LONG + end).prompt for end in ("one", "two", "other")]
+    fresh = []
+    for prompt in prompts:
+        model.forget()
+        fresh.append(model.open().admit(prompt, "line").logits)
+    model.forget()
+    later = [model.open().admit(prompt, "line") for prompt in prompts]
+    assert [found.reused > 0 for found in later] == [False, False, True]
+    for found, alone in zip(later, fresh, strict=True):
+        assert np.array_equal(found.logits, alone)
 
 
 def test_nobody_profits_from_the_prompts_of_another(model: TransformersModel) -> None:
     """The same prompt under two engines is prefilled twice: times are comparable."""
-    asked = [_request(model, say, budget=3) for say in ("one", "two")]
+    asked = [_request(model, _LONG + say, budget=3) for say in ("one", "two", "six")]
     reused = []
     for request in asked:
         for line in ("first", "second"):
-            made = generate(model, [request], [None], LoopOptions(), line)[0]
+            made = generate(model, [request], [None], _REUSING, line)[0]
             reused.append(made.reused_tokens)
-    assert reused[0] == reused[1] == 0
-    assert 0 < reused[2] == reused[3] < len(asked[1].prompt) - 1
+    assert reused[:4] == [0] * 4
+    assert 0 < reused[4] == reused[5] < len(asked[1].prompt) - 1
+    unasked = generate(model, [asked[0]], [None], LoopOptions(), "first")[0]
+    assert unasked.reused_tokens == 0
 
 
 def test_a_batch_writes_what_each_text_would_be_alone(

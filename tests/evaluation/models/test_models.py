@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,10 +13,10 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from evaluation.generation.model_options import ModelOptions, as_paper, split_revision
 from evaluation.models.base import Message
+from evaluation.models.loading import LoadOptions, choose_device, load_model
 from evaluation.models.prefixes import shared_length
 from evaluation.models.smollm2 import NAME
 from evaluation.models.store import get_model
-from evaluation.models.transformers import LoadOptions, choose_device, load_model
 from tests.evaluation.small_model import small_model
 
 if TYPE_CHECKING:
@@ -50,25 +50,15 @@ def test_the_embedded_model_writes_what_makes_sense() -> None:
     assert model.name == NAME
     assert model.vocab_size == 49152
     question = Message(role="user", content="What is the capital of France?")
-    batch, logits = model.begin([model.prompt([question])])
+    decoding = model.open()
+    logits = decoding.admit(model.prompt([question])).logits
     written: list[int] = []
-    while len(written) < 12 and (token := int(logits[0].argmax())):
+    while len(written) < 12 and (token := int(logits.argmax())):
         if token in model.end_tokens:
             break
         written.append(token)
-        logits = batch.feed([[token]])
+        logits = decoding.feed([[token]])[0]
     assert "Paris" in model.text(written)
-
-
-def test_a_row_of_padding_changes_no_other(tmp_path: Path) -> None:
-    """A text that is fed nothing in a pass goes on later as if it had not waited."""
-    model = load_model(small_model(tmp_path), LoadOptions(device="cpu", dtype="fp32"))
-    prompts = [(5, 6, 7), (9, 8, 7, 6, 5)]
-    batch, _ = model.begin(prompts)
-    batch.feed([[3], []])
-    waited = batch.feed([[4], [2]])[1]
-    alone, _ = model.begin([prompts[1]])
-    assert torch.allclose(waited, alone.feed([[2]])[0], atol=1e-4)
 
 
 def test_logits_may_be_wider_than_the_vocabulary(tmp_path: Path) -> None:
@@ -76,9 +66,9 @@ def test_logits_may_be_wider_than_the_vocabulary(tmp_path: Path) -> None:
     model = load_model(
         small_model(tmp_path, padding=29), LoadOptions(device="cpu", dtype="fp32")
     )
-    _, logits = model.begin([(1, 2, 3)])
-    assert logits.shape[1] == model.vocab_size
-    assert logits.dtype is torch.float32
+    logits = model.open().admit((1, 2, 3)).logits
+    assert logits.shape == (model.vocab_size,)
+    assert logits.dtype == np.float32
 
 
 def test_what_is_no_model_is_told(tmp_path: Path) -> None:

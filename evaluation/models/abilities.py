@@ -1,0 +1,122 @@
+"""What the key-value cache of a model can be trusted with.
+
+Most models keep the keys and values of every token. Some keep a window, some a state
+that each token changes, some nothing that could be handed to them. What would come
+out wrong, silently, is not done: such a model writes every text of a batch alone,
+takes forced tokens one by one, or reads the whole text again for every token.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import torch
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer, LinearAttentionCacheLayerMixin
+
+from evaluation.models.forward import ForwardPass
+from evaluation.models.rows import BatchRows, CachedRow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from transformers import PreTrainedModel
+
+#: Share of the range of the logits by which two ways to them may differ.
+_TOLERANCE: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
+_TOLERANCE_OF_HALVES: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheAbilities:
+    """What may be done with the cache of one model."""
+
+    #: Whether what was read can be kept at all.
+    kept: bool
+    #: Whether several tokens can be fed at once to a cache that holds some.
+    several: bool
+    #: Whether texts of different lengths can share a pass.
+    batch: bool
+    #: Why something cannot; empty where everything can.
+    why: str = ""
+
+
+def find_abilities(module: PreTrainedModel, tokens: Sequence[int]) -> CacheAbilities:
+    """Return what a model's cache can do.
+
+    The kinds of its layers decide, and then a trial: a short text read with the cache
+    must give the logits that it gives without.
+
+    Args:
+        module: The model, loaded.
+        tokens: A text of eight tokens or more.
+    """
+    known = _from_layers(module)
+    if not known.kept:
+        return known
+    try:
+        return _tried(module, known, tokens)
+    except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
+        return _nothing_kept(f"{type(error).__name__} with its cache")
+
+
+def _nothing_kept(why: str) -> CacheAbilities:
+    return CacheAbilities(kept=False, several=False, batch=False, why=why)
+
+
+def _from_layers(module: PreTrainedModel) -> CacheAbilities:
+    if ForwardPass(module).cache_name is None:
+        return _nothing_kept("its cache is of a kind of its own")
+    layers = DynamicCache(config=module.config).layers
+    if any(isinstance(layer, LinearAttentionCacheLayerMixin) for layer in layers):
+        why = "recurrent layers"
+        return CacheAbilities(kept=True, several=False, batch=False, why=why)
+    if any(type(layer) is not DynamicLayer for layer in layers):
+        why = "layers that keep a window of the text"
+        return CacheAbilities(kept=True, several=True, batch=False, why=why)
+    if "position_ids" not in inspect.signature(module.forward).parameters:
+        why = "positions cannot be handed to it"
+        return CacheAbilities(kept=True, several=True, batch=False, why=why)
+    return CacheAbilities(kept=True, several=True, batch=True)
+
+
+def _tried(
+    module: PreTrainedModel, known: CacheAbilities, tokens: Sequence[int]
+) -> CacheAbilities:
+    """Return what is left of the known abilities after a trial of each."""
+    forward = ForwardPass(module)
+    wanted = forward.everywhere(tokens)
+    share = _TOLERANCE.get(module.dtype, _TOLERANCE_OF_HALVES)
+    limit = share * float(wanted.max() - wanted.min())
+    half = len(tokens) // 2
+
+    def read(*, several: bool) -> bool:
+        row = CachedRow(forward, several=several)
+        first, last = row.feed(tokens[:half]), row.feed(tokens[half:])
+        found, right = np.stack([first, last]), wanted[[half - 1, -1]]
+        return bool(abs(found - right).max() <= limit)
+
+    if not read(several=False):
+        return _nothing_kept("with its cache a text comes out differently")
+    if not known.several:
+        return known
+    if not read(several=True):
+        why = "several tokens at once come out differently"
+        return CacheAbilities(kept=True, several=False, batch=False, why=why)
+    if known.batch and abs(_in_a_batch(forward, tokens) - wanted[3:5]).max() > limit:
+        why = "in a batch a text comes out differently"
+        return CacheAbilities(kept=True, several=True, batch=False, why=why)
+    return known
+
+
+def _in_a_batch(forward: ForwardPass, tokens: Sequence[int]) -> np.ndarray:
+    """Return the logits after four and after five tokens, read beside each other."""
+    rows = BatchRows(forward)
+    for length in (2, 4):
+        cache = DynamicCache(config=forward.module.config)
+        forward.over(tokens[:length], cache)
+        rows.admit(cache)
+    return rows.feed([tokens[2:4], tokens[4:5]])

@@ -1,0 +1,151 @@
+"""Loading a transformers model from a folder, or from the Hub."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import torch
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    AutoTokenizer,
+)
+from transformers.utils import logging
+
+from curation.huggingface.names import model_name
+from curation.huggingface.snapshot import model_files
+from curation.system.errors import BadConfiguration, NoInput
+from evaluation.models.transformers import TransformersModel
+from evaluation.models.weights import folder_digest
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+#: Number types that may be asked for.
+DTYPES: Final = {
+    "bf16": torch.bfloat16,
+    "fp16": torch.float16,
+    "fp32": torch.float32,
+}
+#: Everything of a repository but its weights.
+_SMALL_FILES: Final = (
+    "*.json",
+    "*.jinja",
+    "*.txt",
+    "*.tiktoken",
+    "tokenizer.model",
+    "*.spm",
+)
+#: Weights, the better form first.
+_WEIGHTS: Final = (
+    ("model*.safetensors",),
+    ("pytorch_model*.bin",),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadOptions:
+    """How a model is loaded; all of it is part of a run's header."""
+
+    #: Branch, tag or commit on the Hub.
+    revision: str | None = None
+    device: str = "auto"
+    #: One of `DTYPES`.
+    dtype: str = "bf16"
+    #: Threads of torch on a CPU.
+    threads: int = 1
+
+
+def choose_device(wanted: str) -> torch.device:
+    """Return a device by its name: `auto` is the GPU where there is one, else the CPU.
+
+    Raises:
+        BadConfiguration: there is no such device here.
+    """
+    if wanted == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(wanted)
+    except RuntimeError:
+        message = f"--device {wanted}: no such device; say auto, cpu, cuda or cuda:N"
+        raise BadConfiguration(message) from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        message = f"--device {wanted}: torch {torch.__version__} sees no GPU here"
+        raise BadConfiguration(f"{message}; say --device cpu")
+    return device
+
+
+def load_model(
+    where: str | Path, loading: LoadOptions, *, name: str = ""
+) -> TransformersModel:
+    """Load a model from a folder or from the Hub.
+
+    Args:
+        where: A folder, or `owner/name` on the Hub.
+        loading: How it is loaded.
+        name: What results call it; as `where` by default.
+
+    Raises:
+        NoInput: there is no such model, or it cannot be loaded.
+        NotPermitted: the Hub gives it only to those who have accepted its terms.
+        Unavailable: the Hub cannot be reached, and the cache does not hold it.
+        BadConfiguration: the device or number type is not there, or the model cannot
+            be talked with.
+    """
+    if loading.dtype not in DTYPES:
+        message = f"--dtype {loading.dtype}: no such number type; say one of"
+        raise BadConfiguration(f"{message} {', '.join(DTYPES)}")
+    device = choose_device(loading.device)
+    torch.set_num_threads(loading.threads)
+    folder = Path(where)
+    local = folder.is_dir()
+    if not local:
+        folder = _hub_folder(str(where), loading.revision)
+    try:
+        module, tokenizer = _loaded(folder, DTYPES[loading.dtype], device)
+    except (OSError, ValueError, ImportError, KeyError, AttributeError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        message = f"--model {where}: cannot be loaded ({reason}); name a folder with"
+        raise NoInput(f"{message} a model, or a model of the Hub") from error
+    return TransformersModel(
+        module,
+        tokenizer,
+        name=name or str(where),
+        # Snapshots of the Hub are named by their commit.
+        revision=folder_digest(folder) if local else folder.name,
+        folder=folder,
+    )
+
+
+def _hub_folder(name: str, revision: str | None) -> Path:
+    """Return the folder of a Hub model's files, fetched first if they are not here."""
+    if model_name(name) is None:
+        message = f"--model {name}: no such folder, and no name of a model on the Hub"
+        raise NoInput(message, then="name a folder with a model, or owner/name")
+    folder = model_files(name, revision, _SMALL_FILES)
+    for patterns in _WEIGHTS:
+        folder = model_files(name, revision, [*_SMALL_FILES, *patterns])
+        if any(list(folder.glob(pattern)) for pattern in patterns):
+            break
+    return folder
+
+
+def _loaded(
+    folder: Path, dtype: torch.dtype, device: torch.device
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    where = str(folder)
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        config = AutoConfig.from_pretrained(where)
+        # What reads pictures too is loaded whole, and given texts alone.
+        writes = type(config) in AutoModelForCausalLM._model_mapping  # noqa: SLF001 - nothing public says it
+        kind = AutoModelForCausalLM if writes else AutoModelForImageTextToText
+        module = kind.from_pretrained(where, dtype=dtype, device_map=str(device))
+        tokenizer = AutoTokenizer.from_pretrained(where)
+    return module, tokenizer

@@ -1,0 +1,123 @@
+"""Whatever a model is made of, its texts are those of a full pass without any cache."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from evaluation.models.base import Message
+from evaluation.models.loading import LoadOptions, load_model
+from evaluation.models.prefixes import BLOCK
+from tests.evaluation.models.tiny_models import KINDS, tiny_model
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evaluation.models.transformers import TransformersModel
+
+_QUICK = ("llama", "gemma3_text", "lfm2", "bloom")
+_EVERY = [
+    kind if kind in _QUICK else pytest.param(kind, marks=pytest.mark.slow)
+    for kind in KINDS
+]
+_SAID = ("a", "a much longer thing to say", "something between")
+#: What the three texts go on with: one is forced further than the others.
+_PASSES: tuple[tuple[tuple[int, ...], ...], ...] = (
+    ((7,), (8,), (9,)),
+    ((10, 11, 12, 13), (14,), ()),
+    ((15,), (16, 17), (18,)),
+)
+
+
+@pytest.fixture(scope="module", params=_EVERY)
+def model(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> TransformersModel:
+    """Return a model of each kind."""
+    kind = str(request.param)
+    folder = tiny_model(tmp_path_factory.mktemp(kind), kind)
+    return load_model(folder, LoadOptions(device="cpu", dtype="fp32"))
+
+
+def _prompts(model: TransformersModel) -> list[tuple[int, ...]]:
+    """Return prompts that share more than a block, and then differ in length."""
+    shared = "the same instruction for all of them. " * (BLOCK // 8)
+    return [
+        model.prompt([Message(role="user", content=shared + said)]) for said in _SAID
+    ]
+
+
+def _without_cache(model: TransformersModel, tokens: Sequence[int]) -> np.ndarray:
+    found: np.ndarray = model._forward.everywhere(tokens)[-1]
+    return found
+
+
+def _assert_right(
+    model: TransformersModel, found: np.ndarray, tokens: Sequence[int]
+) -> None:
+    wanted = _without_cache(model, tokens)
+    limit = 1e-4 * float(wanted.max() - wanted.min())
+    assert np.abs(found - wanted).max() <= limit
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("line", [None, "a line"])
+def test_the_logits_are_those_of_a_full_pass(
+    model: TransformersModel, rows: int, line: str | None
+) -> None:
+    """Alone or beside others, prefix cache or none, one token a pass or several."""
+    model.forget()
+    prompts = _prompts(model)[:rows]
+    if line is not None:
+        # What was read before is taken over where that can be done.
+        earlier = [model.open().admit(prompts[0], line) for _ in range(3)]
+        cannot = "one by one" in model.limits or "whole text" in model.limits
+        assert bool(earlier[2].reused) is not cannot
+    decoding = model.open()
+    texts = [list(prompt) for prompt in prompts]
+    for text, prompt in zip(texts, prompts, strict=True):
+        _assert_right(model, decoding.admit(prompt, line).logits, text)
+    for fed in _PASSES:
+        logits = decoding.feed(fed[:rows])
+        for text, tokens, found in zip(texts, fed, logits, strict=False):
+            text.extend(tokens)
+            if tokens:
+                _assert_right(model, found, text)
+    if rows > 1:
+        decoding.keep([0, 2])
+        for place, found in zip((0, 2), decoding.feed([[21], [22, 23]]), strict=True):
+            texts[place].extend([21] if place == 0 else [22, 23])
+            _assert_right(model, found, texts[place])
+        late = decoding.admit(prompts[1], line)
+        _assert_right(model, late.logits, prompts[1])
+        last = decoding.feed([[24], [25], [26, 27]])
+        _assert_right(model, last[2], [*prompts[1], 26, 27])
+        _assert_right(model, last[0], [*texts[0], 24])
+        decoding.keep([1])
+        last = decoding.feed([[28]])
+        _assert_right(model, last[0], [*texts[2], 25, 28])
+
+
+def test_a_conversation_loses_nothing(model: TransformersModel) -> None:
+    """Whatever the template takes, instruction and question are in the prompt."""
+    asked = [
+        Message(role="system", content="obey"),
+        Message(role="user", content="question"),
+    ]
+    text = model.text(model.prompt(asked))
+    assert "obey" in text
+    assert "question" in text
+
+
+def test_what_cannot_be_done_is_said(
+    model: TransformersModel, request: pytest.FixtureRequest
+) -> None:
+    """Only models whose every layer keeps every token share passes."""
+    kind = request.node.callspec.params["model"]
+    alone = kind not in {"llama", "qwen3", "gpt2", "opt", "gpt_neox", "mixtral"}
+    assert bool(model.limits) is (alone and kind != "falcon")
+    cache = model.facts()["cache"]
+    assert isinstance(cache, dict)
+    assert bool(cache["why"]) is bool(model.limits)
