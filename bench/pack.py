@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from curation.dataset.parquet_columns import parquet_writer
 from curation.packaging.derived_files import is_derived, rebuild
-from curation.system.parquet_columns import parquet_writer
 
 
 def _rewrite(source: Path, target: Path) -> None:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperGroup
 
 from curation.commands.build import build
 from curation.commands.card import card
@@ -27,13 +28,49 @@ from curation.commands.release import release
 from curation.commands.rules import rules
 from curation.commands.stats import stats
 from curation.commands.verify import verify
-from curation.system.errors import CsbdataError
+from curation.system.errors import CsbdataError, Stopped
 from curation.system.redaction import guard, redacted, redacted_traceback
 from curation.system.registry import entry_points_of
-from curation.system.terminal import prepare_streams, say, show
+from curation.system.streams import end_output, give_up_output, prepare_streams
+from curation.system.terminal import say, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typer._click import Context
+
+
+class _Commands(TyperGroup):
+    """The commands, whose interruption is a fault with words and an exit code.
+
+    typer itself ends without a word, and with 1 where the reader of a pipe is gone.
+    """
+
+    def invoke(self, context: Context) -> object:
+        """Run a command.
+
+        Raises:
+            Stopped: the user has stopped it.
+            _ReaderGone: nobody reads what it prints.
+        """
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt as error:
+            raise Stopped("stopped", then=_GOES_ON) from error
+        except BrokenPipeError as error:
+            raise _ReaderGoneError from error
+
+
+class _ReaderGoneError(Exception):
+    """Who read our stdout through a pipe has enough."""
+
+
+#: What is true of every command that works for long.
+_GOES_ON = "what is finished is kept; the same command goes on from there"
 
 app = typer.Typer(
     name="csbdata",
+    cls=_Commands,
     help="Curate JSON Schemas into JSONSchemaBench and look at what was done.",
     no_args_is_help=True,
     add_completion=True,
@@ -100,16 +137,37 @@ def main() -> None:
     prepare_streams()
     guard()
     try:
-        _attach_plugins()
-        app()
+        code = _code_of(_run)
+        sys.stdout.flush()
     except CsbdataError as fault:
         if os.environ.get("CSBDATA_DEBUG"):
             sys.stderr.write(redacted_traceback(fault))
         say(f"csbdata: {redacted(str(fault))}", style="red")
-        sys.exit(fault.exit_code)
-    except KeyboardInterrupt:
-        say("csbdata: stopped; the same command goes on from here")
-        sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        code = fault.exit_code
+        end_output()
+    except (_ReaderGoneError, BrokenPipeError):
+        give_up_output()
+        code = 0
+    except Exception as error:  # noqa: BLE001 - whatever nobody expected is our defect
+        sys.stderr.write(redacted_traceback(error))
+        say("csbdata: a defect of csbdata; the lines above say where", style="red")
+        code = CsbdataError.exit_code
+        end_output()
+    sys.exit(code)
+
+
+def _run() -> None:
+    try:
+        _attach_plugins()
+        app()
+    except KeyboardInterrupt as error:
+        raise Stopped("stopped", then=_GOES_ON) from error
+
+
+def _code_of(run: Callable[[], None]) -> int | str | None:
+    """Return what a function exits with; typer ends every command by an exit."""
+    try:
+        run()
+    except SystemExit as ended:
+        return ended.code
+    return 0

@@ -133,7 +133,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
     chosen = out or (SAMPLE_BUILD if sample else DEFAULT_BUILD)
     request = BuildRequest(
         out=chosen.absolute(),
-        rules=_known_rules(rules),
+        rules=rules,
         extras=tuple(_extra(text) for text in with_ or ()),
         sample=sample,
         strict=strict,
@@ -157,19 +157,6 @@ def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
         print_json(report(built))
     else:
         _print(built, shown_out)
-
-
-def _known_rules(name: str) -> str:
-    """Return the name of a rule set.
-
-    Raises:
-        BadParameter: there is none of this name.
-    """
-    from curation.rules.sets import NAMES
-
-    if name not in NAMES:
-        raise typer.BadParameter(f"there is no rule set {name!r}: {' or '.join(NAMES)}")
-    return name
 
 
 def _extra(text: str) -> ExtraSource:

@@ -40,10 +40,7 @@ def rules(
     """
     from curation.rules.sets import NAMES, rule_set
 
-    try:
-        chosen = [rule_set(own) for own in ([name] if name else NAMES)]
-    except LookupError as error:
-        raise typer.BadParameter(str(error.args[0])) from error
+    chosen = [rule_set(own) for own in ([name] if name else NAMES)]
     if format_ is Format.JSON:
         print_json(report(chosen))
     else:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from curation.core.documents import ABSENT, Change, Origin
-from curation.system.parquet_columns import columns_of, parquet_writer
+from curation.dataset.parquet_columns import columns_of, parquet_writer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

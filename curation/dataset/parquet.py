@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.benchmark import SPLITS, natural_key
 from curation.core.records import Record
-from curation.system.parquet_columns import columns_of, parquet_writer, table_of
+from curation.dataset.parquet_columns import columns_of, parquet_writer, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 _NAME = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+))?")
+#: The folder that builds are written into.
+_BUILDS = "build"
 _DATASET_PREFIXES = ("hf://datasets/", "")
 _MODEL_PREFIXES = ("hf://models/", "hf://", "")
 
@@ -22,12 +25,16 @@ class HubName(NamedTuple):
 def dataset_name(text: str) -> HubName | None:
     """Read `owner/name`, `owner/name@revision`, or the same after `hf://datasets/`.
 
-    None for anything else.
+    None for anything else. `build/name` is a folder of ours that is not there, and so
+    is a path into a folder that is: neither is asked of the Hub without the prefix.
 
     Example:
         >>> dataset_name("hf://datasets/epfl-dlab/JSONSchemaBench@v2.0.0")
         HubName(name='epfl-dlab/JSONSchemaBench', revision='v2.0.0')
     """
+    first = text.partition("/")[0]
+    if first == _BUILDS or Path(first).is_dir():
+        return None
     return _parsed(text, _DATASET_PREFIXES)
 
 

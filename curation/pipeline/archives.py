@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from curation.download.acquire import Acquired, acquire, load_pins
 from curation.sources.registry import sources
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadUsage
 from curation.system.registry import closest_names
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def acquire_all(
         say: Told what takes time.
 
     Raises:
-        BadConfiguration: a name is neither a source nor an archive.
+        BadUsage: a name is neither a source nor an archive.
         CsbdataError: an archive is not what is pinned, or the cache cannot be written.
     """
     pins = load_pins()
@@ -91,4 +91,4 @@ def _chains(
         return {"clean": (name,)}
     alike = closest_names(name, [*known, *pins], most=2)
     then = f"did you mean {' or '.join(alike)}?" if alike else "see `csbdata sources`"
-    raise BadConfiguration(f"there is no source or archive {name!r}", then=then)
+    raise BadUsage(f"there is no source or archive {name!r}", then=then)

@@ -148,8 +148,8 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
 
     Raises:
         CsbdataError: a source is damaged or cannot be had, the folder cannot be
-            written or holds another build, or another run is busy with it.
-        LookupError: there is no such rule set.
+            written or holds another build, another run is busy with it, or there is
+            no such rule set.
 
     Example:
         The embedded sample, without a network::

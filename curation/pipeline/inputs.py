@@ -13,7 +13,7 @@ from curation.download.acquire import UnavailableArchive, acquire, load_pins
 from curation.download.local_files import FolderFiles, SingleFile, open_files
 from curation.sources.base import Reading, Source
 from curation.sources.registry import UnknownSourceError, source_named, sources
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadUsage, NoInput
 from curation.system.package_data import raw_folder
 
 if TYPE_CHECKING:
@@ -121,10 +121,16 @@ def choose_inputs(
     ten = [source for source in sources().values() if not source.extra]
     wanted = [(source, ExtraSource(source=source.name)) for source in ten]
     wanted += [(_source_of(extra), extra) for extra in extras]
+    # What the user has named is looked at before anything is fetched.
+    own = {
+        extra: _open_own_files(source, extra, rules)
+        for source, extra in wanted
+        if extra.path is not None
+    }
     for source, extra in wanted:
         chosen = (
-            _open_own_files(source, extra, rules)
-            if extra.path is not None
+            own[extra]
+            if extra in own
             else _find_in_sample(source, rules)
             if sample
             else _find_pinned(source, rules, settings, say)
@@ -140,12 +146,12 @@ def _refuse_taken_names(extras: Sequence[ExtraSource]) -> None:
     """Refuse a config name that the user chose and that is taken.
 
     Raises:
-        BadConfiguration: naming the config.
+        BadUsage: naming the config.
     """
     taken = {DEFAULT}.union(*(source.configs for source in sources().values()))
     for name in (extra.config for extra in extras if extra.config is not None):
         if name in taken or holds_instances(name):
-            raise BadConfiguration(
+            raise BadUsage(
                 "there is a config of this name already, or it is kept for instances",
                 name,
                 f"choose another: --with local:NAME={name}",
@@ -157,17 +163,15 @@ def _source_of(extra: ExtraSource) -> Source:
     """Return the source of an extra.
 
     Raises:
-        BadConfiguration: there is none of this name, or it is one of the ten.
+        BadUsage: there is none of this name, or it is one of the ten.
         NoInput: it is the user's own and no path is given.
     """
     try:
         source = source_named(extra.source)
     except UnknownSourceError as error:
-        raise BadConfiguration(
-            str(error), "--with", "`csbdata sources` lists them"
-        ) from error
+        raise BadUsage(str(error), "--with", "`csbdata sources` lists them") from error
     if not source.extra:
-        raise BadConfiguration("is part of every build", f"--with {source.name}")
+        raise BadUsage("is part of every build", f"--with {source.name}")
     if not source.configs and extra.path is None:
         raise NoInput(
             "no path is given", f"--with {source.name}", f"--with {source.name}=DIR"

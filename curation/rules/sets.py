@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.rule import BenchmarkRule, Rule
 from curation.json.text import Policy
+from curation.system.errors import BadUsage
 from curation.system.registry import Registry, closest_names
 
 if TYPE_CHECKING:
@@ -211,7 +212,7 @@ def rule_set(name: str) -> RuleSet:
     """Return a rule set by its name, assembled once for each process.
 
     Raises:
-        LookupError: no set has this name; the message offers the nearest.
+        BadUsage: no set has this name; the message offers the nearest.
         RuleConflictError: a rule has no place of its own in the set.
 
     Example:
@@ -221,5 +222,6 @@ def rule_set(name: str) -> RuleSet:
     listed = _BY_NAME.get(name)
     if listed is None:
         near = closest_names(name, NAMES, most=1) or list(NAMES)
-        raise LookupError(f"no rule set {name!r}; did you mean {' or '.join(near)}?")
+        then = f"did you mean {' or '.join(near)}?"
+        raise BadUsage(f"there is no rule set {name!r}", then=then)
     return assembled(listed, third_party())

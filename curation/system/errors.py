@@ -10,6 +10,8 @@
     +-- TemporarilyUnavailable   75  the same command may succeed later
     +-- NotPermitted             77  rights that are missing
     +-- BadConfiguration         78  settings that make no sense
+    |   +-- BadUsage              2  a command line that makes no sense
+    +-- Stopped                 130  the user has stopped the command
 
 A problem of the data is no exception but a value: `curation.core.documents.Rejected`.
 Exit codes are those of sysexits.h.
@@ -87,3 +89,18 @@ class BadConfiguration(CsbdataError):
     """Settings that make no sense together or at all."""
 
     exit_code = 78
+
+
+class BadUsage(BadConfiguration):
+    """A command line that makes no sense: a name that nothing has, a value of no form.
+
+    Names that the data do not hold are `NoInput`.
+    """
+
+    exit_code = 2
+
+
+class Stopped(CsbdataError):
+    """The user has stopped the command."""
+
+    exit_code = 130

@@ -25,7 +25,7 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -147,6 +147,6 @@ class Registry(Generic[P]):
         """Return the error for a name that no plug-in has."""
         names = list(known)
         near = closest_names(name, names) or names
-        return BadConfiguration(
+        return BadUsage(
             f"there is no {self.noun} {name!r}", then=f"choose of {', '.join(near)}"
         )

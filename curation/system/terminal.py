@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 from enum import StrEnum
-from io import TextIOWrapper
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,10 +49,22 @@ def plain(text: str, style: str = "") -> Text:
     return Text(safe_lines(text), style=style)
 
 
+class _Console(Console):
+    """A console that leaves a pipe without a reader to the command line."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise what has happened; rich itself would end the process with 1.
+
+        Raises:
+            BrokenPipeError: nobody reads what is printed.
+        """
+        raise BrokenPipeError
+
+
 def _console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PIPE_WIDTH
-    return Console(
+    return _Console(
         stderr=stderr, width=width, markup=False, emoji=False, highlight=False
     )
 
@@ -124,13 +135,3 @@ def _cell(value: object) -> Text:
     if isinstance(value, int):
         return plain(f"{value:,}")
     return plain(str(value))
-
-
-def prepare_streams() -> None:
-    """Let a terminal that cannot print a character show its escape instead.
-
-    `csbdata` calls it once at its start.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")

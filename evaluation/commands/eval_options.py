@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadUsage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -243,7 +243,7 @@ def run_request(
     """Return what `evaluation.run` is asked for.
 
     Raises:
-        BadConfiguration: an option makes no sense.
+        BadUsage: an option makes no sense.
     """
     from evaluation.core.task_settings import TaskSettings
     from evaluation.execution.engine_worker import Bounds
@@ -330,7 +330,7 @@ def _default_tasks(*, over_http: bool) -> list[str]:
 
 def _is_paper(compat: str) -> bool:
     if compat not in ("", "paper"):
-        raise BadConfiguration(f"--compat {compat!r}: there is only paper")
+        raise BadUsage(f"--compat {compat!r}: there is only paper")
     return bool(compat)
 
 
@@ -340,13 +340,13 @@ def _task_values(
     """Return the settings of single tasks; a value is read as JSON where it is some.
 
     Raises:
-        BadConfiguration: an assignment without `=`.
+        BadUsage: an assignment without `=`.
     """
     values: dict[str, Json] = {"drafts": list(drafts)} if drafts else {}
     for assignment in assignments or ():
         name, equals, text = assignment.partition("=")
         if not equals:
-            raise BadConfiguration(f"--set takes NAME=VALUE, not {assignment!r}")
+            raise BadUsage(f"--set takes NAME=VALUE, not {assignment!r}")
         try:
             values[name] = json.loads(text)
         except ValueError:
@@ -358,9 +358,9 @@ def _shard(text: str) -> tuple[int, int]:
     """Return which part of how many.
 
     Raises:
-        BadConfiguration: it is not I/N with I from 1 to N.
+        BadUsage: it is not I/N with I from 1 to N.
     """
     first, _, of = text.partition("/")
     if first.isdecimal() and of.isdecimal() and 1 <= int(first) <= int(of):
         return int(first), int(of)
-    raise BadConfiguration(f"--shard takes I/N, such as 1/4, not {text!r}")
+    raise BadUsage(f"--shard takes I/N, such as 1/4, not {text!r}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.dataset.editions import DEFAULT_BUILD
 from curation.huggingface.names import dataset_name
-from curation.system.errors import BadConfiguration, NoInput, NotPermitted, Unavailable
+from curation.system.errors import NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from evaluation.data.dataset import Dataset, SampleSelection
 from evaluation.data.parquet_tables import ParquetTables
@@ -176,7 +176,7 @@ def _select(
 
     Raises:
         NoInput: there is none.
-        BadConfiguration: a config or a split does not exist.
+        NoInput: a config or a split does not exist.
     """
     configs: dict[str, None] = {}
     splits: dict[str, None] = {}
@@ -194,7 +194,7 @@ def _select(
         unknown = ", ".join(name for name in wanted if name not in there)
         if unknown:
             known = ", ".join(filter(None, there)) or "none"
-            raise BadConfiguration(f"no {what} {unknown}", name, f"there are: {known}")
+            raise NoInput(f"no {what} {unknown}", name, f"there are: {known}")
     if not allowed:
         raise NoInput(f"no schema in it is {_describe(selection)}", name)
     if selection.limit is not None and selection.limit < len(allowed):

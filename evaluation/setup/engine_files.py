@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from curation.system.errors import BadConfiguration, NoInput
+from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from curation.system.registry import closest_names, entry_points_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def find_engine(spec: str) -> EngineFile:
 
     Raises:
         NoInput: the path is no file.
-        BadConfiguration: there is no engine of this name, or its file cannot be read.
+        BadUsage: there is no engine of this name.
+        BadConfiguration: its file cannot be read.
 
     Example:
         >>> find_engine("xgrammar==0.1.8").version
@@ -125,7 +126,7 @@ def find_engine(spec: str) -> EngineFile:
     if name not in files:
         near = closest_names(name, files) or sorted(files)
         then = f"choose of {', '.join(near)}, or give the path of a .py file"
-        raise BadConfiguration(f"there is no engine {spec!r}", then=then)
+        raise BadUsage(f"there is no engine {spec!r}", then=then)
     return _read(name, files[name], version)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
     FAITHFUL,
@@ -123,7 +123,7 @@ def _options_by_engine(
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:
-            raise BadConfiguration(f"--option takes NAME=VALUE, not {assignment!r}")
+            raise BadUsage(f"--option takes NAME=VALUE, not {assignment!r}")
         engine, _, option = name.rpartition(".")
         matching = [
             index

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Self
 
 from curation.core.benchmark import SPLITS, instances_config
 from curation.dataset.parquet import file_name
+from curation.dataset.parquet_columns import columns_of, parquet_writer, table_of
 from curation.instances.model import InstanceKind, InstanceRow
-from curation.system.parquet_columns import columns_of, parquet_writer, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

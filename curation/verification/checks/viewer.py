@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.system.parquet_columns import CHUNKING_KEY
+from curation.dataset.parquet_columns import CHUNKING_KEY
 from curation.verification.core.check import CheckResult, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import LEDGER

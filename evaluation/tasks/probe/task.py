@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from curation.schema.dialects import BY_NAME, DIALECTS
-from curation.system.errors import BadConfiguration
+from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.cases import Case, InstanceWalk
 from evaluation.core.task import Task, TaskInput
 from evaluation.tasks.probe import NAME
@@ -74,7 +74,7 @@ def _dialect(name: str) -> Dialect:
         if known in BY_NAME and BY_NAME[known] in DIALECTS:
             return BY_NAME[known]
     names = ", ".join(dialect.name for dialect in DIALECTS)
-    raise BadConfiguration(f"there is no draft {name!r}", then=f"choose of {names}")
+    raise BadUsage(f"there is no draft {name!r}", then=f"choose of {names}")
 
 
 TASK: Final = Task(

@@ -25,6 +25,7 @@ from curation.rules.sets import (
     third_party,
 )
 from curation.system import registry
+from curation.system.errors import BadUsage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,9 +122,9 @@ def test_every_rule_documents_itself(name: str) -> None:
 
 def test_an_unknown_set_gets_the_nearest_name() -> None:
     """A misspelt name is refused with what may have been meant."""
-    with pytest.raises(LookupError, match="did you mean clean"):
+    with pytest.raises(BadUsage, match="did you mean clean"):
         rule_set("claen")
-    with pytest.raises(LookupError, match="clean or paper"):
+    with pytest.raises(BadUsage, match="clean or paper"):
         rule_set("zzz")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.core.records import Record
-from curation.system.parquet_columns import columns_of, parquet_writer
+from curation.dataset.parquet_columns import columns_of, parquet_writer
 from curation.verification import verify_folder
 
 if TYPE_CHECKING:

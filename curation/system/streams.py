@@ -1,0 +1,108 @@
+"""stdout and stderr of a command: what cannot be written is told, not traced.
+
+A full disk under stdout ends a command as any other place would where nothing can be
+written; a full stderr ends nothing, since only talk is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+from curation.system.errors import CannotCreate
+
+if TYPE_CHECKING:
+    from io import BufferedIOBase
+
+
+class _Data(TextIOWrapper):
+    """stdout, where a failed write is a fault of the place with exit code 73."""
+
+    def write(self, text: str) -> int:
+        """Write a text.
+
+        Raises:
+            CannotCreate: the system refuses, but for a reader that is gone.
+        """
+        try:
+            return super().write(text)
+        except OSError as error:
+            raise _lost(error) from error
+
+    def flush(self) -> None:
+        """Hand over what is held back.
+
+        Raises:
+            CannotCreate: the system refuses, but for a reader that is gone.
+        """
+        try:
+            super().flush()
+        except OSError as error:
+            raise _lost(error) from error
+
+
+class _Talk(TextIOWrapper):
+    """stderr, whose loss ends nothing."""
+
+    def write(self, text: str) -> int:
+        """Write a text if that can be done."""
+        with suppress(OSError):
+            return super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand over what is held back, if that can be done."""
+        with suppress(OSError):
+            super().flush()
+
+
+def _lost(error: OSError) -> OSError | CannotCreate:
+    if isinstance(error, BrokenPipeError):
+        return error
+    why = error.strerror or type(error).__name__
+    return CannotCreate(f"cannot be written ({why})", "standard output")
+
+
+def prepare_streams() -> None:
+    """Take over stdout and stderr: a lost write has a meaning, every text an escape.
+
+    A terminal that cannot print a character shows its escape instead; a stream that
+    the caller has closed is as if it led nowhere. `csbdata` calls it once at its start.
+    """
+    sys.stdout = _taken_over(sys.stdout, _Data)
+    sys.stderr = _taken_over(sys.stderr, _Talk)
+
+
+def _taken_over(stream: object, kind: type[TextIOWrapper]) -> TextIOWrapper:
+    if stream is None:
+        return kind(cast("BinaryIO", open(os.devnull, "wb")))  # noqa: PTH123 - open to the end
+    if not isinstance(stream, TextIOWrapper):
+        return cast("TextIOWrapper", stream)
+    encoding, eager = stream.encoding, stream.line_buffering
+    buffer: BufferedIOBase = cast("BufferedIOBase", stream.detach())
+    return kind(
+        cast("BinaryIO", buffer),
+        encoding=encoding,
+        errors="backslashreplace",
+        line_buffering=eager,
+    )
+
+
+def end_output() -> None:
+    """Print what stdout still holds back, or give it up."""
+    try:
+        sys.stdout.flush()
+    except (CannotCreate, OSError, ValueError):
+        give_up_output()
+
+
+def give_up_output() -> None:
+    """Lead stdout nowhere: its reader is gone, or its disk is full.
+
+    What is still held back would fail once more when the process ends.
+    """
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

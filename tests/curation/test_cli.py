@@ -1,0 +1,224 @@
+"""How every command ends: its exit code, and one line that says why."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+import typer
+from typer.core import TyperGroup
+
+import curation.cli
+import curation.pipeline.schema_check
+from curation.cli import app, main
+from curation.system.errors import NoInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+BUILD = "BUILD"
+#: A call that ends at once and prints to stdout; of other commands it is `--help`.
+CALLS = {
+    "build": ("build", "--sample", "--offline", "--out", BUILD),
+    "check": ("check", "schema.json"),
+    "diff": ("diff", BUILD, BUILD),
+    "engines": ("engines",),
+    "explain": ("explain", "--reason", "template", "--in", BUILD),
+    "instances": ("instances", "schema.json"),
+    "rules": ("rules",),
+    "sources": ("sources",),
+    "stats": ("stats", BUILD),
+    "--version": ("--version",),
+}
+curation.cli._attach_plugins()
+_COMMAND = typer.main.get_command(app)
+assert isinstance(_COMMAND, TyperGroup)
+COMMANDS = tuple(_COMMAND.commands)
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: object
+    said: str
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ended]:
+    """Return a function that runs `csbdata` here, with a stdout to choose."""
+    monkeypatch.setattr(curation.cli, "guard", lambda: None)
+    monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schema.json").write_text('{"type": "string"}')
+
+    def run(*arguments: str, stdout: str = "/dev/null") -> Ended:
+        said = tmp_path / "stderr"
+        monkeypatch.setattr(sys, "argv", ["csbdata", *arguments])
+        with Path(stdout).open("wb") as out, said.open("wb") as err:
+            monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out))
+            monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(err))
+            with pytest.raises(SystemExit) as ended:
+                main()
+            sys.stderr.flush()
+        return Ended(ended.value.code, said.read_text("utf-8"))
+
+    return run
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "--version"])
+def test_a_full_disk_under_stdout_is_told_in_one_line(
+    name: str, run: Callable[..., Ended], sample_build: Path
+) -> None:
+    """Exit code 73 and no traceback, whatever the command prints."""
+    words = CALLS.get(name, (name, "--help"))
+    call = [str(sample_build) if word == BUILD else word for word in words]
+    ended = run(*call, stdout="/dev/full")
+    assert ended.code == 73, ended.said
+    assert "Traceback" not in ended.said
+    last = ended.said.splitlines()[-1]
+    assert last == (
+        "csbdata: standard output: cannot be written (No space left on device)"
+    )
+
+
+def _raising(error: BaseException) -> Callable[..., None]:
+    def command(*_: object) -> None:
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (KeyboardInterrupt(), 130, "csbdata: stopped: what is finished is kept"),
+        (BrokenPipeError(), 0, ""),
+        (ValueError("unthought of"), 70, "a defect of csbdata"),
+        (NoInput("not there", "x"), 66, "csbdata: x: not there"),
+    ],
+)
+def test_whatever_a_command_raises_has_its_code_and_its_words(
+    error: BaseException,
+    code: int,
+    words: str,
+    run: Callable[..., Ended],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ctrl-C was heard, a defect is not the data's, the reader of a pipe may go."""
+    monkeypatch.setattr(curation.pipeline.schema_check, "check", _raising(error))
+    ended = run("check", "schema.json")
+    assert ended.code == code
+    assert words in ended.said
+    assert ("Traceback" in ended.said) == (code == 70)
+
+
+def test_ctrl_c_while_commands_load_has_its_words_too(
+    run: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any command has begun."""
+    monkeypatch.setattr(curation.cli, "_attach_plugins", _raising(KeyboardInterrupt()))
+    assert run("rules") == (130, f"csbdata: stopped: {curation.cli._GOES_ON}\n")
+
+
+def test_a_reader_that_has_enough_is_no_failure() -> None:
+    """`csbdata rules | head -1` ends with 0, and without a word."""
+    command = f"{sys.executable} -m curation rules | head -n 1; echo ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(
+        ["bash", "-c", command],  # noqa: S607 (bash as the user has it)
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout.splitlines()[-1] == "0"
+    assert ended.stderr == ""
+
+
+def test_a_closed_stdout_is_as_if_it_led_nowhere() -> None:
+    """`csbdata rules >&-` is no traceback."""
+    command = f"{sys.executable} -m curation rules >&-"
+    ended = subprocess.run(
+        ["bash", "-c", command],  # noqa: S607 (as above)
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+NOWHERE = [
+    ("build", "--mirror", "nowhere"),
+    ("build", "--with", "local:Own=nowhere"),
+    ("card", "nowhere"),
+    ("check", "nowhere.json"),
+    ("diff", "nowhere", "nowhere"),
+    ("eval", "--data", "nowhere"),
+    ("explain", "x", "--in", "nowhere"),
+    ("export", "maskbench", "out", "--data", "nowhere"),
+    ("fetch", "--mirror", "nowhere"),
+    ("instances", "nowhere.json"),
+    ("instances", "--check", "nowhere"),
+    ("instances", "--report", "nowhere"),
+    ("push", "nowhere", "--repo", "owner/name", "--dry-run"),
+    ("release", "nowhere"),
+    ("results", "show", "nowhere"),
+    ("sources", "--mirror", "nowhere"),
+    ("stats", "nowhere"),
+    ("verify", "nowhere"),
+    # No folder is named, and the one that is meant then is not there.
+    ("card",),
+    ("explain", "x"),
+    ("instances", "x"),
+    ("release",),
+    ("stats",),
+    ("verify",),
+    # A folder that is there and holds none of what is looked for.
+    ("card", "."),
+    ("explain", "x", "--in", "."),
+    ("export", "maskbench", "out", "--data", "."),
+    ("instances", "--report", "."),
+    ("push", ".", "--repo", "owner/name", "--dry-run"),
+    ("release", "."),
+    ("results", "show", "."),
+    ("stats", "."),
+    ("verify", "."),
+]
+UNKNOWN = [
+    ("build", "--rules", "nothing"),
+    ("build", "--with", "nothing"),
+    ("build", "--with", "nothing=."),
+    ("check", "schema.json", "--format", "nothing"),
+    ("engines", "add", "nothing==1"),
+    ("eval", "--engine", "nothing", "--data", "."),
+    ("eval", "--task", "nothing", "--data", "."),
+    ("explain", "--reason", "nothing"),
+    ("fetch", "nothing"),
+    ("rules", "nothing"),
+    ("nothing",),
+    ("rules", "--nothing"),
+]
+
+
+@pytest.mark.parametrize("call", NOWHERE, ids=" ".join)
+def test_what_is_not_there_is_66_for_every_command(
+    call: tuple[str, ...], run: Callable[..., Ended]
+) -> None:
+    """One line, one exit code; the Hub is not asked for a folder's default name."""
+    ended = run(*call)
+    assert ended.code == 66, ended.said
+    (line,) = [line for line in ended.said.splitlines() if line.startswith("csbdata")]
+    assert "Traceback" not in ended.said
+    assert len(line) > len("csbdata: ")
+
+
+@pytest.mark.parametrize("call", UNKNOWN, ids=" ".join)
+def test_a_name_that_nothing_has_is_2_for_every_command(
+    call: tuple[str, ...], run: Callable[..., Ended]
+) -> None:
+    """Rule sets, sources, engines, tasks, reasons, options and commands alike."""
+    ended = run(*call)
+    assert ended.code == 2, ended.said
+    assert "Traceback" not in ended.said
