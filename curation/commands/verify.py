@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from curation.verification import Finding, Verification
 
 
-def verify(
+def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
     where: Annotated[
         str,
         typer.Argument(
@@ -40,6 +40,12 @@ def verify(
         str | None,
         typer.Option(help="Branch, tag or commit of REPO [default: main]."),
     ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="Judge every instance again, and not a seeded sample."
+        ),
+    ] = False,
     jobs: Annotated[
         int | None, typer.Option(min=1, help="Child processes [default: all cores].")
     ] = None,
@@ -51,8 +57,9 @@ def verify(
     """Check a dataset folder whole: what may be published, and what must not.
 
     Every config and split is opened with `datasets`, offline; rows are counted again,
-    digests, schemas and ids checked, and texts searched for credentials. A folder on
-    the Hub is downloaded first. Nothing is changed.
+    digests, schemas and ids checked, instances judged by both validators, and texts
+    searched for credentials. A folder on the Hub is downloaded first. Nothing is
+    changed.
 
     \b
     Exit codes:
@@ -65,6 +72,7 @@ def verify(
     \b
     Examples:
       csbdata verify
+      csbdata verify --all
       csbdata verify build/JSONSchemaBench --format json
       csbdata verify epfl-dlab/JSONSchemaBench --revision v2.0.0
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
@@ -74,7 +82,10 @@ def verify(
 
     found = verify_dataset(
         VerificationRequest(
-            where=where, revision=revision, jobs=jobs or os.cpu_count() or 1
+            where=where,
+            revision=revision,
+            jobs=jobs or os.cpu_count() or 1,
+            whole=whole,
         ),
         Quiet() if format_ is Format.JSON else Shown(),
     )

@@ -75,6 +75,11 @@ def holds_instances(config: str) -> bool:
     return config.endswith(_INSTANCES)
 
 
+def records_config(config: str) -> str:
+    """Return the name of the config whose instances a config holds."""
+    return config.removesuffix(_INSTANCES)
+
+
 def in_benchmark_order(configs: Iterable[str]) -> list[str]:
     """Return the ten configs in their order, then any others by name."""
     ranks = {name: rank for rank, name in enumerate(CONFIGS)}

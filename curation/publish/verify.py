@@ -31,6 +31,8 @@ class VerificationRequest:
     revision: str | None = None
     #: Worker processes.
     jobs: int = 2
+    #: Whether every instance is judged again, and not a seeded sample of them.
+    whole: bool = False
 
 
 def verify(
@@ -59,7 +61,9 @@ def verify(
     """
     progress = progress or Quiet()
     with _folder_of(request, progress) as folder:
-        return verify_folder(folder, jobs=request.jobs, progress=progress)
+        return verify_folder(
+            folder, jobs=request.jobs, progress=progress, whole=request.whole
+        )
 
 
 @contextmanager

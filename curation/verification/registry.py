@@ -11,6 +11,7 @@ from curation.verification.checks.counts import COUNTS
 from curation.verification.checks.credentials import CREDENTIALS
 from curation.verification.checks.digests import DIGESTS
 from curation.verification.checks.identity import IDENTITY
+from curation.verification.checks.instances import ALL_INSTANCES, INSTANCES
 from curation.verification.checks.leakage import LEAKAGE
 from curation.verification.checks.loading import LOADING
 from curation.verification.checks.personal import PERSONAL
@@ -23,6 +24,7 @@ CHECKS = (
     COUNTS,
     LOADING,
     CARD,
+    INSTANCES,
     SCHEMAS,
     IDENTITY,
     LEAKAGE,
@@ -31,3 +33,5 @@ CHECKS = (
     CREDENTIALS,
     PERSONAL,
 )
+#: The same, every instance judged again.
+ALL_CHECKS = tuple(ALL_INSTANCES if check is INSTANCES else check for check in CHECKS)

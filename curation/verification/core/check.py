@@ -32,6 +32,8 @@ class CheckUnit(msgspec.Struct, frozen=True, kw_only=True):
     #: Number of a row group of the table, and of a row in it, both from 0.
     group: int = 0
     row: int = 0
+    #: Whether all of it is looked at, where a sample is enough otherwise.
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from curation.core.records import Record
-from curation.dataset.parquet_columns import columns_of, parquet_writer
+from curation.dataset.parquet import COLUMNS as RECORDS
+from curation.dataset.parquet_columns import parquet_writer
 from curation.verification import verify_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    import pyarrow as pa
 
     from curation.core.json_types import UntypedJson
     from curation.verification import Verification
@@ -22,9 +24,12 @@ if TYPE_CHECKING:
 TABLE = "Github_easy/train-00000-of-00001.parquet"
 
 
-def rewrite(path: Path, change: Callable[[pl.DataFrame], pl.DataFrame]) -> None:
-    """Write a table of records again, changed, as a build writes it."""
-    columns = columns_of(Record)
+def rewrite(
+    path: Path,
+    change: Callable[[pl.DataFrame], pl.DataFrame],
+    columns: pa.Schema = RECORDS,
+) -> None:
+    """Write a table again, of records by default, changed, as a build writes it."""
     table = change(pl.read_parquet(path)).to_arrow().cast(columns)
     with parquet_writer(path, columns, distinct=frozenset()) as writer:
         writer.write_table(table)
