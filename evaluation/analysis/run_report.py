@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curation.system.errors import NoInput
+from curation.system.errors import CsbdataError, NoInput
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.tables import Table
 from evaluation.results.completeness import gaps_of
 from evaluation.results.labels import number_in
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
 from evaluation.results.overview import overview
+from evaluation.results.suite_rows import SUITE, scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,6 +112,7 @@ def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
     from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
 
     known_tasks = tasks()
+    suite = suite_of(run)
     reading = {task.name for task in known_tasks.values() if task.reads in run.tasks}
     there = sorted({*run.tasks, *reading})
     for name in wanted:
@@ -120,11 +122,30 @@ def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
                 f"no unit of task {name!r}", str(run.folder), f"it has {known}"
             )
     return {
-        name: known_tasks[name].report(run)
+        name: _suite_report(run, suite, name)
+        if suite is not None
+        else known_tasks[name].report(run)
         if name in known_tasks
         else overview(run, name)
         for name in wanted or there
     }
+
+
+def suite_of(run: RecordedRun) -> str | None:
+    """Return the name or the path of a run's suite; None if it is no suite's run."""
+    facts = run.raw_header.get(SUITE)
+    return str(facts.get("spec")) if isinstance(facts, dict) else None
+
+
+def _suite_report(run: RecordedRun, suite: str, name: str) -> Report:
+    """Return the report of a suite; one that is not here has the overview."""
+    from evaluation.suites.registry import suite_named  # noqa: PLC0415 (imports every suite)
+
+    try:
+        found = suite_named(suite)
+    except CsbdataError:
+        return overview(run, name)
+    return found.report(scored_run(run, name, run.raw_header))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

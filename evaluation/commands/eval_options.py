@@ -259,7 +259,7 @@ def run_request(
         settings=TaskSettings(
             seed=tasks.seed,
             orders=tasks.orders,
-            values=_task_values(tasks.draft, tasks.value),
+            values=task_values(tasks.draft, tasks.value),
         ),
         bounds=Bounds(
             compile_seconds=work.compile_seconds,
@@ -334,7 +334,7 @@ def _is_paper(compat: str) -> bool:
     return bool(compat)
 
 
-def _task_values(
+def task_values(
     drafts: list[str] | None, assignments: list[str] | None
 ) -> dict[str, Json]:
     """Return the settings of single tasks; a value is read as JSON where it is some.

@@ -7,7 +7,6 @@ one file that people read: they are no pieces of `curation.workers.finished_work
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from curation.system.atomic_files import atomic_file, cannot_write
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
 from curation.system.locks import locked
 from evaluation.core.run_header import FinishedHeader
+from evaluation.execution.appended_lines import AppendedLines, whole_lines
 from evaluation.results.conditions import differences
 
 if TYPE_CHECKING:
@@ -38,10 +38,9 @@ class ResultsFolder:
     def __init__(self, folder: Path, lines: Path) -> None:
         """Open a folder whose lock the caller holds."""
         self.folder = folder
-        self._lines = lines
+        self._lines = AppendedLines(lines)
         #: Fingerprints of the cases that are finished.
-        self.finished = _finished(lines)
-        self._file = os.open(lines, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self.finished = set(filter(None, map(_fingerprint, whole_lines(lines))))
 
     def write(self, row: Row) -> None:
         """Append a row.
@@ -49,12 +48,7 @@ class ResultsFolder:
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
         """
-        line = memoryview(orjson.dumps(row) + b"\n")
-        try:
-            while line:
-                line = line[os.write(self._file, line) :]
-        except OSError as error:
-            raise cannot_write(self._lines, error) from error
+        self._lines.write(orjson.dumps(row))
         self.finished.add(row.fingerprint)
 
     def record_unavailable(self, reasons: Mapping[str, str]) -> None:
@@ -105,8 +99,7 @@ class ResultsFolder:
 
     def close(self) -> None:
         """Let everything reach the disk."""
-        os.fsync(self._file)
-        os.close(self._file)
+        self._lines.close()
 
 
 @contextmanager
@@ -114,6 +107,24 @@ def open_results_folder(
     folder: Path, header: Mapping[str, Json]
 ) -> Iterator[ResultsFolder]:
     """Lock the folder and open it, new or with what an earlier try has left.
+
+    Raises:
+        TemporarilyUnavailable: another run is at work here (exit 75).
+        BadConfiguration: the folder is of another run (exit 78).
+        CannotCreate: it cannot be written (exit 73).
+    """
+    with hold_run_folder(folder, header):
+        shard = str(header["shard"]).replace("/", "-of-")
+        run = ResultsFolder(folder, folder / f"units-{shard}.jsonl")
+        try:
+            yield run
+        finally:
+            run.close()
+
+
+@contextmanager
+def hold_run_folder(folder: Path, header: Mapping[str, Json]) -> Iterator[None]:
+    """Lock the folder of a run, new or one with the same header.
 
     Raises:
         TemporarilyUnavailable: another run is at work here (exit 75).
@@ -128,12 +139,7 @@ def open_results_folder(
     with locked(folder / "lock", busy, guarded=folder):
         try:
             _write_or_check_header(folder, header)
-            shard = str(header["shard"]).replace("/", "-of-")
-            run = ResultsFolder(folder, folder / f"units-{shard}.jsonl")
-            try:
-                yield run
-            finally:
-                run.close()
+            yield
         except OSError as error:
             raise cannot_write(folder, error) from error
 
@@ -181,26 +187,6 @@ def _different(
 def _write_header(path: Path, header: Mapping[str, Json]) -> None:
     with atomic_file(path) as temporary:
         temporary.write_bytes(orjson.dumps(header, option=orjson.OPT_INDENT_2))
-
-
-def _finished(lines: Path) -> set[str]:
-    """Return the fingerprints of the whole lines; cut off a torn last one."""
-    found: set[str] = set()
-    end = 0
-    try:
-        with lines.open("rb") as file:
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break
-                end += len(line)
-                fingerprint = _fingerprint(line)
-                if fingerprint:
-                    found.add(fingerprint)
-    except FileNotFoundError:
-        return found
-    if end != lines.stat().st_size:
-        os.truncate(lines, end)
-    return found
 
 
 def _fingerprint(line: bytes) -> str:

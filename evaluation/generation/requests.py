@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from evaluation.core.cases import Sample
+    from evaluation.core.messages import Message
     from evaluation.generation.text_generation import Generation
-    from evaluation.models.base import Message
     from evaluation.prompts import Template, WorkedExample
 
 #: Tokens of a text whose schema has no witness.

@@ -31,9 +31,27 @@ def model_servers(request: RunRequest) -> Sequence[ModelServer]:
             f"a server gives no masks, so it cannot be asked for {', '.join(without)}",
             then="say --task coverage --task efficiency",
         )
-    base, model = split_address(request.models.model)
     seconds = request.bounds.run_seconds
-    found = server_participants(base, model, request.engines, seconds)
+    return served_model(request.models.model, request.engines, seconds)
+
+
+def served_model(
+    address: str, dialects: Sequence[str], seconds: float
+) -> Sequence[ModelServer]:
+    """Return a model behind a server, once for each dialect in which it is asked.
+
+    Args:
+        address: The server's address, and the model's name after a `#`.
+        dialects: Names of dialects, one at least.
+        seconds: Deadline of one text.
+
+    Raises:
+        BadConfiguration: there is no such dialect, or the server has several models
+            and none is named.
+        Unavailable: the server does not answer (exit 69).
+    """
+    base, model = split_address(address)
+    found = server_participants(base, model, dialects, seconds)
     client = ServerClient(
         ServerConnection(base=base, model=model, keys=found[0].dialect.keys)
     )
@@ -43,7 +61,7 @@ def model_servers(request: RunRequest) -> Sequence[ModelServer]:
         client.close()
     served = description.models
     if not model and len(served) == 1:
-        found = server_participants(base, served[0], request.engines, seconds)
+        found = server_participants(base, served[0], dialects, seconds)
     elif not model:
         raise BadConfiguration(
             "this server has several models, or does not name them",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -12,15 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from curation.core.json_types import Json
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """One turn of a conversation."""
-
-    #: `system`, `user` or `assistant`.
-    role: str
-    content: str
+    from evaluation.core.messages import Message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jinja2 import TemplateError
 
 from curation.system.errors import BadConfiguration
-from evaluation.models.base import Message
+from evaluation.core.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

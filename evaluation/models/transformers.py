@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     from curation.core.json_types import Json
+    from evaluation.core.messages import Message
     from evaluation.models.abilities import CacheAbilities
-    from evaluation.models.base import Message
 
 #: Share of a logit within which two of them may come out the other way round where
 #: they are summed in another order. Ten times what blocks and batches of SmolLM2

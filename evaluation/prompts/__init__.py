@@ -23,7 +23,7 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.models.base import Message
+from evaluation.core.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

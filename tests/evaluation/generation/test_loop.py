@@ -15,6 +15,7 @@ import torch
 from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
+from evaluation.core.messages import Message
 from evaluation.generation.engine_session import EngineSession
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
@@ -22,7 +23,6 @@ from evaluation.generation.text_generation import (
     TextEnding,
     TokenizedRequest,
 )
-from evaluation.models.base import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

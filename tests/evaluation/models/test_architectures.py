@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from evaluation.models.base import Message
+from evaluation.core.messages import Message
 from evaluation.models.loading import LoadOptions, load_model
 from evaluation.models.prefixes import BLOCK
 from tests.evaluation.models.tiny_models import KINDS, tiny_model

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
+from evaluation.core.messages import Message
 from evaluation.generation.model_options import ModelOptions, as_paper, split_revision
-from evaluation.models.base import Message
 from evaluation.models.loading import LoadOptions, choose_device, load_model
 from evaluation.models.prefixes import shared_length
 from evaluation.models.smollm2 import NAME

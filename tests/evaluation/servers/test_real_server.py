@@ -16,10 +16,10 @@ import requests
 
 from curation.system.retry import RetryPolicy
 from evaluation.core.cases import Result, Sample
+from evaluation.core.messages import Message
 from evaluation.generation.model_options import TokenPrices
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
-from evaluation.models.base import Message
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
 from evaluation.servers.server_writer import ServerWriter, server_participants
 from tests.evaluation.servers.flaky_proxy import flaky_proxy

@@ -1,0 +1,380 @@
+"""`csbdata suite NAME ...`: run, score, test and report the suites."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads it off the signature
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from curation.system.errors import BadConfiguration, Unavailable
+from curation.system.option_groups import with_option_groups
+from curation.system.progress import Quiet, Shown
+from curation.system.terminal import say, show
+from evaluation.commands.suite_options import (
+    AskingOptions,
+    ReadingOptions,
+    RecordOptions,
+    ScoringOptions,
+    chosen_suite,
+    run_request,
+)
+from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.system.progress import Progress
+    from evaluation.suite_runs.request import SuiteRunResult
+
+#: The commands of every suite.
+_actions = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, add_completion=False
+)
+
+
+class SuiteGroup(TyperGroup):
+    """The group of all suites; each is found when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer's own
+        """Return the names of the suites."""
+        del ctx
+        from evaluation.suites.registry import suites
+
+        return list(suites())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - typer's own
+        """Return the commands of one suite.
+
+        Raises:
+            BadConfiguration: there is no such suite.
+        """
+        del ctx
+        from evaluation.suites.registry import suite_named
+
+        suite = suite_named(cmd_name)
+        group = typer.main.get_command(_actions)
+        group.name, group.help = cmd_name, suite.summary
+        group.short_help = suite.summary
+        return group
+
+
+app = typer.Typer(
+    cls=SuiteGroup,
+    help="Ask models the records of a suite, and score what they answer.",
+    epilog="A suite in another folder is named by its path: csbdata suite ./mine run.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def _group() -> None:
+    """Ask models the records of a suite, and score what they answer."""
+
+
+def _name(ctx: typer.Context) -> str:
+    """Return the suite that the command line names."""
+    parent = ctx.parent
+    return str(parent.info_name) if parent is not None else ""
+
+
+def _progress(format_: ReportFormat) -> Progress:
+    return Quiet() if format_ is ReportFormat.JSON else Shown()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOptions:
+    """When the command fails for the sake of the figures."""
+
+    fail_under: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=100,
+            metavar="PERCENT",
+            help="Exit 1 unless so many per cent pass, of every model.",
+        ),
+    ] = None
+
+
+@_actions.command("run")
+@with_option_groups
+def run_command(  # noqa: PLR0913 (groups of options)
+    *,
+    ctx: typer.Context,
+    records: RecordOptions,
+    reading: ReadingOptions,
+    asking: AskingOptions,
+    scoring: ScoringOptions,
+    gate: GateOptions,
+    run_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
+    ] = None,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Have models answer the records, score the answers, and print the tables.
+
+    Killed at any moment, the same command goes on from there: what was answered is
+    in the run's folder. Every model answers free, and under each --engine.
+
+    \b
+    Examples:
+      csbdata suite passrate run --limit 20 --model smollm2
+      csbdata suite passrate run --limit 20 --engine none --engine llguidance
+      csbdata suite passrate run --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
+      csbdata suite passrate run --repairs 2 --set mode=schema --set hints=0
+
+    Exits with 69 if no model could be asked.
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from evaluation.suite_runs.run import run_suite
+
+    request = run_request(_name(ctx), records, reading, scoring, asking, run_dir)
+    result = run_suite(request, _progress(format_))
+    _print(result, format_)
+    for label, why in result.unavailable.items():
+        say(f"{label} was not run: {why}", style="yellow")
+    if result.unavailable and not (result.written or result.found):
+        raise Unavailable("no model of this run can be asked here")
+    say(
+        f"{result.written:,} answers written now, {result.found:,} found there. "
+        f"{result.folder}"
+    )
+    say(f"Next: csbdata results compare {result.folder}")
+    _gate(result, gate)
+
+
+@_actions.command("score")
+@with_option_groups
+def score_command(  # noqa: PLR0913 (groups of options)
+    *,
+    ctx: typer.Context,
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A file of responses, or a run's folder."),
+    ],
+    records: RecordOptions,
+    reading: ReadingOptions,
+    scoring: ScoringOptions,
+    gate: GateOptions,
+    run_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
+    ] = None,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Score responses that are there; needs no model and no network.
+
+    The records are those of `records.jsonl` beside the file, or those of --data.
+
+    \b
+    Examples:
+      csbdata suite passrate score responses.jsonl --data build/JSONSchemaBench
+      csbdata suite passrate score runs/4f1c22a09b3e --set mode=schema
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from evaluation.suite_runs.run import score_file
+
+    request = run_request(_name(ctx), records, reading, scoring, None, run_dir)
+    result = score_file(request, path, _progress(format_))
+    _print(result, format_)
+    say(f"Scored into {result.folder}")
+    _gate(result, gate)
+
+
+class PromptFormat(StrEnum):
+    """How prompts are written."""
+
+    JSONL = "jsonl"
+    """A line a record: its key, the messages, the budget, the schema."""
+    OPENAI_BATCH = "openai-batch"
+    """Requests of OpenAI's batch interface, the record's key as `custom_id`."""
+
+
+@_actions.command("prompts")
+@with_option_groups
+def prompts_command(  # noqa: PLR0913 (groups of options)
+    *,
+    ctx: typer.Context,
+    records: RecordOptions,
+    reading: ReadingOptions,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="[default: stdout]")
+    ] = None,
+    form: Annotated[
+        PromptFormat, typer.Option("--as", help="jsonl, or openai-batch.")
+    ] = PromptFormat.JSONL,
+    model: Annotated[
+        str, typer.Option(help="The model that openai-batch requests name.")
+    ] = "gpt-4o-mini",
+) -> None:
+    """Write the prompts, for who asks models in another way.
+
+    \b
+    Examples:
+      csbdata suite passrate prompts --limit 20 --out prompts.jsonl
+      csbdata suite passrate prompts --limit 20 --as openai-batch --out batch.jsonl
+
+    Beside --out stands `records.jsonl`, which `score` looks for.
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from curation.system.atomic_files import atomic_write_bytes
+    from evaluation.suite_runs.prompt_files import batch_line, prompt_line
+    from evaluation.suite_runs.records import RECORDS, encode_records, records_of
+
+    chosen = chosen_suite(_name(ctx), reading)
+    found = records_of(chosen, records.request())
+    lines = [
+        batch_line(chosen, record, model)
+        if form is PromptFormat.OPENAI_BATCH
+        else prompt_line(chosen, record)
+        for record in found.records
+    ]
+    if out is None:
+        for line in lines:
+            typer.echo(line)
+        return
+    atomic_write_bytes(out, b"".join(line + b"\n" for line in lines))
+    atomic_write_bytes(out.parent / RECORDS, encode_records(found.records))
+    say(f"{len(lines):,} prompts in {out}, their records in {out.parent / RECORDS}")
+
+
+@_actions.command("generate")
+@with_option_groups
+def generate_command(
+    *,
+    ctx: typer.Context,
+    reading: ReadingOptions,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file of records.")],
+    count: Annotated[int, typer.Option(min=1, help="How many records.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, others.")] = 0,
+) -> None:
+    """Write records of the suite's own generator; `run --data FILE` reads them.
+
+    Example: csbdata suite NAME generate --count 200 --seed 1 --out records.jsonl
+    """
+    from curation.system.atomic_files import atomic_write_bytes
+    from evaluation.suite_runs.records import encode_records
+
+    chosen = chosen_suite(_name(ctx), reading)
+    generate = chosen.suite.generate
+    if generate is None:
+        raise BadConfiguration(
+            f"suite {chosen.suite.name} generates no records",
+            then="run takes them from --data",
+        )
+    records = list(generate(count, seed, chosen.settings))
+    atomic_write_bytes(out, encode_records(records))
+    say(f"{len(records):,} records in {out}")
+    say(f"Next: csbdata suite {_name(ctx)} run --data {out}")
+
+
+@_actions.command("selftest")
+@with_option_groups
+def selftest_command(
+    *,
+    ctx: typer.Context,
+    records: RecordOptions,
+    reading: ReadingOptions,
+    scoring: ScoringOptions,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Score answers whose verdicts are known: right ones, and mutated ones.
+
+    Example: csbdata suite passrate selftest --limit 20
+
+    Exits with 1 if a verdict is not the one intended.
+    """
+    from evaluation.suite_runs.records import records_of
+    from evaluation.suite_runs.self_test import (
+        kinds_table,
+        self_test,
+        surprises_table,
+    )
+
+    chosen = chosen_suite(_name(ctx), reading)
+    found = records_of(chosen, records.request())
+    with _progress(format_).bar("Scoring") as advance:
+        tested = self_test(
+            chosen,
+            found.records,
+            jobs=scoring.jobs or os.cpu_count() or 1,
+            seconds=scoring.scoring_seconds,
+            advance=advance,
+        )
+    tables = [kinds_table(tested)]
+    surprises = surprises_table(tested)
+    if surprises.rows:
+        tables.append(surprises)
+    print_tables(tables, format_, {"suite": chosen.header()})
+    wrong = sum(not answer.as_expected for answer in tested)
+    if wrong or not tested:
+        say(f"{wrong:,} of {len(tested):,} verdicts are not as intended", style="red")
+        raise typer.Exit(1)
+
+
+@_actions.command("report")
+def report_command(
+    ctx: typer.Context,
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder of a suite's run.")
+    ],
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the page there too.")
+    ] = None,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Print the tables of a run again, or write its page.
+
+    Example: csbdata suite passrate report runs/4f1c22a09b3e --html report.html
+    """
+    from evaluation.analysis.run_report import reports
+    from evaluation.commands.results import open_and_report_problems
+    from evaluation.suites.registry import suite_named
+
+    opened = open_and_report_problems(run)
+    name = suite_named(_name(ctx)).name
+    (found,) = reports(opened, [name]).values()
+    print_tables(found.tables, format_, {"run": str(run), "header": opened.raw_header})
+    if html is not None:
+        from evaluation.exports.page import write_page
+
+        show(str(write_page(opened, html, [name])))
+
+
+def _print(result: SuiteRunResult, format_: ReportFormat) -> None:
+    """Print the tables on stdout, and on stderr what could not be matched."""
+    from evaluation.analysis.run_report import reports
+
+    run = result.open()
+    tables: Sequence[Any] = [
+        table for report in reports(run).values() for table in report.tables
+    ]
+    head = {"run": str(result.folder), "header": run.raw_header}
+    print_tables(tables, format_, {**head, "problems": list(result.problems)})
+    for problem in result.problems[:10]:
+        say(problem, style="yellow")
+    if len(result.problems) > 10:  # noqa: PLR2004 (the ones above)
+        say(f"... and {len(result.problems) - 10:,} more", style="yellow")
+
+
+def _gate(result: SuiteRunResult, gate: GateOptions) -> None:
+    """Fail where a model passes less than is asked for."""
+    if gate.fail_under is None:
+        return
+    from evaluation.results.suite_rows import scored_run
+
+    run = result.open()
+    (name,) = run.tasks or ("",)
+    under = []
+    for label, listed in scored_run(run, name, run.raw_header).by_label.items():
+        counted = [scored for scored in listed if scored.verdict.counted]
+        passed = sum(scored.verdict.passed for scored in counted)
+        if 100 * passed < gate.fail_under * len(counted) or not counted:
+            under.append(f"{label} passes {passed:,} of {len(counted):,}")
+    if under or not run.tasks:
+        say(f"the gate fails: {'; '.join(under) or 'nothing was scored'}", style="red")
+        raise typer.Exit(1)

@@ -1,0 +1,329 @@
+"""The options of `csbdata suite`, and the request that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from evaluation.commands.eval_options import task_values
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.core.suite import RecordRequest
+    from evaluation.generation.model_options import ModelOptions
+    from evaluation.suite_runs.request import ChosenSuite, SuiteRunRequest
+
+_RECORDS = "Records"
+_MODELS = "Models"
+_SCORING = "Scoring"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOptions:
+    """Which records are asked."""
+
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="A file of records, or whatever the suite reads [default: the "
+            "suite's own].",
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None
+    config: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GROUP",
+            help="Only these configs or groups; repeatable.",
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None
+    split: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPLIT",
+            help="Only these splits; repeatable.",
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Only so many records, drawn with the seed.",
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None
+    first: Annotated[
+        bool,
+        typer.Option(
+            "--first",
+            help="With --limit take the first ones, not a draw.",
+            rich_help_panel=_RECORDS,
+        ),
+    ] = False
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--id",
+            metavar="[GROUP/]ID",
+            help="Only these records; repeatable.",
+            rich_help_panel=_RECORDS,
+        ),
+    ] = None
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Seed of what is drawn.", rich_help_panel=_RECORDS),
+    ] = 0
+
+    def request(self) -> RecordRequest:
+        """Return the records that are wanted."""
+        from curation.download.acquire import FetchSettings
+        from evaluation.core.suite import RecordRequest
+
+        return RecordRequest(
+            data=self.data,
+            fetch=FetchSettings.from_environment(),
+            configs=tuple(self.config or ()),
+            splits=tuple(self.split or ()),
+            limit=self.limit,
+            first=self.first,
+            only=frozenset(self.only or ()),
+            seed=self.seed,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingOptions:
+    """How the suite is set, and by which reading."""
+
+    value: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of the suite; repeatable. docs/suites.md lists them.",
+        ),
+    ] = None
+    compat: Annotated[
+        str,
+        typer.Option(
+            metavar="[paper]",
+            help="paper: as it was published, where that differs.",
+        ),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringOptions:
+    """How scoring is spread, and what one response may cost."""
+
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Processes that score [default: all cores].",
+            rich_help_panel=_SCORING,
+        ),
+    ] = None
+    scoring_seconds: Annotated[
+        float,
+        typer.Option(
+            min=0.1,
+            help="How long scoring one response may take.",
+            rich_help_panel=_SCORING,
+        ),
+    ] = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingOptions:
+    """Which models answer, free and under which engines."""
+
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL",
+            help="smollm2, a folder, owner/name[@revision] on the Hub, or the URL of a "
+            "server; repeatable [default: smollm2].",
+            rich_help_panel=_MODELS,
+        ),
+    ] = None
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPEC",
+            help="none answers free; an engine's NAME, NAME==VERSION or file holds the "
+            "answer to the record's schema; of a server a way to ask it; repeatable "
+            "[default: none].",
+            rich_help_panel=_MODELS,
+        ),
+    ] = None
+    preset: Annotated[
+        str,
+        typer.Option(help="Of the engines' options.", rich_help_panel=_MODELS),
+    ] = "faithful"
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="An engine's option over the preset; repeatable.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = None
+    repairs: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="How often a failed answer is handed back with the reasons.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = 0
+    samples: Annotated[
+        int,
+        typer.Option(min=1, help="Answers to each record.", rich_help_panel=_MODELS),
+    ] = 1
+    temperature: Annotated[
+        float,
+        typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=_MODELS),
+    ] = 0.0
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Most tokens of an answer [default: the suite's].",
+            rich_help_panel=_MODELS,
+        ),
+    ] = None
+    batch: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Answers written together; of a server asked for at once.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = 1
+    device: Annotated[
+        str,
+        typer.Option(
+            help="auto is a GPU where there is one; cpu, cuda, cuda:1.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = "auto"
+    dtype: Annotated[
+        str, typer.Option(help="bf16, fp16 or fp32.", rich_help_panel=_MODELS)
+    ] = "bf16"
+    threads: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Threads of the model on a CPU.", rich_help_panel=_MODELS
+        ),
+    ] = 1
+    answer_seconds: Annotated[
+        float,
+        typer.Option(min=0.1, help="Deadline of one answer.", rich_help_panel=_MODELS),
+    ] = 120.0
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="IN/OUT",
+            help="What a million tokens cost: one for all models, or one for each.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = None
+
+    def models(self, seed: int) -> tuple[ModelOptions, ...]:
+        """Return each model with how it writes.
+
+        Raises:
+            BadConfiguration: a price is none, or there are too few of them.
+        """
+        from curation.system.errors import BadConfiguration
+        from evaluation.generation.model_options import (
+            ModelOptions,
+            loop_options,
+            parse_prices,
+            split_revision,
+        )
+
+        names = self.model or ["smollm2"]
+        prices = [parse_prices(text) for text in self.price or [""]]
+        if len(prices) == 1:
+            prices *= len(names)
+        if len(prices) != len(names):
+            raise BadConfiguration(
+                f"{len(prices)} prices for {len(names)} models",
+                then="give one --price for all, or one for each --model",
+            )
+        found = []
+        for text, price in zip(names, prices, strict=True):
+            name, revision = split_revision(text)
+            found.append(
+                ModelOptions(
+                    model=name,
+                    revision=revision,
+                    device=self.device,
+                    dtype=self.dtype,
+                    threads=self.threads,
+                    samples=self.samples,
+                    temperature=self.temperature,
+                    batch=self.batch,
+                    budget=self.budget,
+                    seed=seed,
+                    options=loop_options(
+                        "both",
+                        forced=False,
+                        compile_seconds=40.0,
+                        run_seconds=self.answer_seconds,
+                    ),
+                    prices=price,
+                )
+            )
+        return tuple(found)
+
+
+def chosen_suite(name: str, reading: ReadingOptions) -> ChosenSuite:
+    """Return the suite that a command line names, with its settings.
+
+    Raises:
+        BadConfiguration: there is no such suite or setting.
+    """
+    from evaluation.suite_runs.request import choose_suite
+
+    return choose_suite(name, task_values(None, reading.value), reading.compat)
+
+
+def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
+    name: str,
+    records: RecordOptions,
+    reading: ReadingOptions,
+    scoring: ScoringOptions,
+    asking: AskingOptions | None,
+    run_dir: Path | None,
+) -> SuiteRunRequest:
+    """Return what a run of a suite is asked for.
+
+    Raises:
+        BadConfiguration: an option makes no sense.
+    """
+    from evaluation.suite_runs.request import SuiteRunRequest
+
+    asking = asking or AskingOptions()
+    wanted = records.request()
+    return SuiteRunRequest(
+        chosen=chosen_suite(name, reading),
+        wanted=wanted,
+        models=asking.models(records.seed),
+        engines=asking.engine or ("none",),
+        preset=asking.preset,
+        options=asking.option or (),
+        repairs=asking.repairs,
+        jobs=scoring.jobs,
+        scoring_seconds=scoring.scoring_seconds,
+        run_dir=run_dir,
+        fetch=wanted.fetch,
+    )

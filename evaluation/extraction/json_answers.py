@@ -1,0 +1,132 @@
+"""An answer read as JSON: its value, or what is wrong with it, in one word."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from curation.json.text import depth
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+#: Most characters of an answer that is read at all.
+MOST_CHARACTERS: Final = 32 * 2**20
+#: Levels of objects and arrays that validators can still be given.
+MOST_LEVELS: Final = 250
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class JsonProblem(StrEnum):
+    """Why a text is no JSON that can be judged."""
+
+    SYNTAX = "syntax"
+    """It is not JSON (RFC 8259)."""
+    NOT_A_NUMBER = "not_a_number"
+    """It holds NaN or an infinity, or a number that no double can hold."""
+    TOO_DEEP = "too_deep"
+    """It nests deeper than validators can follow."""
+    TOO_LARGE = "too_large"
+    """It is longer than anything that is read."""
+    LONE_SURROGATE = "lone_surrogate"
+    """A string holds half of a surrogate pair, which is no text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonAnswer:
+    """What came of reading one text."""
+
+    value: Json = None
+    problem: JsonProblem | None = None
+    #: What exactly is wrong, with its line and column.
+    detail: str = ""
+    #: Whether the text ends before its JSON does.
+    is_cut: bool = False
+    #: Names that stand twice in one object; the last one counts, as parsers do.
+    duplicates: tuple[str, ...] = ()
+
+
+class _Refused(ValueError):  # noqa: N818 (it says what it is)
+    """A hook of the parser refuses what Python's own would take."""
+
+
+def read_json_answer(text: str) -> JsonAnswer:
+    """Return the value of an answer, or what is wrong with it; it never raises.
+
+    Example:
+        >>> read_json_answer('{"a": 1, "a": 2}')
+        JsonAnswer(value={'a': 2}, problem=None, detail='', is_cut=False, ...)
+        >>> read_json_answer('{"a": NaN}').problem
+        <JsonProblem.NOT_A_NUMBER: 'not_a_number'>
+    """
+    if len(text) > MOST_CHARACTERS:
+        detail = f"{len(text):,} characters, over {MOST_CHARACTERS:,}"
+        return JsonAnswer(problem=JsonProblem.TOO_LARGE, detail=detail)
+    duplicates: list[str] = []
+
+    def members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            names = [name for name, _ in pairs]
+            duplicates.extend(name for name in found if names.count(name) > 1)
+        return found
+
+    try:
+        value: Json = json.loads(
+            text,
+            object_pairs_hook=members,
+            parse_float=_read_float,
+            parse_constant=_refuse_constant,
+        )
+    except json.JSONDecodeError as error:
+        return _syntax_error(error)
+    except _Refused as error:
+        return JsonAnswer(problem=JsonProblem.NOT_A_NUMBER, detail=str(error))
+    except RecursionError:
+        return _too_deep()
+    except ValueError:
+        detail = "an integer of more than 4,300 digits"
+        return JsonAnswer(problem=JsonProblem.NOT_A_NUMBER, detail=detail)
+    brackets = text.count("{") + text.count("[")
+    if brackets > MOST_LEVELS and depth(value) > MOST_LEVELS:
+        return _too_deep()
+    if _has_lone_surrogate(text, value):
+        detail = "half of a surrogate pair in a string"
+        return JsonAnswer(problem=JsonProblem.LONE_SURROGATE, detail=detail)
+    return JsonAnswer(value=value, duplicates=tuple(dict.fromkeys(duplicates)))
+
+
+def _syntax_error(error: json.JSONDecodeError) -> JsonAnswer:
+    rest = error.doc[error.pos :].strip()
+    unterminated = error.msg.startswith("Unterminated string")
+    return JsonAnswer(
+        problem=JsonProblem.SYNTAX,
+        detail=f"{error.msg} (line {error.lineno}, column {error.colno})",
+        is_cut=unterminated or not rest,
+    )
+
+
+def _too_deep() -> JsonAnswer:
+    detail = f"nested over {MOST_LEVELS} levels"
+    return JsonAnswer(problem=JsonProblem.TOO_DEEP, detail=detail)
+
+
+def _read_float(spelling: str) -> float:
+    value = float(spelling)
+    if value in {float("inf"), float("-inf")}:
+        raise _Refused(f"the number {spelling[:40]} is too large for a double")
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _Refused(f"{name} is not JSON")
+
+
+def _has_lone_surrogate(text: str, value: Json) -> bool:
+    if _ESCAPED_SURROGATE.search(text) is None and text.isascii():
+        return False
+    return bool(_SURROGATE.search(json.dumps(value, ensure_ascii=False)))

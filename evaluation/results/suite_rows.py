@@ -1,0 +1,113 @@
+"""Scored responses as rows of a run, and back.
+
+A row is one record answered once by one model under one condition: the columns that
+every row has, and in its label the verdict on every attempt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from evaluation.core.cases import Result, Row
+from evaluation.core.suite import ScoredResponse
+from evaluation.core.suite_records import Verdict
+from evaluation.results.outcomes import COMPLIANT, WRITTEN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from curation.core.json_types import Json
+    from evaluation.core.task import RunRows
+
+#: Member of a run's header that says which suite was run, and how.
+SUITE: Final = "suite"
+#: Most characters of a reason in a row's detail.
+_DETAIL: Final = 300
+
+
+class _ScoredLabel(msgspec.Struct):
+    """The label of a scored response's row, but for its class."""
+
+    record: str
+    repeat: int
+    model: str
+    condition: str
+    verdicts: tuple[Verdict, ...]
+    prompt_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+
+
+def row_from_scored(scored: ScoredResponse, suite: str, fingerprint: str) -> Row:
+    """Return the row of one scored response.
+
+    Args:
+        scored: The response with its verdicts.
+        suite: The suite's name.
+        fingerprint: Of everything that decides the row.
+    """
+    verdict = scored.verdict
+    label: dict[str, Any] = {
+        name: getattr(scored, name) for name in _ScoredLabel.__struct_fields__
+    }
+    label["verdicts"] = msgspec.to_builtins(scored.verdicts)
+    if verdict.counted:
+        label[WRITTEN] = verdict.failure_class or COMPLIANT
+    name = scored.record.removeprefix(f"{scored.group}/")
+    return Row(
+        engine=scored.label,
+        task=suite,
+        id=f"{name}#{scored.repeat}" if scored.repeat else name,
+        config=scored.group,
+        result=Result.OK,
+        detail=(verdict.reasons[0] if verdict.reasons else "")[:_DETAIL],
+        label=label,
+        fingerprint=fingerprint,
+    )
+
+
+def scored_from_row(row: Row) -> ScoredResponse:
+    """Return the scored response of a row that `row_from_scored` made.
+
+    Raises:
+        msgspec.ValidationError: the row is not such a one.
+    """
+    label = msgspec.convert(row.label, _ScoredLabel)
+    members = {name: getattr(label, name) for name in _ScoredLabel.__struct_fields__}
+    return ScoredResponse(group=row.config, **members)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedSuiteRun:
+    """A run of a suite, read back; it is a `ScoredRun`."""
+
+    facts: Mapping[str, Json]
+    by_label: Mapping[str, Sequence[ScoredResponse]]
+
+
+def scored_run(
+    run: RunRows, suite: str, raw_header: Mapping[str, Any]
+) -> RecordedSuiteRun:
+    """Return the scored responses of one suite in a run.
+
+    Args:
+        run: The run.
+        suite: The suite's name.
+        raw_header: The whole content of `run.json`.
+    """
+    found: dict[str, list[ScoredResponse]] = {
+        participant.engine: [] for participant in run.header.engines
+    }
+    for row in run.rows():
+        if row.task == suite:
+            found.setdefault(row.engine, []).append(scored_from_row(row))
+    facts = raw_header.get(SUITE)
+    return RecordedSuiteRun(
+        facts=facts if isinstance(facts, dict) else {},
+        by_label={label: listed for label, listed in found.items() if listed},
+    )

@@ -1,0 +1,157 @@
+"""Tables that every suite's report may have: pass rates, classes, tokens and costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from evaluation.core.suite import SCORING_CLASSES
+from evaluation.reporting.statistics import Quantiles
+from evaluation.reporting.tables import Rate, Table, duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.reporting.tables import Cell
+
+#: The line over all groups.
+ALL = "all"
+_NS = 1e9
+
+
+def reading(run: ScoredRun) -> str:
+    """Return the sentence that says what was read, and by which reading."""
+    facts = run.facts
+    compat = facts.get("compat") or "the recommended one"
+    return (
+        f"Records: {facts.get('data', 'not recorded')} ({facts.get('origin', '?')}). "
+        f"Reading: {compat}."
+    )
+
+
+def pass_rates(run: ScoredRun) -> Table:
+    """Return each side's pass rate, by group and over all.
+
+    `passed` is of the responses that count; `first` of the same before any repair.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    repaired = any(
+        len(scored.verdicts) > 1
+        for listed in run.by_label.values()
+        for scored in listed
+    )
+    for group in groups_of(run.by_label):
+        for label, listed in run.by_label.items():
+            own = texts_of_group(listed, group)
+            counted = [one for one in own if one.verdict.counted]
+            rate = Rate(sum(one.verdict.passed for one in counted), len(counted))
+            first = Rate(sum(one.verdicts[0].passed for one in counted), len(counted))
+            cells: tuple[Cell, ...] = (group, label, len(own), rate)
+            rows.append((*cells, first) if repaired else cells)
+    columns = ("group", "model", "responses", "passed")
+    return Table(
+        title="Pass rate",
+        columns=(*columns, "first answer") if repaired else columns,
+        rows=tuple(rows),
+        note=f"Of the responses that count; brackets: Wilson's 95 % interval. "
+        f"{reading(run)}",
+        name="pass-rate",
+    )
+
+
+def groups_of(by_label: Mapping[str, Sequence[ScoredResponse]]) -> list[str]:
+    """Return the groups in order of their names, and `all`."""
+    names = {scored.group for listed in by_label.values() for scored in listed}
+    return [*sorted(names), ALL] if len(names) > 1 else [ALL]
+
+
+def texts_of_group(
+    listed: Iterable[ScoredResponse], group: str
+) -> list[ScoredResponse]:
+    """Return the responses of one group, or of all."""
+    return [scored for scored in listed if group in (ALL, scored.group)]
+
+
+def classes_table(run: ScoredRun, explained: Mapping[str, str]) -> Table:
+    """Return how many responses of each side are in each class.
+
+    Args:
+        run: The scored run.
+        explained: The suite's classes in order, each with its sentence.
+    """
+    explained = {**explained, **SCORING_CLASSES}
+    counts = {
+        label: Counter(scored.verdict.failure_class or "passed" for scored in listed)
+        for label, listed in run.by_label.items()
+    }
+    used = [name for name in explained if any(found[name] for found in counts.values())]
+    others = {name for found in counts.values() for name in found}
+    used += sorted(others - {*used, "passed"})
+    columns = ["passed", *used]
+    return Table(
+        title="What became of every response",
+        columns=("model", "responses", *columns),
+        rows=tuple(
+            (label, len(run.by_label[label]), *(found[name] for name in columns))
+            for label, found in counts.items()
+        ),
+        note="; ".join(f"{name}: {explained.get(name, '?')}" for name in used),
+        name="classes",
+    )
+
+
+def costs(run: ScoredRun) -> Table:
+    """Return time, tokens and cost of each side; what is not known stays empty."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, listed in run.by_label.items():
+        times = Quantiles.of([one.seconds * _NS for one in listed if one.seconds])
+        rows.append(
+            (
+                label,
+                _quantile(times, 50.0),
+                _quantile(times, 95.0),
+                _total([one.prompt_tokens for one in listed]),
+                _total([one.output_tokens for one in listed]),
+                _total([one.reasoning_tokens for one in listed]),
+                _cost([one.cost for one in listed]),
+                _cost_of_50([one.cost for one in listed]),
+            )
+        )
+    return Table(
+        title="Time, tokens and cost",
+        columns=(
+            "model",
+            "p50",
+            "p95",
+            "prompt tokens",
+            "output tokens",
+            "thinking",
+            "cost",
+            "cost of 50",
+        ),
+        rows=tuple(rows),
+        note="p50, p95: from request to end of an answer, repairs included. thinking: "
+        "tokens of the output that were no answer, where they were counted.",
+        name="costs",
+    )
+
+
+def _quantile(times: Quantiles, percent: float) -> Cell:
+    found = times.at(percent)
+    return None if found is None else duration(found.value)
+
+
+def _total(figures: Sequence[int | None]) -> int | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) if known else None
+
+
+def _cost(figures: Sequence[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) if known else None
+
+
+def _cost_of_50(figures: Sequence[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return 50 * sum(known) / len(known) if known else None

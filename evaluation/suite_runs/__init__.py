@@ -1,0 +1,1 @@
+"""One run of a suite: records asked, answers written, scored, and kept in a folder."""

@@ -1,0 +1,1 @@
+"""The suites: one folder each, whose module `suite` holds a `SUITE`."""

@@ -1,0 +1,142 @@
+"""How a schema becomes a question: a task line, hints of its fields, the schema.
+
+The system prompt and the lines of the question define the benchmark; they are those
+of the published harness ("How the JSONSchemaBench works", see NOTICE).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from curation.core.documents import Rejected
+from curation.json.text import parse, plain
+from curation.json.values import type_of
+from curation.system.errors import NoInput
+from evaluation.core.messages import Message
+from evaluation.core.suite_records import SuitePrompt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
+    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.suites.passrate.settings import PassrateSettings
+
+SYSTEM: Final = (
+    "You are a helpful assistant that generates valid JSON. "
+    "You MUST output ONLY a valid JSON object that strictly adheres to the provided "
+    "schema. "
+    "Do not include any text, explanation, or markdown formatting - only the raw JSON "
+    "object. "
+    "Do not add any fields not specified in the schema."
+)
+
+
+def prompt(record: SuiteRecord, settings: PassrateSettings) -> SuitePrompt:
+    """Return the conversation that asks for an instance of a record's schema.
+
+    Raises:
+        NoInput: the file of the system prompt cannot be read.
+    """
+    from evaluation.prompts import worked_examples  # noqa: PLC0415 (rarely asked)
+
+    messages = [Message(role="system", content=_system(settings.system))]
+    for number, shot in enumerate(worked_examples(settings.shots), start=1):
+        asked = question(shot.schema, f"example_{number}", settings)
+        messages.append(Message(role="user", content=asked))
+        messages.append(Message(role="assistant", content=shot.output))
+    asked = question(record.schema or "true", record.id, settings)
+    messages.append(Message(role="user", content=asked))
+    return SuitePrompt(messages=tuple(messages), budget=settings.budget)
+
+
+def question(schema: str, name: str, settings: PassrateSettings) -> str:
+    """Return the text that asks for an instance of one schema.
+
+    Example:
+        >>> print(question('{"properties": {"a": {}}}', "x1", PassrateSettings()))
+        Generate a valid JSON object (task: x1)
+        Fields: 'a' (any)
+        <BLANKLINE>
+        Required JSON Schema:
+        {
+          "properties": {
+            "a": {}
+          }
+        }
+    """
+    read = parse(schema.encode("utf-8", "surrogatepass"))
+    value: Json = None if isinstance(read, Rejected) else plain(read)
+    root = value if isinstance(value, dict) else {}
+    lines = [f"{_described(root, settings)}Generate a valid JSON object (task: {name})"]
+    fields = hints(root, settings.hints)
+    if fields:
+        lines.append(f"Fields: {fields}")
+    shown = (
+        schema
+        if isinstance(read, Rejected)
+        else json.dumps(value, indent=2, ensure_ascii=False)
+    )
+    return "\n".join([*lines, "", "Required JSON Schema:", shown])
+
+
+def hints(root: Mapping[str, Json], most: int) -> str:
+    """Return the line of field hints: the top-level properties, in their order.
+
+    Where there are more than `most`, required ones are kept first.
+    """
+    properties = root.get("properties")
+    if not isinstance(properties, dict):
+        return ""
+    listed = root.get("required")
+    required = set(map(str, listed)) if isinstance(listed, list) else set()
+    kept = sorted(properties, key=lambda name: name not in required)[:most]
+    return "; ".join(
+        f"'{name}' ({_type(properties[name])})"
+        + (" [REQUIRED]" if name in required else "")
+        for name in properties
+        if name in kept
+    )
+
+
+def _type(schema: Json) -> str:
+    """Return the type of a property as the hints name it."""
+    if not isinstance(schema, dict):
+        return "any"
+    stated = schema.get("type")
+    if isinstance(stated, str):
+        return stated
+    if isinstance(stated, list):
+        return "|".join(map(str, stated))
+    for keyword, implied in (("properties", "object"), ("items", "array")):
+        if keyword in schema:
+            return implied
+    values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if isinstance(values, list):
+        return "|".join(dict.fromkeys(map(type_of, values))) or "any"
+    reference = schema.get("$ref")
+    return reference.rpartition("/")[2] if isinstance(reference, str) else "any"
+
+
+def _described(root: Mapping[str, Json], settings: PassrateSettings) -> str:
+    """Return what the schema says of itself, for the beginning of the task line."""
+    if not settings.describe:
+        return ""
+    said = (root.get(keyword) for keyword in ("title", "description"))
+    texts = [" ".join(text.split()) for text in said if isinstance(text, str)]
+    return "".join(f"{text.rstrip('.')}. " for text in texts if text)
+
+
+def _system(which: str) -> str:
+    if which == "default":
+        return SYSTEM
+    try:
+        return Path(which).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoInput(
+            "no such text file",
+            which,
+            "--set system=FILE names one; leave it out for the usual system prompt",
+        ) from error

@@ -1,0 +1,85 @@
+"""The suites there are: every folder here whose module `suite` holds a `SUITE`.
+
+Another package adds one through the entry point group `csbdata.suites` (the `Suite`
+itself, or a module that holds one as `SUITE`). A folder anywhere else is one by its
+path, as `csbdata suite ./my_suite run`.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from curation.system.errors import BadConfiguration, NoInput
+from curation.system.registry import Registry
+from evaluation.core.suite import Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_REGISTRY = Registry[Suite[Any]](
+    noun="suite",
+    classes=(Suite,),
+    attribute="SUITE",
+    groups=("csbdata.suites",),
+    package="evaluation.suites",
+    module="suite",
+)
+
+
+@cache
+def suites() -> Mapping[str, Suite[Any]]:
+    """Return every suite by name, in alphabetical order.
+
+    Raises:
+        BadConfiguration: two places define one name, or an entry point is no suite.
+    """
+    return MappingProxyType(dict(sorted(_REGISTRY.by_name().items())))
+
+
+def suite_named(name: str) -> Suite[Any]:
+    """Return one suite.
+
+    Args:
+        name: Its name, or the path of a folder with a module `suite`; a path has a
+            separator in it, or is absolute.
+
+    Raises:
+        BadConfiguration: there is none of this name; the message names alike ones.
+        NoInput: there is no such folder.
+    """
+    if is_path(name):
+        return _in_folder(Path(name).resolve())
+    known = suites()
+    if name not in known:
+        raise _REGISTRY.unknown(name, known)
+    return known[name]
+
+
+def is_path(name: str) -> bool:
+    """Return whether a suite is named by its folder."""
+    return "/" in name or "\\" in name
+
+
+@cache
+def _in_folder(folder: Path) -> Suite[Any]:
+    if not (folder / "suite.py").is_file():
+        then = "name a folder that holds suite.py, or one of csbdata suite --help"
+        raise NoInput("no suite.py in it", str(folder), then)
+    if str(folder.parent) not in sys.path:
+        sys.path.append(str(folder.parent))
+    found = _REGISTRY.in_module(f"{folder.name}.suite")
+    module = import_module(f"{folder.name}.suite")
+    if found is None:
+        raise BadConfiguration("its module `suite` holds no SUITE", str(folder))
+    if Path(str(module.__file__)).parent != folder:
+        raise BadConfiguration(
+            f"another package is called {folder.name!r}",
+            str(folder),
+            "give the folder another name",
+        )
+    return found.value

@@ -1,0 +1,48 @@
+"""Thinking is told apart from the answer, and an answer is never taken for thinking."""
+
+from __future__ import annotations
+
+import pytest
+
+from evaluation.extraction.thinking import split_thinking
+
+#: Text, answer, thinking, whether it never ended.
+VECTORS = [
+    ('{"a": 1}', '{"a": 1}', "", False),
+    ("<think>Two?</think>[2]", "[2]", "Two?", False),
+    ("<think>a</think>\n<think>b</think>\n[2]", "[2]", "a\nb", False),
+    ("<think>a<think>b</think>c</think>[2]", "[2]", "a<think>b</think>c", False),
+    ("so it is two</think>\n[2]", "[2]", "so it is two", False),
+    ("<think>I wonder {", "", "I wonder {", True),
+    ("[THINK]x[/THINK] [2]", "[2]", "x", False),
+    ("Well. <think>x</think> [2]", "Well.  [2]", "x", False),
+    ('{"tag": "<think>x</think>"}', '{"tag": "<think>x</think>"}', "", False),
+    ("<think></think>{}", "{}", "", False),
+    ("{}<|im_end|>", "{}", "", False),
+    ("{} </s>\n<|endoftext|>", "{}", "", False),
+    (
+        (
+            "<|channel|>analysis<|message|>hm<|end|><|start|>assistant"
+            "<|channel|>final<|message|>{}<|return|>"
+        ),
+        "{}",
+        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant",
+        False,
+    ),
+    ("<|channel|>analysis<|message|>hm", "", "<|channel|>analysis<|message|>hm", True),
+    ("analysisWe add.assistantfinal{}", "{}", "We add.", False),
+    ("", "", "", False),
+]
+
+
+@pytest.mark.parametrize(("text", "answer", "thinking", "unclosed"), VECTORS)
+def test_golden_vectors(
+    text: str, answer: str, thinking: str, *, unclosed: bool
+) -> None:
+    """Tags, channels and end tokens come off; what is left is the answer."""
+    found = split_thinking(text)
+    assert (found.answer, found.thinking, found.unclosed) == (
+        answer,
+        thinking,
+        unclosed,
+    )
