@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from curation.commands.option_groups import with_option_groups
 from curation.system.errors import BadConfiguration, Unavailable
-from curation.system.option_groups import with_option_groups
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say, show
 from evaluation.commands.suite_options import (
@@ -88,7 +88,7 @@ def _progress(format_: ReportFormat) -> Progress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateOptions:
+class PassGateOptions:
     """When the command fails for the sake of the figures."""
 
     fail_under: Annotated[
@@ -111,7 +111,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
     reading: ReadingOptions,
     asking: AskingOptions,
     scoring: ScoringOptions,
-    gate: GateOptions,
+    gate: PassGateOptions,
     run_dir: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
@@ -161,7 +161,7 @@ def score_command(  # noqa: PLR0913 (groups of options)
     records: RecordOptions,
     reading: ReadingOptions,
     scoring: ScoringOptions,
-    gate: GateOptions,
+    gate: PassGateOptions,
     run_dir: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
@@ -361,7 +361,7 @@ def _print(result: SuiteRunResult, format_: ReportFormat) -> None:
         say(f"... and {len(result.problems) - 10:,} more", style="yellow")
 
 
-def _gate(result: SuiteRunResult, gate: GateOptions) -> None:
+def _gate(result: SuiteRunResult, gate: PassGateOptions) -> None:
     """Fail where a model passes less than is asked for."""
     if gate.fail_under is None:
         return

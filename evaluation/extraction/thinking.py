@@ -32,7 +32,7 @@ _ANSWER_STARTS: Final = ("{", "[", '"', "```", "- ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThoughtAndAnswer:
+class AnswerParts:
     """A model's text in its two parts."""
 
     answer: str
@@ -41,7 +41,7 @@ class ThoughtAndAnswer:
     unclosed: bool = False
 
 
-def split_thinking(text: str) -> ThoughtAndAnswer:
+def split_thinking(text: str) -> AnswerParts:
     """Return the answer of a text, and the thinking that stands before it.
 
     A tag counts at the beginning of a text, or in one that does not begin as an
@@ -62,7 +62,7 @@ def split_thinking(text: str) -> ThoughtAndAnswer:
     start = text.lstrip()
     opened = start.startswith(tuple(tag for tag, _ in _TAGS))
     if start.startswith(_ANSWER_STARTS) and not opened:
-        return ThoughtAndAnswer(answer=text)
+        return AnswerParts(answer=text)
     thoughts: list[str] = []
     unclosed = False
     for opening, closing in _TAGS:
@@ -70,24 +70,24 @@ def split_thinking(text: str) -> ThoughtAndAnswer:
         thoughts += found
         unclosed = unclosed or open_ended
     if not thoughts:
-        return ThoughtAndAnswer(answer=text)
-    return ThoughtAndAnswer(
+        return AnswerParts(answer=text)
+    return AnswerParts(
         answer=text.strip(),
         thinking="\n".join(thought.strip() for thought in thoughts),
         unclosed=unclosed,
     )
 
 
-def _split_harmony(text: str) -> ThoughtAndAnswer | None:
+def _split_harmony(text: str) -> AnswerParts | None:
     before, final, answer = text.rpartition(_FINAL)
     if final:
-        return ThoughtAndAnswer(answer=answer.strip(), thinking=before.strip())
+        return AnswerParts(answer=answer.strip(), thinking=before.strip())
     if text.lstrip().startswith(_CHANNEL):
-        return ThoughtAndAnswer(answer="", thinking=text.strip(), unclosed=True)
+        return AnswerParts(answer="", thinking=text.strip(), unclosed=True)
     bare = _BARE_HARMONY.match(text)
     if bare is None:
         return None
-    return ThoughtAndAnswer(answer=text[bare.end() :].strip(), thinking=bare[1].strip())
+    return AnswerParts(answer=text[bare.end() :].strip(), thinking=bare[1].strip())
 
 
 def _without_tag(text: str, opening: str, closing: str) -> tuple[str, list[str], bool]:

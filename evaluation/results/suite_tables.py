@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from evaluation.core.suite import SCORING_CLASSES
-from evaluation.reporting.statistics import Quantiles
+from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.tables import Rate, Table, duration
 
 if TYPE_CHECKING:

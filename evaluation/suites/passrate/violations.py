@@ -26,7 +26,7 @@ KEPT: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class AnswerFault:
     """One failed assertion."""
 
     message: str
@@ -54,13 +54,13 @@ class Violation:
 
 def violations(
     validator: jsonschema_rs.Validator, value: Json
-) -> tuple[Violation, ...]:
+) -> tuple[AnswerFault, ...]:
     """Return what fails, the branches of `anyOf` and `oneOf` looked into.
 
     Of several branches the one counts whose failures reach deepest into the value, or
     else the one with the fewest.
     """
-    found: list[Violation] = []
+    found: list[AnswerFault] = []
     for error in validator.iter_errors(value):
         found += _of(error)
         if len(found) >= _LOOKED_AT:
@@ -68,14 +68,14 @@ def violations(
     return tuple(found)
 
 
-def _of(error: jsonschema_rs.ValidationError) -> Iterator[Violation]:
+def _of(error: jsonschema_rs.ValidationError) -> Iterator[AnswerFault]:
     branches = [list(branch) for branch in getattr(error.kind, "context", None) or ()]
     if any(branches):
         for inner in min((branch for branch in branches if branch), key=_distance):
             yield from _of(inner)
         return
     keyword = _keyword(error)
-    yield Violation(
+    yield AnswerFault(
         message=shortened(error.message, _SHOWN),
         keyword=keyword,
         instance_path=pointer(tuple(map(str, error.instance_path))),

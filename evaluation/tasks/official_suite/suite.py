@@ -47,7 +47,7 @@ _TEMPORARY: Final = 75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suite:
+class OfficialSuite:
     """The suite's files, and which edition of the suite it is."""
 
     #: Name in `raw/test_suite.toml`.
@@ -108,7 +108,7 @@ class SuiteCase:
 
 def acquire_suite(
     settings: FetchSettings, say: Callable[[str], None] = lambda _message: None
-) -> Suite:
+) -> OfficialSuite:
     """Return the suite from the first of its archives that can be had.
 
     What is in the mirror or the cache comes before what must be fetched, so that the
@@ -138,8 +138,8 @@ def acquire_suite(
     )
 
 
-def _suite(got: Acquired) -> Suite:
-    return Suite(
+def _suite(got: Acquired) -> OfficialSuite:
+    return OfficialSuite(
         archive=got.archive,
         commit=got.commit,
         digest=got.digest,
@@ -163,7 +163,7 @@ def dialect_of(name: str) -> Dialect:
 
 
 def read_suite_cases(
-    suite: Suite, draft: str, *, optional: bool = False
+    suite: OfficialSuite, draft: str, *, optional: bool = False
 ) -> Iterator[SuiteCase]:
     """Yield a draft's cases, mandatory or optional, by category and place.
 

@@ -28,14 +28,16 @@ if TYPE_CHECKING:
     from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Sample
     from evaluation.core.task_settings import TaskSettings
-    from evaluation.tasks.official_suite.suite import Suite, SuiteCase
+    from evaluation.tasks.official_suite.suite import OfficialSuite, SuiteCase
 
 #: `format` asserts nothing by default, says the specification.
 _LEFT_OUT: Final = frozenset({"format"})
 
 
 def cases(
-    acquired: Callable[[], Suite], _samples: Iterable[Sample], settings: TaskSettings
+    acquired: Callable[[], OfficialSuite],
+    _samples: Iterable[Sample],
+    settings: TaskSettings,
 ) -> Iterator[Case]:
     """Yield every case of the suite of `drafts` (2020-12), `optional` ones after.
 
@@ -71,7 +73,7 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
     """
 
     @cache
-    def acquired() -> Suite:
+    def acquired() -> OfficialSuite:
         # Packs are made of Arrow tables, which no other task needs.
         from evaluation.tasks.official_suite.suite import acquire_suite  # noqa: PLC0415 (not every run needs it)
 
@@ -84,7 +86,7 @@ def with_suite(fetch: FetchSettings, say: Callable[[str], None]) -> Task:
     )
 
 
-def draft_cases(suite: Suite, draft: str, *, optional: bool) -> Iterator[Case]:
+def draft_cases(suite: OfficialSuite, draft: str, *, optional: bool) -> Iterator[Case]:
     """Yield what is asked of engines for one draft, mandatory or optional."""
     from evaluation.tasks.official_suite.suite import read_suite_cases  # noqa: PLC0415 (not every run needs it)
 

@@ -109,7 +109,9 @@ def test_the_example_passes_its_own_self_test(tmp_path: Path) -> None:
 def test_records_of_a_file_are_read_for_every_suite(tmp_path: Path) -> None:
     """What `generate` writes, `--data` reads, and a limit draws from it."""
     request = _request(tmp_path, str(lay_out(tmp_path)))
-    made = request.chosen.suite.generate(20, 3, request.chosen.settings)
+    generate = request.chosen.suite.generate
+    assert generate is not None
+    made = generate(20, 3, request.chosen.settings)
     file = tmp_path / "made.jsonl"
     file.write_bytes(encode_records(made))
     wanted = RecordRequest(data=str(file), fetch=request.fetch, limit=7)

@@ -20,7 +20,7 @@ from curation.system.package_data import raw_folder
 from evaluation.tasks.official_suite import suite as suites
 from evaluation.tasks.official_suite.suite import (
     DRAFTS,
-    Suite,
+    OfficialSuite,
     acquire_suite,
     needs_remote,
     read_suite_cases,
@@ -46,13 +46,15 @@ def suite_case(
     }
 
 
-def miniature(folder: Path, files: dict[str, UntypedJson]) -> Suite:
+def miniature(folder: Path, files: dict[str, UntypedJson]) -> OfficialSuite:
     """Return a suite of these files, by path below `tests/`."""
     packed = [
         (f"tests/{path}", json.dumps(each).encode()) for path, each in files.items()
     ]
     pack = write_pack(folder, "miniature", packed)
-    return Suite(archive="mini", commit="1", digest=pack.stem, route="cache", pack=pack)
+    return OfficialSuite(
+        archive="mini", commit="1", digest=pack.stem, route="cache", pack=pack
+    )
 
 
 def test_cases_come_by_category_and_place(tmp_path: Path) -> None:
