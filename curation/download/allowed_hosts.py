@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import socket
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -26,8 +26,13 @@ if TYPE_CHECKING:
 
 _PORTS: Final = {"https": 443, "http": 80}
 #: Where clouds answer questions about the machine and its credentials, apart
-#: from link-local addresses.
-_METADATA: Final = frozenset({"100.100.100.200", "fd00:ec2::254"})
+#: from link-local addresses: Alibaba's, Amazon's, Oracle's and Azure's.
+_METADATA: Final = frozenset(
+    {"100.100.100.200", "fd00:ec2::254", "192.0.0.192", "168.63.129.16"}
+)
+#: IPv6 networks whose addresses end in the IPv4 address that is meant: NAT64 (RFC
+#: 6052, section 2.1) and IPv4-compatible ones (RFC 4291, section 2.5.5.1).
+_HOLDING_IPV4: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -152,9 +157,11 @@ def _out_of_bounds(address: str, *, chosen: bool) -> str:
 def _unmapped(address: str) -> IPv4Address | IPv6Address:
     """Return the IPv4 address inside an IPv6 one, if there is one."""
     place = ip_address(address.partition("%")[0])
-    if isinstance(place, IPv6Address):
-        return place.ipv4_mapped or place.sixtofour or place
-    return place
+    if not isinstance(place, IPv6Address):
+        return place
+    if any(place in network for network in _HOLDING_IPV4) and int(place) > 1:
+        return IPv4Address(int(place) & 0xFFFFFFFF)
+    return place.ipv4_mapped or place.sixtofour or place
 
 
 def _proxied(url: str) -> bool:

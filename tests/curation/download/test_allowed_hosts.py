@@ -79,6 +79,13 @@ def test_anything_else_is_refused(url: str) -> None:
         "::ffff:169.254.169.254",
         "::ffff:10.0.0.1",
         "2002:7f00:1::",
+        "64:ff9b::169.254.169.254",
+        "64:ff9b::10.0.0.1",
+        "::10.0.0.1",
+        "::169.254.169.254",
+        "192.0.0.192",
+        "168.63.129.16",
+        "64:ff9b::168.63.129.16",
     ],
 )
 def test_a_listed_name_of_a_private_machine_is_refused(address: str) -> None:
