@@ -56,29 +56,35 @@ def evaluate(  # noqa: PLR0913 (groups of options)
       csbdata eval --engine llguidance --compat paper --device cuda
       csbdata eval --engine vllm --model http://localhost:8000/v1#Qwen/Qwen3-0.6B
 
-    Exits with 69 if no engine could be run.
+    What is measured is said before it starts: the data, and which of it is sample; the
+    engines, and how those are installed that cannot be run here. Exits with 69 if an
+    engine could not be run; the others are measured all the same.
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.measurement.run import run
 
     request = run_request(subject, tasks, work, writer, run_dir)
     result = run(request, Quiet() if format_ is ReportFormat.JSON else Shown())
     _print(result, format_)
-    if result.none_usable:
-        raise Unavailable("no engine of this run can be used here")
+    lacking = result.totals.unavailable
+    if lacking:
+        raise Unavailable(
+            f"not every engine of this run could be run: {', '.join(lacking)}",
+            then="its line above says why, and what to do",
+        )
 
 
 def _print(result: RunResult, format_: ReportFormat) -> None:
     """Print the tables on stdout, and on stderr what was done and what comes next."""
     from evaluation.analysis.run_report import reports
     from evaluation.reporting.printing import print_tables
+    from evaluation.results.description import not_run
 
     folder, totals = result.folder, result.totals
     run = result.open()
+    for line in not_run(run.header):
+        say(line, style="yellow")
     tables = [table for report in reports(run).values() for table in report.tables]
     print_tables(tables, format_, {"run": str(folder), "header": run.raw_header})
-    for label, why in totals.unavailable.items():
-        line = run.header.participant(label).install
-        say(f"{label} was not run: {why}{f'; {line}' if line else ''}", style="yellow")
     done = f"{totals.ran + totals.found:,} units: {totals.ran:,} run now"
     if totals.found:
         done += f", {totals.found:,} found in the folder"

@@ -35,7 +35,12 @@ class SubjectOptions:
     ] = None
     task: Annotated[
         list[str] | None,
-        typer.Option(metavar="TASK", help="Repeatable [default: masks and declared]."),
+        typer.Option(
+            metavar="TASK",
+            help="Repeatable [default: declared and masks; where the libraries that "
+            "run models are installed, coverage and efficiency too; behind a server "
+            "these two alone].",
+        ),
     ] = None
     data: Annotated[
         str | None,
@@ -100,7 +105,9 @@ class TaskOptions:
     ] = 0
     draft: Annotated[
         list[str] | None,
-        typer.Option(metavar="DRAFT", help="Of task test-suite; repeatable."),
+        typer.Option(
+            metavar="DRAFT", help="Of tasks probe and test-suite; repeatable."
+        ),
     ] = None
     value: Annotated[
         list[str] | None,
@@ -324,7 +331,8 @@ def _default_tasks(*, over_http: bool) -> list[str]:
         return writing
     if not missing_libraries():
         return [*without, *writing]
-    say(f"{' and '.join(writing)} have a model write; for them: {INSTALL}")
+    say(f"left out: {' and '.join(writing)}, in which a model writes; for them say")
+    say(f"  {INSTALL}")
     return without
 
 

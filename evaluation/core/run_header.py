@@ -40,6 +40,15 @@ class DataHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     #: What the user called it.
     name: str | None = None
+    #: Number of schemas, of all shards.
+    schemas: int | None = None
+    #: Where instances come from: `given`, `made`, `given and made` or `none`.
+    instances: str | None = None
+    #: The only configs and splits that were asked for; empty for all.
+    configs: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    #: Why figures on it are none of the benchmark's, a line each.
+    partial: tuple[str, ...] = ()
 
 
 class TokenizerHeader(msgspec.Struct, frozen=True, kw_only=True):

@@ -53,6 +53,16 @@ class TaskInput(StrEnum):
     """What a model writes for the schemas of `--data`; there are no cases."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedSetting:
+    """One setting that a task reads; the others are refused."""
+
+    #: As `--set NAME=VALUE` names it, or one that has an option of its own.
+    name: str
+    #: What it decides, in a few words.
+    meaning: str
+
+
 def _no_cases(_samples: Iterable[Sample], _settings: TaskSettings) -> Iterator[Case]:
     return iter(())
 
@@ -104,6 +114,8 @@ class Task:
     #: What a case repeats, where cases are repeated: once one has ended at its
     #: deadline, those that repeat it get the same row and are not asked.
     repeats: Callable[[Case], str] | None = None
+    #: What it reads of `TaskSettings`, but for the seed.
+    settings: tuple[AcceptedSetting, ...] = ()
     #: The task whose rows the report reads; empty: its own.
     reads: str = ""
 

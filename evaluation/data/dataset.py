@@ -102,6 +102,8 @@ class Dataset:
     selection: SampleSelection
     #: One line for everything that is no schema: what it is, and why.
     left_out: tuple[str, ...]
+    #: Why figures on it are none of the benchmark's, a line each.
+    partial: tuple[str, ...] = ()
     #: Reads the samples anew at each call, in the same order.
     read: Callable[[], Iterator[Sample]]
 
@@ -120,4 +122,5 @@ class Dataset:
             "configs": list(self.selection.configs),
             "splits": list(self.selection.splits),
             "left_out": len(self.left_out),
+            "partial": list(self.partial),
         }

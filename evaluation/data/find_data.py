@@ -12,6 +12,7 @@ from curation.huggingface.names import dataset_name
 from curation.system.errors import NoInput, NotPermitted, Unavailable
 from curation.system.progress import Quiet
 from evaluation.data.dataset import Dataset, SampleSelection
+from evaluation.data.origins import SAMPLE_LINE, partial_lines
 from evaluation.data.parquet_tables import ParquetTables
 from evaluation.data.sampling import draw, is_in_shard
 from evaluation.data.schema_files import SchemaFiles
@@ -89,8 +90,18 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         instances=_origin(selected.values(), made=instances),
         selection=selection,
         left_out=reader.left_out(),
+        partial=_partial(reader, selection),
         read=partial(_samples, reader, chosen.keys(), lacking, store),
     )
+
+
+def _partial(reader: SampleReader, selection: SampleSelection) -> tuple[str, ...]:
+    """Return why figures on the data are none of the benchmark's, a line each."""
+    if reader.origin == "sample":
+        return (SAMPLE_LINE,)
+    if isinstance(reader, ParquetTables):
+        return partial_lines(reader.folder, selection.configs)
+    return ()
 
 
 def _say_left_out(lines: Sequence[str], progress: Progress) -> None:

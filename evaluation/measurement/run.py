@@ -6,15 +6,19 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from curation.system.progress import Quiet
-from evaluation.core.run_header import FinishedPart
+from evaluation.core.run_header import FinishedPart, RunHeader
 from evaluation.data.sampling import is_in_shard
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.results_folder import open_results_folder
 from evaluation.execution.runner import run as run_engines
+from evaluation.measurement.preconditions import check_settings, check_usable
 from evaluation.measurement.request import RUNS, RunResult
 from evaluation.measurement.samples import open_samples
+from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.registry import task_named
@@ -39,7 +43,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
 
     Rows that the run's folder already has are not measured again, so the same
     request continues a run that was ended at any moment. Engines that cannot be
-    used here are named in the result and do not end the run.
+    used here are named in the result and do not end the run, unless all are.
 
     Args:
         request: what to measure, with whom, and within which limits.
@@ -58,16 +62,22 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
             the folder is of another run (exit 78).
         NoInput: there is no such data, tokenizer or model (exit 66).
         TemporarilyUnavailable: another run is at work in the folder (exit 75).
+        Unavailable: no engine can be used here, or a library is missing; before
+            anything is fetched (exit 69).
         Fault: data cannot be fetched, or the folder not be written.
     """
     progress = progress or Quiet()
     participants = _participants(request)
+    check_usable(participants, request)
     plan, data, count = plan_run(request, progress)
     models = _models(request, plan, progress)
     head = header(
         participants, plan, data, request.limit, models.header() if models else {}
     )
     folder = request.run_dir or RUNS / _name(head)
+    for line in describe(msgspec.convert(head, RunHeader)):
+        progress.say(line)
+    progress.say(f"folder: {folder}")
     with open_results_folder(folder, head) as out:
         totals = _measure(participants, plan, models, count, out, progress)
         out.record_end(_finished_parts(participants, plan, totals, folder))
@@ -96,6 +106,7 @@ def plan_run(
             instances=any(task.needs_data and task.needs_instances for task in tasks),
         )
         samples, count, about = data.samples, data.count, data.header()
+    check_settings(tasks, request.settings)
     timed = any(task.timed for task in tasks)
     plan = RunPlan(
         tasks=tasks,

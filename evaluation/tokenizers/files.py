@@ -11,6 +11,7 @@ import msgspec
 import orjson
 
 from curation.system.errors import BadConfiguration, BadData
+from curation.system.extras import install_extra
 from evaluation.tokenizers.encoding import Encoder, plain_json
 from evaluation.tokenizers.formats.parsed_tokenizer import VocabularyKind
 
@@ -83,7 +84,7 @@ class TokenizerFiles:
         except ImportError as error:
             raise BadConfiguration(
                 "encoding texts needs the library tokenizers",
-                then="pip install 'csbdata[eval]'",
+                then=f"say {install_extra('eval')}",
             ) from error
         except Exception as error:
             # The library raises nothing more special.

@@ -11,7 +11,7 @@ with the keyword and its place. All are judged by jsonschema-rs, formats on.
     def test_my_engine(value): ...
 
 Smaller draws come first, so that Hypothesis shrinks towards what is only required.
-Hypothesis is an extra: pip install 'csbdata[strategies]'.
+Hypothesis is the extra `strategies`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from curation.instances.constraints.load_schema import read_schema
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
 from curation.schema.dialects import BY_NAME
+from curation.system.extras import install_extra
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +59,7 @@ def _require_hypothesis() -> None:
     try:
         import hypothesis  # noqa: F401, PLC0415 - an extra
     except ModuleNotFoundError as error:
-        message = "strategies need Hypothesis: pip install 'csbdata[strategies]'"
+        message = f"strategies need Hypothesis: {install_extra('strategies')}"
         raise ModuleNotFoundError(message, name="hypothesis") from error
 
 

@@ -17,6 +17,7 @@ from curation.dataset.parquet import COLUMNS as RECORDS
 from curation.instances.dataset.parquet import COLUMNS as INSTANCES
 from curation.packaging.card import FILE as CARD
 from curation.system.escaping import shortened
+from curation.system.extras import install_extra
 from curation.verification.core.check import CheckResult, CheckUnit, FolderCheck
 from curation.verification.core.findings import Finding
 from curation.verification.core.folder_contents import LEDGER
@@ -187,7 +188,7 @@ def _judge(contents: FolderContents, results: Sequence[UnitResult]) -> CheckResu
         if result.answered
     }
     if not all(config.installed for config in opened.values()):
-        detail = "datasets is not installed: pip install 'csbdata[load]'"
+        detail = f"datasets is not installed: {install_extra('load')}"
         findings.append(_finding("", detail))
     findings += _unopened(contents, configs)
     findings += _columns(contents)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.task import RunRows, Task, TaskInput
+from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.masks import NAME
 from evaluation.tasks.masks.member_orders import permuted_texts
 
@@ -77,4 +77,9 @@ TASK: Final = Task(
     input=TaskInput.INSTANCES,
     cases=cases,
     report=report,
+    settings=(
+        AcceptedSetting(
+            name="orders", meaning="orders of each valid instance's members; --orders"
+        ),
+    ),
 )

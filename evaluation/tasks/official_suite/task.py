@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from curation.schema.dialects import BY_NAME
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.task import Task, TaskInput
+from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.outcomes import outcome
 from evaluation.tasks.official_suite.report import report
@@ -139,5 +139,9 @@ TASK: Final = Task(
     input=TaskInput.OWN,
     prepare=with_suite,
     report=report,
+    settings=(
+        AcceptedSetting(name="drafts", meaning="a list of drafts; --draft"),
+        AcceptedSetting(name="optional", meaning="true: the optional tests too"),
+    ),
     passes=lambda row: outcome(row).passed,
 )

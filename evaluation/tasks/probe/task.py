@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from curation.schema.dialects import BY_NAME, DIALECTS
 from curation.system.errors import BadConfiguration, BadUsage
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.task import Task, TaskInput
+from evaluation.core.task import AcceptedSetting, Task, TaskInput
 from evaluation.tasks.probe import NAME
 from evaluation.tasks.probe.outcomes import GOOD, outcome
 from evaluation.tasks.probe.probes.base import NOTHING
@@ -86,4 +86,5 @@ TASK: Final = Task(
     cases=cases,
     report=report,
     passes=lambda row: outcome(row) in GOOD,
+    settings=(AcceptedSetting(name="drafts", meaning="a list of drafts; --draft"),),
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Case, InstanceWalk
-from evaluation.core.task import RunRows, Task, TaskInput
+from evaluation.core.task import AcceptedSetting, RunRows, Task, TaskInput
 from evaluation.tasks.scaling import NAME
 from evaluation.tasks.scaling.families import Family, SizedSchema, families
 
@@ -102,5 +102,10 @@ TASK: Final = Task(
     input=TaskInput.OWN,
     cases=cases,
     report=report,
+    settings=(
+        AcceptedSetting(name="families", meaning="a list of families of schemas"),
+        AcceptedSetting(name="largest", meaning="no size above it"),
+        AcceptedSetting(name="repeats", meaning="how often each size is measured"),
+    ),
     repeats=lambda case: case.id.rpartition("-")[0],
 )

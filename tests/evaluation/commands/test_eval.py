@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,13 +12,12 @@ from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, Unavailable
 from evaluation.commands.eval import evaluate
+from evaluation.commands.eval_options import _default_tasks
 from evaluation.results.reader import open_run
 from tests.evaluation.measuring import miniature
 from tests.evaluation.tokenizers import made
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from typer.testing import Result as Answer
 
 _TEST = {
@@ -93,14 +93,47 @@ def test_a_reproducer_is_data(words: list[str], tmp_path: Path) -> None:
 
 
 def test_an_absent_engine_is_told_and_the_others_go_on(words: list[str]) -> None:
-    """Exit 0 with one engine that could be run, 69 without any."""
+    """It is said first and last, with what to do; the exit code is 69 all the same."""
     engines = ["--engine", miniature("absent"), "--engine", miniature("accept_all")]
-    answer = _ask(*engines, *words)
-    assert answer.exit_code == 0
-    assert "absent" in answer.stderr
-    assert "was not run" in answer.stderr
+    runner = CliRunner()
+    app = typer.Typer()
+    app.command()(evaluate)
+    answer = runner.invoke(app, [*engines, *words, "--run-dir", "run"])
+    assert isinstance(answer.exception, Unavailable)
+    assert answer.exception.exit_code == 69
+    assert "absent" in str(answer.exception)
+    first, second, *_ = answer.stderr.splitlines()
+    assert first.startswith("not run: absent (no version): ")
+    assert second == "  pip install 'csbdata-no-such-engine>=2'"
+    assert len(open_run(Path("run"))) == 2
     with pytest.raises(Unavailable, match="no engine"):
         _ask(*engines[:2], *words)
+
+
+def test_what_is_measured_is_said_before_it_starts(words: list[str]) -> None:
+    """Data, number of schemas, tasks, engines, folder; above everything else."""
+    answer = _ask("--engine", miniature("accept_all"), *words, "--run-dir", "run")
+    lines = answer.stderr.splitlines()
+    assert lines[0].startswith("data: ")
+    assert ", 2 schemas, instances given" in lines[0]
+    assert lines[1] == "tasks: masks"
+    assert lines[2].startswith("engines: accept_all")
+    assert lines.index("folder: run") < lines.index("Measuring ...")
+
+
+def test_the_help_names_the_default_tasks() -> None:
+    """Those that run without a word, with and without the libraries of models."""
+    app = typer.Typer(rich_markup_mode=None)
+    app.command()(evaluate)
+    help_ = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
+    default = next(
+        part for part in help_.split("[default: ") if part.startswith("declared")
+    )
+    with_models, without = _default_tasks(over_http=False), {"declared", "masks"}
+    assert all(name in default for name in with_models)
+    assert default.index("where the libraries") > default.index("masks")
+    assert set(with_models) >= without
+    assert set(_default_tasks(over_http=True)) == {"coverage", "efficiency"}
 
 
 @pytest.mark.parametrize(
@@ -109,6 +142,10 @@ def test_an_absent_engine_is_told_and_the_others_go_on(words: list[str]) -> None
         (["--shard", "5/4"], "takes I/N"),
         (["--shard", "x"], "takes I/N"),
         (["--set", "sizes"], "takes NAME=VALUE"),
+        (["--set", "bogus=1"], r"\(masks\) has the setting 'bogus': there are: orders"),
+        (["--set", "largest=9"], "scaling has it: --task scaling"),
+        (["--set", "order=1"], "did you mean orders"),
+        (["--draft", "7"], "'drafts': probe and test-suite has it"),
         (["--task", "mask"], "there is no task 'mask': choose of masks"),
         (["--engine", "llguidence"], "llguidance"),
         (["--preset", "fast"], "no preset 'fast'"),

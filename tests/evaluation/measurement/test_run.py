@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import evaluation
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadConfiguration, BadData, Unavailable
 from evaluation.results.merging import merge
 from tests.evaluation.measuring import miniature, request_of, sample
 
@@ -91,12 +91,22 @@ def test_a_limit_draws_of_the_samples(tmp_path: Path) -> None:
 
 
 def test_a_run_without_a_usable_engine_says_so(tmp_path: Path) -> None:
-    """The result names the engine and why; nothing is raised."""
-    request = replace(_request(tmp_path), engines=[miniature("absent")])
+    """It names the engine, why, and the command, and fetches nothing before."""
+    request = replace(
+        _request(tmp_path), engines=[miniature("absent")], tokenizer="smollm2"
+    )
+    with pytest.raises(Unavailable, match=r"absent.*is not installed.*pip install"):
+        evaluation.run(request)
+    assert not (tmp_path / "cache").exists()
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_engine_that_does_not_start_is_named(tmp_path: Path) -> None:
+    """Nobody knows it before: the result says so, and the header."""
+    request = replace(_request(tmp_path), engines=[miniature("broken")])
     result = evaluation.run(request)
     assert result.none_usable
-    (reason,) = result.totals.unavailable.values()
-    assert reason
+    assert "libengine.so.1" in result.open().header.engines[0].unavailable  # type: ignore[operator]  # it is a text
 
 
 def test_the_papers_way_is_one_call(tmp_path: Path) -> None:

@@ -1,0 +1,45 @@
+"""What an extra of csbdata holds, and the command that installs it.
+
+The command names the libraries, not the extra: it works for a checkout as it does for
+a release.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib.metadata import PackageNotFoundError, requires
+
+_EXTRA = re.compile(r"""\s*;\s*extra\s*==\s*['"](?P<extra>[^'"]+)['"]\s*$""")
+_NESTED = re.compile(r"^csbdata\[(?P<extras>[^\]]+)\]$")
+
+
+def install_extra(extra: str) -> str:
+    """Return the command that installs what an extra holds.
+
+    Example:
+        >>> install_extra("strategies")
+        "python -m pip install 'hypothesis>=6.170'"
+    """
+    wanted = libraries_of(extra) or [f"csbdata[{extra}]"]
+    return f"python -m pip install {shlex.join(wanted)}"
+
+
+def libraries_of(extra: str) -> list[str]:
+    """Return the libraries of an extra with their versions, in order of their names."""
+    try:
+        declared = requires("csbdata") or []
+    except PackageNotFoundError:
+        return []
+    found: set[str] = set()
+    for line in declared:
+        marker = _EXTRA.search(line)
+        if marker is None or marker["extra"] != extra:
+            continue
+        library = line[: marker.start()]
+        nested = _NESTED.match(library)
+        for inner in nested["extras"].split(",") if nested else ():
+            found.update(libraries_of(inner))
+        if not nested:
+            found.add(library)
+    return sorted(found)

@@ -1,0 +1,41 @@
+"""What of the data is no published schema: the embedded sample, or missing configs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.packaging.origins import read_origins
+from curation.system.errors import BadData
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+
+def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
+    """Return why figures on a build are not those of the benchmark, a line each.
+
+    Args:
+        folder: A build, or any folder.
+        configs: The configs that are measured; empty for all.
+
+    Returns:
+        Nothing where every config that is measured is real, or the folder says
+        nothing of where it comes from.
+    """
+    try:
+        origins = read_origins(folder)
+    except BadData as fault:
+        return (f"which configs are real is not known: {fault}",)
+    if origins is None or not origins.partial:
+        return ()
+    if not configs:
+        return (origins.sentence, *origins.reasons)
+    sample = [config for config in origins.sample if config in configs]
+    if not sample:
+        return ()
+    return (f"the embedded sample stands for {', '.join(sample)}", *origins.reasons)
+
+
+#: Of the sample itself, which was written for this project.
+SAMPLE_LINE = "the embedded sample: none of its schemas is one of the benchmark"

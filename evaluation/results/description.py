@@ -1,0 +1,82 @@
+"""A run in a few lines: what is measured, on what, with whom, and what is lacking.
+
+The same lines are said before a run starts and stand above its tables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evaluation.core.run_header import ParticipantHeader, RunHeader
+
+#: Before a line that is to be copied as it is.
+INDENT = "  "
+
+
+def describe(header: RunHeader) -> list[str]:
+    """Return what a run measures, line by line; a line to be copied is indented."""
+    return [
+        *not_run(header),
+        *_data(header),
+        f"tasks: {', '.join(header.tasks)}",
+        f"engines: {', '.join(_labels(header)) or 'none can be run here'}",
+        *_conditions(header),
+    ]
+
+
+def not_run(header: RunHeader) -> list[str]:
+    """Return which engines could not be run and what to do, line by line."""
+    return [
+        line
+        for participant in header.engines
+        if participant.unavailable
+        for line in _unavailable(participant)
+    ]
+
+
+def _unavailable(participant: ParticipantHeader) -> Iterator[str]:
+    yield f"not run: {participant.engine}: {participant.unavailable}"
+    if participant.install:
+        yield f"{INDENT}{participant.install}"
+
+
+def partial_data(header: RunHeader) -> list[str]:
+    """Return why figures of a run are none of the benchmark's, line by line.
+
+    Empty where all that was measured is what others have published, or one's own.
+    """
+    return [f"partial data: {line}" for line in header.data.partial]
+
+
+def _data(header: RunHeader) -> Iterator[str]:
+    data = header.data
+    if data.name is None:
+        return
+    parts = [data.name]
+    if data.schemas is not None:
+        parts.append(f"{data.schemas:,} schemas")
+    if header.shard != "1/1":
+        parts.append(f"shard {header.shard} of them")
+    chosen = [*data.configs, *data.splits]
+    parts += [f"only {', '.join(chosen)}"] if chosen else []
+    parts += [f"instances {data.instances}"] if data.instances else []
+    yield f"data: {', '.join(parts)}"
+    yield from partial_data(header)
+
+
+def _labels(header: RunHeader) -> list[str]:
+    return [one.engine for one in header.engines if not one.unavailable]
+
+
+def _conditions(header: RunHeader) -> Iterator[str]:
+    if header.tokenizer.name:
+        yield f"tokenizer: {header.tokenizer.name}"
+    limits = header.limits
+    if limits.compile_seconds is not None and limits.run_seconds is not None:
+        yield (
+            f"limits: {limits.compile_seconds:g} s a compile, "
+            f"{limits.run_seconds:g} s what follows"
+        )
