@@ -32,9 +32,12 @@ def partial_lines(folder: Path, configs: Collection[str]) -> tuple[str, ...]:
     if not configs:
         return (origins.sentence, *origins.reasons)
     sample = [config for config in origins.sample if config in configs]
-    if not sample:
-        return ()
-    return (f"the embedded sample stands for {', '.join(sample)}", *origins.reasons)
+    lines = [f"the embedded sample stands for {', '.join(sample)}"] if sample else []
+    return (*lines, *(why for why in origins.reasons if _is_of(why, configs)))
+
+
+def _is_of(reason: str, configs: Collection[str]) -> bool:
+    return any(config in reason for config in configs)
 
 
 #: Of the sample itself, which was written for this project.

@@ -45,7 +45,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class ConditionDifference:
     """A condition that two runs do not share."""
 
     condition: Condition
@@ -166,10 +166,10 @@ CONDITIONS: Final = (
 _OF_PARTICIPANT: Final = ("version", "preset", "options", "sha256", "model", "server")
 
 
-def differences(first: Header, other: Header) -> list[Difference]:
+def differences(first: Header, other: Header) -> list[ConditionDifference]:
     """Return the conditions that two runs do not share, by their whole headers."""
     return [
-        Difference(condition=condition, detail=detail)
+        ConditionDifference(condition=condition, detail=detail)
         for condition in CONDITIONS
         if (detail := condition.differ(first, other))
     ]
