@@ -91,6 +91,12 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     if totals.disturbed:
         done += f"; the machine was not quiet during {totals.disturbed:,}"
     say(f"{done}. {folder}")
+    if totals.unanswered:
+        say(
+            f"{totals.unanswered:,} texts have no answer, because the server was in "
+            "trouble; the same command asks for them again",
+            style="yellow",
+        )
     if totals.reproducers:
         say(f"{len(totals.reproducers):,} can be seen again: {folder}/reproducers")
     say(f"Next: csbdata results show {folder} --failures")

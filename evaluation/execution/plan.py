@@ -47,6 +47,9 @@ class RunTotals:
     ran: int = 0
     #: Cases at which the machine had something else to do on the core, of these.
     disturbed: int = 0
+    #: Of these, texts for which a server in trouble gave no answer: their rows are
+    #: there, and the next run asks again.
+    unanswered: int = 0
     #: Label of an engine to why it could not be run.
     unavailable: dict[str, str] = field(default_factory=dict)
     reproducers: list[Path] = field(default_factory=list)

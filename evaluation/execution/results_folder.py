@@ -43,13 +43,14 @@ class ResultsFolder:
         self.finished = set(filter(None, map(_fingerprint, whole_lines(lines))))
 
     def write(self, row: Row) -> None:
-        """Append a row.
+        """Append a row; one without a fingerprint is not finished.
 
         Raises:
             CannotCreate: there is no room, or no right (exit 73).
         """
         self._lines.write(orjson.dumps(row))
-        self.finished.add(row.fingerprint)
+        if row.fingerprint:
+            self.finished.add(row.fingerprint)
 
     def record_unavailable(self, reasons: Mapping[str, str]) -> None:
         """Write into the header which engines could not be run, by label, and why.

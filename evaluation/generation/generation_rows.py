@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _ROW_COLUMNS: Final = ("id", "result", "detail", "warnings", "compile_ns")
 #: What rows of generations have as their task; `efficiency` reads them too.
 TASK = "coverage"
-#: Endings of which nobody knows whether the schema would have been taken.
-_NOT_TAKEN: Final = frozenset({TextEnding.PROMPT, TextEnding.REQUEST})
 
 
 class _StepColumns(msgspec.Struct):
@@ -90,10 +88,14 @@ class GeneratedText:
         no schema taken. Of a server, whatever is answered shows that it was.
         """
         found = self.generation
-        begun = found.compile_ns is not None or found.ttft_ns is not None
+        begun = (
+            found.compile_ns is not None
+            or found.ttft_ns is not None
+            or bool(found.reasoning)
+        )
         if found.ending is TextEnding.MODEL or found.result is Result.TIMEOUT:
             return begun
-        return found.result is Result.OK and found.ending not in _NOT_TAKEN
+        return found.result is Result.OK
 
     @property
     def compliant(self) -> bool:

@@ -83,6 +83,7 @@ def run_writers(  # noqa: PLR0913 (the run's own parts)
                     mark, request = marked[place]
                     out.write(_row(label, request, generation, judge, mark))
                     totals.ran += 1
+                    totals.unanswered += generation.may_pass
                     advance(1)
 
                 try:
@@ -147,6 +148,7 @@ def _row(
         request,
         engine=engine,
         judgement=judged(generation),
-        fingerprint=mark,
+        # A row without a fingerprint is there to be read, and is asked for again.
+        fingerprint="" if generation.may_pass else mark,
         class_in_batch=in_batch,
     )

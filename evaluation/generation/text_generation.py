@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from evaluation.core.cases import Result
 
@@ -76,6 +77,12 @@ class DecidedApart(StrEnum):
     """The same text."""
     OTHER = "other"
     """Another text: that one stands here, without times."""
+
+
+#: Endings of what was written, however little that is.
+_ENDINGS_OF_TEXTS: Final = frozenset(
+    {TextEnding.END, TextEnding.TRUNCATED, TextEnding.DEAD_END}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,8 +172,9 @@ class Generation:
 
     @property
     def tpot_ns(self) -> float | None:
-        """Mean time of each token after the first, the end token among them.
+        """Mean time of each token after the first.
 
+        The end token is one of them, but for a server's text: nobody sees its moment.
         None where all came at once: a server's only piece says nothing of time. What
         the loop itself took is not in it: it is neither model nor engine.
         """
@@ -175,7 +183,8 @@ class Generation:
             return None
         if self.pieces is not None and self.pieces < 2:  # noqa: PLR2004 (a second one)
             return None
-        later = length - 1 + (self.ending is TextEnding.END)
+        seen = self.pieces is None and self.ending is TextEnding.END
+        later = length - 1 + seen
         own = sum(step.loop_ns for step in self.steps[1:])
         return (self.total_ns - self.ttft_ns - own) / later if later > 0 else None
 
@@ -187,6 +196,13 @@ class Generation:
         return written / passes if passes > 0 else None
 
     @property
+    def may_pass(self) -> bool:
+        """Whether another try may end otherwise: a server was in trouble."""
+        return self.ending is TextEnding.MODEL and self.pieces is not None
+
+    @property
     def generated(self) -> bool:
-        """Whether there is a text to judge."""
-        return self.result is Result.OK
+        """Whether there is a text to judge; one that ended by itself may be empty."""
+        return self.result is Result.OK and (
+            bool(self.text) or self.ending in _ENDINGS_OF_TEXTS
+        )

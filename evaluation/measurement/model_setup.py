@@ -11,7 +11,8 @@ from evaluation import prompts
 from evaluation.generation.requests import RequestBuilder
 from evaluation.generation.runner import run_writers
 from evaluation.models.store import DEFAULT, check_installed, get_model
-from evaluation.servers.server_writer import ModelServer, ServerWriter
+from evaluation.servers.model_server import ModelServer
+from evaluation.servers.server_writer import ServerWriter
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from evaluation.execution.results_folder import ResultsFolder
     from evaluation.measurement.model_setup import ModelSetup
     from evaluation.measurement.request import RunRequest
-    from evaluation.servers.server_writer import ModelServer
+    from evaluation.servers.model_server import ModelServer
 
 
 def run(request: RunRequest, progress: Progress | None = None) -> RunResult:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration
 from evaluation.servers.client import ServerClient, ServerConnection, split_address
-from evaluation.servers.server_writer import server_participants
+from evaluation.servers.model_server import server_participants
 from evaluation.tasks.registry import task_named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evaluation.measurement.request import RunRequest
-    from evaluation.servers.server_writer import ModelServer
+    from evaluation.servers.model_server import ModelServer
 
 
 def model_servers(request: RunRequest) -> Sequence[ModelServer]:

@@ -1,8 +1,9 @@
 """Asking a server for one text, and asking again where that may help.
 
-429, 5xx, cut streams and lost connections are tried again within a budget of tries
-and seconds; `Retry-After` is honoured. The key is taken from the environment, sent to
-the server it belongs to, and never printed or recorded.
+429, 5xx, cut streams and lost connections are tried again, all requests of a client
+waiting together (`evaluation.servers.shared_backoff`); `Retry-After` is honoured. The
+key is taken from the environment, sent to the server it belongs to, and never printed
+or recorded.
 """
 
 from __future__ import annotations
@@ -15,48 +16,81 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 import requests
-from urllib3.exceptions import HTTPError
+from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError, ReadTimeoutError
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
-from curation.system.retry import RetryPolicy, retry_after
+from curation.system.retry import retry_after
 from evaluation.servers.event_stream import BrokenStream, ServerAnswer, read_stream
+from evaluation.servers.request_refusals import RefusalWords, read_refusal
+from evaluation.servers.response_lines import (
+    TooLate,
+    beginning,
+    drain,
+    response_lines,
+    response_pieces,
+)
+from evaluation.servers.shared_backoff import SharedBackoff
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from curation.core.json_types import Json
 
 #: Paths at which servers describe themselves, beside their list of models.
 _SELF_DESCRIPTIONS: Final = ("/version", "/props", "/get_server_info")
 _CONNECT_SECONDS: Final = 10.0
-#: Most bytes of one answer; the longest text that a model here may write has less.
-_MOST_BYTES: Final = 32 * 2**20
-#: Bytes of an error's text that are repeated in ours.
-_REPEATED_BYTES: Final = 300
+#: What may happen where an object was to be read.
+_NO_OBJECT: Final = (
+    requests.RequestException,
+    HTTPError,
+    BrokenStream,
+    TooLate,
+    ValueError,
+)
+#: Most connections that are kept between requests.
+_CONNECTIONS: Final = 256
 _TRY_LATER: Final = (408, 409, 425, 429)
+#: The server is well and says so.
+_TOLD_TO_WAIT: Final = (429, 503)
 _REFUSED: Final = (400, 413, 422)
 _FORBIDDEN: Final = (401, 403)
 
 
 class RequestRefused(Exception):  # noqa: N818 (it says what it is)
-    """The server does not take the request: the schema, or its size."""
+    """The server does not take the request."""
+
+    def __init__(self, status: int, words: RefusalWords) -> None:
+        """Take what the server says against it."""
+        super().__init__(f"HTTP {status}: {words}")
+        self.words = words
 
 
 class RetriesExhausted(Exception):  # noqa: N818 (it says what it is)
-    """No whole answer came within the budget of tries and seconds."""
+    """No whole answer came within the budget of tries and minutes."""
+
+
+class DeadlinePassed(Exception):  # noqa: N818 (it says what it is)
+    """The answer was not there in time; `answer` is what there was of it."""
+
+    def __init__(self, answer: ServerAnswer, start: int) -> None:
+        """Take what came, and when the request was sent (`perf_counter_ns`)."""
+        super().__init__("not through in time")
+        self.answer = answer
+        self.start = start
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestLimits:
     """How long one text may take, and how often it is asked for."""
 
-    #: Seconds for one try.
+    #: Seconds for one text; one that takes longer is not asked for again.
     seconds: float = 40.0
-    #: Seconds for all waits between tries together.
-    waiting: float = 120.0
-    retry: RetryPolicy = field(
-        default_factory=lambda: RetryPolicy(attempts=5, first_pause=1.0)
-    )
+    #: Minutes for which the server may be in trouble without any answer: then a text
+    #: that meets trouble is given up at once.
+    patience: float = 10.0
+    #: Tries of one text that meets trouble; being told to wait (429, 503) is none.
+    tries: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +137,16 @@ def split_address(address: str) -> tuple[str, str]:
 class ServerClient:
     """A connection to one server."""
 
-    def __init__(self, connection: ServerConnection) -> None:
+    def __init__(
+        self, connection: ServerConnection, backoff: SharedBackoff | None = None
+    ) -> None:
         """Prepare; nothing is sent yet."""
         self._connection = connection
+        self._backoff = backoff or SharedBackoff(connection.limits.patience)
         self._session = requests.Session()
+        # One connection for each text that is asked for at the same time is kept.
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, HTTPAdapter(pool_maxsize=_CONNECTIONS))
         # Neither a proxy nor a .netrc may see or add what we do not mean.
         self._session.trust_env = False
         key = connection.key()
@@ -146,14 +186,16 @@ class ServerClient:
             ) as response:
                 if response.status_code in _FORBIDDEN:
                     raise self._forbidden(response)
-                text = b"".join(_pieces(response, limit)) if response.ok else b""
-                found = json.loads(text or b"null")
-        except (requests.RequestException, HTTPError, BrokenStream, ValueError):
+                if not response.ok:
+                    drain(response)
+                    return None
+                found = json.loads(b"".join(response_pieces(response, limit)))
+        except _NO_OBJECT:
             return None
         return found if isinstance(found, dict) else None
 
     def ask(self, body: Mapping[str, Json]) -> tuple[ServerAnswer, int]:
-        """Ask for one text.
+        """Ask for one text; where the server is in trouble, later and again.
 
         Args:
             body: Members of the request beside `model` and `stream`.
@@ -165,36 +207,38 @@ class ServerClient:
         Raises:
             RequestRefused: the server does not take the request.
             RetriesExhausted: no whole answer came.
+            DeadlinePassed: it did not come in time.
             NotPermitted: the key is missing or wrong (exit 77).
         """
-        limits = self._connection.limits
-        tries, waited = 0, 0.0
+        begun = time.monotonic()
+        tries = 0
+        while True:
+            sent = self._backoff.wait()
+            try:
+                found = self._ask_once(body)
+            except _TryAgain as trouble:
+                tries += not trouble.told_to_wait
+                seconds = time.monotonic() - begun
+                limits = self._connection.limits
+                if (
+                    self._backoff.again_after(sent, trouble.wait)
+                    and tries < limits.tries
+                    and seconds < limits.patience * 60
+                ):
+                    continue
+                what = f"{trouble}; given up after {seconds:,.0f} s"
+                raise RetriesExhausted(what) from None
+            except (RequestRefused, DeadlinePassed):
+                self._backoff.answered()
+                raise
+            self._backoff.answered()
+            return found
 
-        def ask_once() -> tuple[ServerAnswer, int]:
-            nonlocal tries
-            tries += 1
-            start = perf_counter_ns()
-            return self._ask_once(body), start
-
-        def wait_before_next(error: Exception) -> bool | float:
-            nonlocal waited
-            if not isinstance(error, _TryAgain) or tries == limits.retry.attempts:
-                return False
-            wait = max(error.wait, limits.retry.first_pause * float(2 ** (tries - 1)))
-            if waited + wait > limits.waiting:
-                return False
-            waited += wait
-            return wait
-
-        try:
-            return limits.retry.call(ask_once, wait_before_next)
-        except _TryAgain as trouble:
-            what = f"{trouble}; {tries} tries, {waited:.0f} s waited"
-            raise RetriesExhausted(what) from None
-
-    def _ask_once(self, body: Mapping[str, Json]) -> ServerAnswer:
+    def _ask_once(self, body: Mapping[str, Json]) -> tuple[ServerAnswer, int]:
         seconds = self._connection.limits.seconds
         limit = time.monotonic() + seconds
+        answer = ServerAnswer()
+        start = perf_counter_ns()
         try:
             with self._session.post(
                 f"{self._connection.base}/chat/completions",
@@ -204,14 +248,18 @@ class ServerClient:
                 allow_redirects=False,
             ) as response:
                 self._check_status(response)
-                return read_stream(_lines(response, limit))
+                read_stream(response_lines(response, limit), answer)
+                drain(response)
         except BrokenStream as error:
             raise _TryAgain(str(error)) from None
-        except requests.Timeout:
-            raise _TryAgain("no answer in time") from None
+        except requests.ConnectTimeout:
+            raise _TryAgain("no connection in time") from None
+        except (TooLate, requests.Timeout, ReadTimeoutError):
+            raise DeadlinePassed(answer, start) from None
         except (requests.RequestException, HTTPError) as error:
             # Its text may repeat the address; its kind says enough.
             raise _TryAgain(f"connection lost ({type(error).__name__})") from None
+        return answer, start
 
     def _check_status(self, response: requests.Response) -> None:
         """Raise what a status other than success means."""
@@ -220,14 +268,15 @@ class ServerClient:
             return
         if status in _FORBIDDEN:
             raise self._forbidden(response)
-        text = self._beginning(response)
+        words = read_refusal(self._words(response))
         if status in _REFUSED:
-            raise RequestRefused(f"HTTP {status}: {text}")
+            raise RequestRefused(status, words)
         if status in _TRY_LATER or status >= 500:  # noqa: PLR2004 (the server's trouble)
-            wait = retry_after(response.headers)
-            raise _TryAgain(f"HTTP {status}: {text}", wait or 0.0)
+            wait = retry_after(response.headers) or 0.0
+            told = status in _TOLD_TO_WAIT
+            raise _TryAgain(f"HTTP {status}: {words}", wait, told_to_wait=told)
         raise BadConfiguration(
-            f"the server answers HTTP {status}: {text}",
+            f"the server answers HTTP {status}: {words}",
             self._connection.base,
             "look at the address; it ends in /v1 as a rule",
         )
@@ -239,20 +288,23 @@ class ServerClient:
             f"set {' or '.join(self._connection.keys)} to a key of this server",
         )
 
-    def _beginning(self, response: requests.Response) -> str:
+    def _words(self, response: requests.Response) -> str:
         """Return how an error's text begins, without the key."""
-        content = response.raw.read(_REPEATED_BYTES, decode_content=True)
-        text = content.decode("utf-8", "replace")
+        text = beginning(response).decode("utf-8", "replace")
         key = self._connection.key()
         return text.replace(key, "***") if key else text
 
 
 class _TryAgain(Exception):  # noqa: N818 (it says what it is)
-    """A trouble that may pass; `wait` are the seconds that the server asks for."""
+    """A trouble that may pass."""
 
-    def __init__(self, why: str, wait: float = 0.0) -> None:
+    def __init__(
+        self, why: str, wait: float = 0.0, *, told_to_wait: bool = False
+    ) -> None:
+        """Take the seconds that the server asks for, and whether it does no more."""
         super().__init__(why)
         self.wait = wait
+        self.told_to_wait = told_to_wait
 
 
 def _model_ids(models: Mapping[str, Json]) -> tuple[str, ...]:
@@ -262,35 +314,3 @@ def _model_ids(models: Mapping[str, Json]) -> tuple[str, ...]:
         for model in (listed if isinstance(listed, list) else ())
         if isinstance(model, dict)
     )
-
-
-def _pieces(response: requests.Response, limit: float) -> Iterator[bytes]:
-    """Yield a response as it comes; a server may send for ever, with no line's end.
-
-    Args:
-        response: A response whose content has not been read.
-        limit: The moment at which it must have ended, by `time.monotonic`.
-
-    Raises:
-        BrokenStream: it has lasted too long, or is too large.
-    """
-    size = 0
-    while piece := response.raw.read1(2**16, decode_content=True):
-        size += len(piece)
-        if size > _MOST_BYTES:
-            raise BrokenStream(f"an answer of over {_MOST_BYTES:,} bytes")
-        if time.monotonic() > limit:
-            raise BrokenStream("not through in time")
-        yield piece
-
-
-def _lines(response: requests.Response, limit: float) -> Iterator[bytes]:
-    """Yield the lines of a response as they come, without their ends."""
-    begun: list[bytes] = []
-    for piece in _pieces(response, limit):
-        *ends, rest = piece.split(b"\n")
-        for end in ends:
-            yield b"".join([*begun, end])
-            begun = []
-        begun.append(rest)
-    yield b"".join(begun)

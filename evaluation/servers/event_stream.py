@@ -2,6 +2,7 @@
 
 The stream is that of OpenAI's chat completions: server-sent events (HTML standard,
 section 9.2), each a line `data: ` with a JSON object, and `data: [DONE]` at the end.
+A server that does not stream answers with one JSON object, which is one piece.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ class _Delta(msgspec.Struct):
     """What one event adds to the answer."""
 
     content: str | None = None
+    #: How a model refuses, where its server has a place of its own for that.
+    refusal: str | None = None
     #: What a reasoning model thinks, by either of the names that servers use.
     reasoning_content: str | None = None
     reasoning: str | None = None
@@ -38,14 +41,24 @@ class _Choice(msgspec.Struct):
     """One of the answers that are written at the same time; we ask for one."""
 
     delta: _Delta | None = None
+    #: The whole answer of a server that does not stream.
+    message: _Delta | None = None
     finish_reason: str | None = None
+
+
+class _UsageDetails(msgspec.Struct):
+    """What the tokens of an answer are made of."""
+
+    reasoning_tokens: float | None = None
 
 
 class _Usage(msgspec.Struct):
     """The tokens that the server counted."""
 
     prompt_tokens: float | None = None
+    #: Those of the reasoning are among them.
     completion_tokens: float | None = None
+    completion_tokens_details: _UsageDetails | None = None
 
 
 class _Event(msgspec.Struct):
@@ -63,23 +76,31 @@ class ServerAnswer:
 
     text: str = ""
     reasoning: str = ""
+    refusal: str = ""
     #: `stop`, `length`, `content_filter`, ...; empty before the end.
     finish: str = ""
     #: As the server counted them; None where it did not say.
     prompt_tokens: int | None = None
+    #: Those of the reasoning are among them.
     output_tokens: int | None = None
-    #: Moments of the first and the last piece of text, by `perf_counter_ns`.
-    first_ns: int | None = None
-    last_ns: int | None = None
-    #: The moment of every piece of text.
-    pieces: list[int] = field(default_factory=list)
+    reasoning_tokens: int | None = None
+    #: The moment of every piece of text (`perf_counter_ns`), and its characters.
+    pieces: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def begun(self) -> bool:
+        """Whether the model has written anything, be it a thought or a refusal."""
+        return bool(self.text or self.reasoning or self.refusal)
 
 
-def read_stream(lines: Iterable[bytes]) -> ServerAnswer:
-    r"""Return the whole answer of a stream.
+def read_stream(
+    lines: Iterable[bytes], answer: ServerAnswer | None = None
+) -> ServerAnswer:
+    r"""Return the whole answer of a stream; lines after `[DONE]` are left unread.
 
     Args:
         lines: The lines of the response as they come, without their ends.
+        answer: Is filled as they come, so that what came is there whatever happens.
 
     Raises:
         BrokenStream: it has no end, or the server reports an error in it.
@@ -90,14 +111,19 @@ def read_stream(lines: Iterable[bytes]) -> ServerAnswer:
         >>> read_stream([event, b"", end, b"", b"data: [DONE]"]).text
         '{}'
     """
-    answer = ServerAnswer()
+    answer = ServerAnswer() if answer is None else answer
+    other: list[bytes] = []
     for line in lines:
         if not line.startswith(_DATA):
+            other.append(line)
             continue
         data = line[len(_DATA) :].strip()
         if data == _DONE:
             break
         _add(_read_event(data), answer)
+    whole = b"\n".join(other).strip()
+    if whole.startswith(b"{") and not answer.begun:
+        _add(_read_event(whole), answer)
     if not answer.finish:
         raise BrokenStream("the stream ended before the answer did")
     return answer
@@ -122,14 +148,16 @@ def _add(event: _Event, answer: ServerAnswer) -> None:
     if event.usage is not None and event.usage != _Usage():
         answer.prompt_tokens = _whole(event.usage.prompt_tokens)
         answer.output_tokens = _whole(event.usage.completion_tokens)
+        details = event.usage.completion_tokens_details or _UsageDetails()
+        answer.reasoning_tokens = _whole(details.reasoning_tokens)
     for choice in (event.choices or [])[:1]:
-        delta = choice.delta or _Delta()
-        answer.reasoning += (delta.reasoning_content or "") + (delta.reasoning or "")
+        delta = choice.delta or choice.message or _Delta()
+        # A server that knows both names says the same under both.
+        answer.reasoning += delta.reasoning_content or delta.reasoning or ""
+        answer.refusal += delta.refusal or ""
         if delta.content:
             answer.text += delta.content
-            answer.first_ns = answer.first_ns or now
-            answer.last_ns = now
-            answer.pieces.append(now)
+            answer.pieces.append((now, len(delta.content)))
         answer.finish = choice.finish_reason or answer.finish
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from curation.workers.fingerprint import fingerprint
 from evaluation.core.cases import Result
-from evaluation.generation.text_generation import Generation, TextEnding
+from evaluation.generation.text_generation import TextEnding
+from evaluation.servers.asked_text import AskedText
 from evaluation.servers.client import (
-    RequestLimits,
+    DeadlinePassed,
     RequestRefused,
     RetriesExhausted,
     ServerClient,
-    ServerConnection,
 )
-from evaluation.servers.server_dialects import server_dialect
+from evaluation.servers.request_refusals import RefusalCause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,84 +23,11 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from evaluation.generation.model_options import TokenPrices
     from evaluation.generation.requests import GenerationRequest
-    from evaluation.servers.event_stream import ServerAnswer
-    from evaluation.servers.server_dialects import ServerDialect
+    from evaluation.generation.text_generation import Generation
+    from evaluation.servers.model_server import ModelServer
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelServer:
-    """One model of one server, asked in one dialect, as it takes part in a run."""
-
-    dialect: ServerDialect
-    connection: ServerConnection
-    #: How the server describes itself (`ServerClient.description`).
-    about: Mapping[str, Json] = field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        """Its name in rows and tables: `vllm Qwen/Qwen3-0.6B`."""
-        return f"{self.dialect.name} {self.connection.model}".strip()
-
-    @property
-    def unavailable(self) -> str:
-        """Empty: a server that does not answer ends the run instead."""
-        return ""
-
-    @property
-    def identity(self) -> str:
-        """Fingerprint of server, model, dialect and limits, without the key."""
-        return fingerprint(
-            dialect=self.dialect.name,
-            base=self.connection.base,
-            model=self.connection.model,
-            limits=asdict(self.connection.limits),
-        )
-
-    def header(self) -> dict[str, Json]:
-        """Return its entry in the run's header."""
-        return {
-            "engine": self.label,
-            "name": self.dialect.name,
-            "spec": self.dialect.name,
-            "version": "",
-            "preset": "",
-            "options": {},
-            "interpreter": "",
-            "server": self.connection.base,
-            "model": self.connection.model,
-            "about": dict(self.about),
-            "unavailable": None,
-            "install": "",
-        }
-
-
-def server_participants(
-    base: str, model: str, dialects: Sequence[str], seconds: float
-) -> list[ModelServer]:
-    """Return the participants of a run: one server, asked in each dialect.
-
-    Args:
-        base: The server's address; it ends in `/v1` as a rule.
-        model: The model's name at this server.
-        dialects: Names of dialects (`SERVER_DIALECTS`), one at least.
-        seconds: Deadline of one text.
-
-    Raises:
-        BadConfiguration: there is no such dialect.
-    """
-    found = [server_dialect(name) for name in dict.fromkeys(dialects)]
-    return [
-        ModelServer(
-            dialect=dialect,
-            connection=ServerConnection(
-                base=base,
-                model=model,
-                keys=dialect.keys,
-                limits=RequestLimits(seconds=seconds),
-            ),
-        )
-        for dialect in found
-    ]
+#: Tokens of a text that is asked for only to see whether it is refused.
+_CONTROL_BUDGET: Final = 16
 
 
 class ServerWriter:
@@ -145,20 +71,22 @@ class ServerWriter:
     def _write_one(self, request: GenerationRequest) -> Generation:
         sample = request.sample
         schema, edits = self._dialect.adapt(sample.schema, sample.dialect)
-        sent = schema if edits else ""
+        asked = AskedText(request, schema if edits else "", edits, self._prices)
         try:
             answer, start = self._client.ask(self._body(request, schema))
         except RequestRefused as refused:
-            return _failed_generation(
-                request, Result.COMPILE_ERROR, TextEnding.ENGINE, str(refused)
-            )
+            return self._refused(asked, refused)
+        except DeadlinePassed as late:
+            return asked.late(late.answer, late.start)
         except RetriesExhausted as gave_up:
-            return _failed_generation(
-                request, Result.ERROR, TextEnding.MODEL, str(gave_up)
-            )
-        return self._generation(request, answer, start, sent, edits)
+            return asked.failed(Result.ERROR, TextEnding.MODEL, str(gave_up))
+        return asked.written(answer, start)
 
     def _body(self, request: GenerationRequest, schema: str) -> Mapping[str, Json]:
+        return {**self._plain_body(request), **self._dialect.body(schema)}
+
+    def _plain_body(self, request: GenerationRequest) -> Mapping[str, Json]:
+        """Return what is asked for without any schema."""
         return {
             "messages": [
                 {"role": message.role, "content": message.content}
@@ -168,50 +96,32 @@ class ServerWriter:
             "temperature": request.temperature,
             "seed": request.seed % 2**31,
             "stream_options": {"include_usage": True},
-            **self._dialect.body(schema),
         }
 
-    def _generation(
-        self,
-        request: GenerationRequest,
-        answer: ServerAnswer,
-        start: int,
-        sent: str,
-        edits: tuple[str, ...],
-    ) -> Generation:
-        first, last = answer.first_ns, answer.last_ns
-        detail = ""
-        if not answer.text and answer.reasoning:
-            detail = "the answer stands in the reasoning, or there is none"
-        return Generation(
-            id=request.sample.id,
-            result=Result.OK,
-            ending=_ending(answer),
-            detail=detail,
-            text=answer.text,
-            prompt_tokens=answer.prompt_tokens or 0,
-            ttft_ns=None if first is None else first - start,
-            total_ns=None if last is None else last - start,
-            counted=(
-                len(answer.pieces)
-                if answer.output_tokens is None
-                else answer.output_tokens
-            ),
-            adapted=sent,
-            edits=edits,
-            cost=self._prices.cost(answer.prompt_tokens, answer.output_tokens)
-            if self._prices
-            else None,
-        )
+    def _refused(self, asked: AskedText, refused: RequestRefused) -> Generation:
+        """Return the generation of a request that the server does not take."""
+        cause, detail = refused.words.cause, str(refused)
+        if cause is RefusalCause.UNKNOWN and self._dialect.constrains:
+            cause, more = self._cause_without_schema(asked.request)
+            detail = f"{detail}; {more}"
+        if cause is RefusalCause.SCHEMA and self._dialect.constrains:
+            return asked.failed(Result.COMPILE_ERROR, TextEnding.ENGINE, detail)
+        endings = {
+            RefusalCause.CONTEXT: TextEnding.PROMPT,
+            RefusalCause.FILTER: TextEnding.FILTERED,
+        }
+        ending = endings.get(cause, TextEnding.REQUEST)
+        return asked.failed(Result.ERROR, ending, detail)
 
-
-def _ending(answer: ServerAnswer) -> TextEnding:
-    if answer.finish == "length":
-        return TextEnding.TRUNCATED
-    return TextEnding.END if answer.finish in {"stop", "eos"} else TextEnding.MODEL
-
-
-def _failed_generation(
-    request: GenerationRequest, result: Result, ending: TextEnding, detail: str
-) -> Generation:
-    return Generation(id=request.sample.id, result=result, ending=ending, detail=detail)
+    def _cause_without_schema(
+        self, request: GenerationRequest
+    ) -> tuple[RefusalCause, str]:
+        """Ask for the same without the schema: only then is it to blame."""
+        short = replace(request, budget=min(request.budget, _CONTROL_BUDGET))
+        try:
+            self._client.ask(self._plain_body(short))
+        except RequestRefused as refused:
+            return RefusalCause.OTHER, f"without the schema {refused}"
+        except (DeadlinePassed, RetriesExhausted) as trouble:
+            return RefusalCause.OTHER, f"without the schema {trouble}"
+        return RefusalCause.SCHEMA, "without the schema it is answered"

@@ -196,8 +196,8 @@ def test_what_compiles_and_then_crashes_is_not_declared(
         ({"result": Result.TIMEOUT, "ending": TextEnding.ENGINE}, False),
         ({"result": Result.TIMEOUT, "ending": TextEnding.MODEL}, False),
         ({"result": Result.ERROR, "ending": TextEnding.MODEL}, False),
-        ({"result": Result.OK, "ending": TextEnding.PROMPT}, False),
-        ({"result": Result.OK, "ending": TextEnding.REQUEST}, False),
+        ({"result": Result.ERROR, "ending": TextEnding.PROMPT}, False),
+        ({"result": Result.ERROR, "ending": TextEnding.REQUEST}, False),
         ({"result": Result.OK, "ending": TextEnding.REFUSED}, True),
         ({"result": Result.TIMEOUT, "ending": TextEnding.TIMEOUT, "ttft_ns": 5}, True),
     ],
@@ -212,7 +212,7 @@ def test_what_never_began_declares_nothing(
 def test_one_piece_has_no_time_per_token() -> None:
     """What a server sends at once, or does not count, gives no TPOT."""
     asked = replace(_OK, tokens=(), pieces=3, counted=4)
-    assert asked.tpot_ns == 15_000_000 / 4
+    assert asked.tpot_ns == 15_000_000 / 3
     assert replace(asked, pieces=1).tpot_ns is None
     assert replace(asked, counted=None).tpot_ns is None
     assert replace(asked, counted=None).length is None

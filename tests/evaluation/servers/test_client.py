@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from werkzeug import Response
 
 from curation.system.errors import BadConfiguration, NotPermitted, Unavailable
-from curation.system.retry import RetryPolicy
 from evaluation.servers.client import (
+    DeadlinePassed,
     RequestLimits,
     RequestRefused,
     RetriesExhausted,
@@ -18,6 +20,8 @@ from evaluation.servers.client import (
     ServerConnection,
     split_address,
 )
+from evaluation.servers.shared_backoff import SharedBackoff
+from tests.evaluation.servers.loopback import Loopback, Said, answer, event, loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +30,7 @@ if TYPE_CHECKING:
     from werkzeug import Request
 
 KEY = "made-up-key-of-this-test"
-_LIMITS = RequestLimits(
-    seconds=5.0, waiting=100.0, retry=RetryPolicy(attempts=3, first_pause=1.0)
-)
+_LIMITS = RequestLimits(seconds=5.0, patience=2.0, tries=3)
 
 
 def events(*pieces: str, finish: str = "stop", done: bool = True) -> str:
@@ -60,7 +62,7 @@ class Script:
 
 
 class Slept:
-    """Stands in for sleeping, and keeps how long."""
+    """Stands in for a clock: it goes on while somebody sleeps."""
 
     def __init__(self) -> None:
         """Begin with no waits."""
@@ -70,13 +72,15 @@ class Slept:
         """Keep one wait."""
         self.waits.append(seconds)
 
+    def now(self) -> float:
+        """Return how long was slept."""
+        return sum(self.waits)
+
 
 @pytest.fixture
-def slept(monkeypatch: pytest.MonkeyPatch) -> Slept:
+def slept() -> Slept:
     """Return what stands in for sleeping."""
-    sleeping = Slept()
-    monkeypatch.setattr("time.sleep", sleeping)
-    return sleeping
+    return Slept()
 
 
 @pytest.fixture
@@ -91,7 +95,8 @@ def client(
         keys=("MADE_UP_KEY",),
         limits=_LIMITS,
     )
-    opened = ServerClient(connection)
+    backoff = SharedBackoff(_LIMITS.patience, clock=slept.now, sleep=slept)
+    opened = ServerClient(connection, backoff)
     yield opened
     opened.close()
 
@@ -112,8 +117,9 @@ def test_a_stream_is_read_to_its_end(
     answer, start = client.ask({"messages": []})
     assert answer.text == '{"a": 1}'
     assert (answer.finish, answer.prompt_tokens, answer.output_tokens) == ("stop", 7, 3)
-    assert answer.first_ns
-    assert start < answer.first_ns
+    (first, _), (last, characters) = answer.pieces
+    assert start < first <= last
+    assert characters == 4
     sent = script.asked[0]
     assert json.loads(sent.data) == {"model": "small", "stream": True, "messages": []}
     assert sent.headers["Authorization"] == f"Bearer {KEY}"
@@ -158,7 +164,7 @@ def test_the_budget_of_tries_ends(
 ) -> None:
     """A server that is always in trouble is given up after the last try."""
     script = _serve(httpserver, Response("oh no", status=500))
-    with pytest.raises(RetriesExhausted, match=r"HTTP 500: oh no; 3 tries, 3 s waited"):
+    with pytest.raises(RetriesExhausted, match="HTTP 500: oh no; given up"):
         client.ask({})
     assert len(script.asked) == 3
     assert slept.waits == [1.0, 2.0]
@@ -167,7 +173,7 @@ def test_the_budget_of_tries_ends(
 def test_retry_after_is_honoured_up_to_the_budget(
     httpserver: HTTPServer, client: ServerClient, slept: Slept
 ) -> None:
-    """The wait is what the server asks for, and no wait is longer than the budget."""
+    """The wait is what the server asks for, and none that the budget does not hold."""
     asks = Response("later", status=429, headers={"Retry-After": "40"})
     long = Response("later", status=429, headers={"Retry-After": "4000"})
     _serve(httpserver, asks, long)
@@ -228,10 +234,10 @@ def test_a_server_that_sends_for_ever_is_given_up(
     piece: bytes,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What has no end is cut off by its size or the clock, and does not fill memory."""
-    monkeypatch.setattr("evaluation.servers.client._MOST_BYTES", 2**20)
+    """What has no end is cut off by its size, and does not fill memory."""
+    monkeypatch.setattr("evaluation.servers.response_lines._MOST_BYTES", 2**20)
     _serve(httpserver, _for_ever(piece))
-    with pytest.raises(RetriesExhausted, match=r"bytes|in time"):
+    with pytest.raises(RetriesExhausted, match="bytes"):
         client.ask({})
 
 
@@ -280,3 +286,96 @@ def test_an_address_holds_the_model_behind_a_number_sign() -> None:
     """`URL#owner/name` is a server and one of its models."""
     assert split_address("http://h:1/v1/#a/b") == ("http://h:1/v1", "a/b")
     assert split_address("http://h:1/v1") == ("http://h:1/v1", "")
+
+
+def _client(server: Loopback, **limits: float) -> ServerClient:
+    connection = ServerConnection(
+        base=server.base,
+        model="small",
+        keys=(),
+        limits=RequestLimits(**{"seconds": 5.0, **limits}),  # type: ignore[arg-type]  # numbers
+    )
+    return ServerClient(connection)
+
+
+def test_connections_are_kept() -> None:
+    """Requests one after the other, refused ones among them, share a connection."""
+    refused = Said(status=400, pieces=[b'{"error": {"message": "no schema"}}'])
+    with loopback(lambda _, number: refused if number == 2 else answer("{}")) as server:
+        client = _client(server)
+        client.description()
+        for number in range(6):
+            if number == 2:
+                with pytest.raises(RequestRefused):
+                    client.ask({})
+            else:
+                assert client.ask({})[0].text == "{}"
+        client.close()
+    assert len(server.asked) == 6
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize(
+    "rest", [[], [b": said after the end\n" * 10_000]], ids=["silence", "a flood"]
+)
+def test_a_stream_that_stays_open_holds_nobody_up(rest: list[bytes]) -> None:
+    """After `[DONE]` the answer is there, whatever the server does with its line."""
+    said = Said(pieces=[*answer("{}").pieces, *rest], ends=False)
+    with loopback(lambda _, number: answer("{}") if number else said) as server:
+        client = _client(server)
+        begun = time.monotonic()
+        assert [client.ask({})[0].text for _ in range(2)] == ["{}", "{}"]
+        assert time.monotonic() - begun < 4
+        client.close()
+    assert server.connections == 2
+
+
+def test_a_deadline_is_no_trouble() -> None:
+    """What was not written in time is told with what there is, and not asked again."""
+    slow = Said(pieces=[event(content='{"a'), 3.0])
+    with loopback(lambda _body, _number: slow) as server:
+        client = _client(server, seconds=0.3)
+        with pytest.raises(DeadlinePassed) as caught:
+            client.ask({})
+        client.close()
+    assert caught.value.answer.text == '{"a'
+    assert len(server.asked) == 1
+
+
+def test_an_answer_that_is_not_streamed_is_one_piece() -> None:
+    """A server that ignores `stream` answers with one object, which counts."""
+    whole = {
+        "choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 4, "completion_tokens": 1},
+    }
+    said = Said(pieces=[json.dumps(whole, indent=1).encode()])
+    with loopback(lambda _body, _number: said) as server:
+        client = _client(server)
+        found, _ = client.ask({})
+        client.close()
+    assert (found.text, found.finish, found.output_tokens) == ("{}", "stop", 1)
+    assert len(found.pieces) == 1
+
+
+def test_everybody_waits_while_the_server_wants_to_be_left_alone() -> None:
+    """Of eight requests that are told to wait, none is sent before the time is over."""
+    told = Said(status=429, pieces=[b"later"], headers={"Retry-After": "1"})
+    moments: list[float] = []
+
+    def reply(_body: object, number: int) -> Said:
+        moments.append(time.monotonic())
+        return told if number == 0 else answer("{}")
+
+    with loopback(reply) as server:
+        client = _client(server)
+        with ThreadPoolExecutor(8) as pool:
+            first = pool.submit(client.ask, {})
+            while len(server.asked) < 1:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            rest = [pool.submit(client.ask, {}) for _ in range(7)]
+            texts = [one.result()[0].text for one in (first, *rest)]
+        client.close()
+    assert texts == ["{}"] * 8
+    assert len(moments) == 9
+    assert min(moments[1:]) - moments[0] >= 1

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import pytest
 import requests
 
-from curation.system.retry import RetryPolicy
 from evaluation.core.cases import Result, Sample
 from evaluation.core.messages import Message
 from evaluation.generation.model_options import TokenPrices
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
 from evaluation.servers.client import RequestLimits, ServerClient, ServerConnection
-from evaluation.servers.server_writer import ServerWriter, server_participants
+from evaluation.servers.model_server import server_participants
+from evaluation.servers.server_writer import ServerWriter
 from tests.evaluation.servers.flaky_proxy import flaky_proxy
 from tests.evaluation.small_model import small_model
 
@@ -115,9 +115,7 @@ def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
                 base=f"{address or proxy}/v1",
                 model=model,
                 keys=(),
-                limits=RequestLimits(
-                    seconds=60.0, retry=RetryPolicy(attempts=5, first_pause=0.01)
-                ),
+                limits=RequestLimits(seconds=60.0),
             )
             (participant,) = server_participants(connection.base, model, ["none"], 60.0)
             writer = ServerWriter(participant, client=ServerClient(connection))

@@ -1,0 +1,154 @@
+"""A server on loopback that says what a test wants, over connections that are kept."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One answer: a status, and pieces of a body with pauses of seconds between."""
+
+    status: int = 200
+    pieces: Sequence[bytes | float] = ()
+    headers: dict[str, str] = field(default_factory=dict)
+    #: Whether the body is ended; else the connection stays open and says no more.
+    ends: bool = True
+
+
+@dataclass(slots=True)
+class Loopback:
+    """What the server was asked, and over how many connections."""
+
+    base: str = ""
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    connections: int = 0
+    #: Most requests that were under way at the same time.
+    most: int = 0
+    under_way: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+def event(**choice: Any) -> bytes:  # noqa: ANN401 (any JSON)
+    """Return one event: `content`, `refusal`, ... of the delta; `finish`; `usage`."""
+    finish, usage = choice.pop("finish", None), choice.pop("usage", None)
+    told: dict[str, Any] = {"choices": [{"delta": choice, "finish_reason": finish}]}
+    if usage is not None:
+        told["usage"] = usage
+    return f"data: {json.dumps(told)}\n\n".encode()
+
+
+def answer(
+    *pieces: str,
+    finish: str = "stop",
+    usage: dict[str, Any] | None = None,
+    **first: str,
+) -> Said:
+    """Return a stream that says these pieces; `first` are members of a first delta."""
+    counted = {"prompt_tokens": 7, "completion_tokens": len(pieces)}
+    return Said(
+        pieces=[
+            *([event(**first)] if first else []),
+            *(event(content=piece) for piece in pieces),
+            event(finish=finish, usage=counted if usage is None else usage),
+            b"data: [DONE]\n\n",
+        ]
+    )
+
+
+def refusal(status: int, content: object, **headers: str) -> Said:
+    """Return an error with a JSON body."""
+    return Said(
+        status=status, pieces=[json.dumps(content).encode()], headers=dict(headers)
+    )
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one connection; `seen` and `reply` are set for each server."""
+
+    protocol_version = "HTTP/1.1"
+    # Pieces are sent as they are, not put together.
+    disable_nagle_algorithm = True
+    seen: Loopback
+    reply: Callable[[dict[str, Any], int], Said]
+
+    def setup(self) -> None:
+        super().setup()
+        with self.seen.lock:
+            self.seen.connections += 1
+
+    def do_GET(self) -> None:
+        there = self.path == "/v1/models"
+        content = json.dumps({"data": [{"id": "small"}]}).encode() if there else b""
+        self.send_response(200 if there else 404)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def do_POST(self) -> None:
+        seen = self.seen
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with seen.lock:
+            number = len(seen.asked)
+            seen.asked.append(body)
+            seen.under_way += 1
+            seen.most = max(seen.most, seen.under_way)
+        try:
+            self._say(type(self).reply(body, number))
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+        finally:
+            with seen.lock:
+                seen.under_way -= 1
+
+    def _say(self, said: Said) -> None:
+        self.send_response(said.status)
+        for name, value in said.headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for piece in said.pieces:
+            if isinstance(piece, float):
+                self.seen.over.wait(piece)
+            else:
+                self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        if said.ends:
+            self.wfile.write(b"0\r\n\r\n")
+        else:
+            self.seen.over.wait(30)
+            self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def loopback(reply: Callable[[dict[str, Any], int], Said]) -> Iterator[Loopback]:
+    """Serve until the block ends.
+
+    Args:
+        reply: Given the body of a request and its number, from 0, says the answer.
+    """
+    seen = Loopback()
+    handler = type("_", (_Handler,), {"seen": seen, "reply": staticmethod(reply)})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    seen.base = f"http://127.0.0.1:{server.server_port}/v1"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        seen.over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,267 @@
+"""Whatever a server answers is one text in the class that it belongs to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from evaluation.core.cases import Result, Sample
+from evaluation.generation.generation_rows import row_from_generation, text_from_row
+from evaluation.generation.judgement import TextClass, TextJudge
+from evaluation.generation.requests import GenerationRequest
+from evaluation.generation.text_generation import TextEnding
+from evaluation.models.base import Message
+from evaluation.servers.client import RequestLimits, ServerClient
+from evaluation.servers.model_server import server_participants
+from evaluation.servers.server_writer import ServerWriter
+from evaluation.servers.shared_backoff import SharedBackoff
+from tests.evaluation.servers.loopback import Said, answer, event, loopback, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evaluation.generation.generation_rows import GeneratedText
+    from evaluation.generation.text_generation import Generation
+
+_SCHEMA = '{"type": "object", "required": ["deck"]}'
+_SAMPLE = Sample(id="ferry", config="made", split="", schema=_SCHEMA, dialect="2020-12")
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[TextJudge]:
+    """Return a judge."""
+    with TextJudge() as opened:
+        yield opened
+
+
+def _request(name: str = "ferry") -> GenerationRequest:
+    return GenerationRequest(
+        sample=replace(_SAMPLE, id=name),
+        messages=(Message(role="user", content="a ferry"),),
+        budget=40,
+    )
+
+
+def _write(
+    reply: Callable[[dict[str, Any], int], Said],
+    dialect: str = "json_schema",
+    *,
+    count: int = 1,
+    seconds: float = 5.0,
+) -> tuple[list[Generation], list[dict[str, Any]]]:
+    """Return what is made of a server's answers, and what it was asked."""
+    with loopback(reply) as server:
+        (one,) = server_participants(server.base, "small", [dialect], seconds)
+        limits = RequestLimits(seconds=seconds, patience=1.0)
+        connection = replace(one.connection, limits=limits)
+        # Time passes only while somebody sleeps.
+        slept = [0.0]
+        backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
+        client = ServerClient(connection, backoff)
+        writer = ServerWriter(one, client=client)
+        made = writer.write([_request(f"ferry{number}") for number in range(count)])
+        writer.close()
+    return made, server.asked
+
+
+def _text(judge: TextJudge, made: Generation) -> GeneratedText:
+    judgement = judge.judge(made.text, _SCHEMA, "2020-12") if made.generated else None
+    row = row_from_generation(
+        made,
+        _request(),
+        engine="json_schema small",
+        judgement=judgement,
+        fingerprint="",
+    )
+    return text_from_row(row)
+
+
+_VALID = '{"deck": 2}'
+_ANSWERS: dict[str, tuple[Said, TextClass, bool]] = {
+    "valid": (answer(_VALID), TextClass.COMPLIANT, True),
+    "violates": (answer("{}"), TextClass.VIOLATES, True),
+    "prose": (answer("A ferry has decks."), TextClass.NOT_JSON, True),
+    "empty": (answer(), TextClass.NOT_JSON, True),
+    "truncated": (answer('{"deck"', finish="length"), TextClass.TRUNCATED, True),
+    "refusal": (answer(refusal="I cannot."), TextClass.REFUSAL, True),
+    "thought": (answer(reasoning_content="Hm."), TextClass.REASONING_ONLY, True),
+    "thought too long": (
+        answer(finish="length", reasoning="Hm."),
+        TextClass.REASONING_ONLY,
+        True,
+    ),
+    "tagged thought": (answer("<think>Hm."), TextClass.THINK_TEXT, True),
+    "closed thought": (answer("<think>Hm.</think>"), TextClass.THINK_TEXT, True),
+    "thought, answer": (
+        answer("<think>Hm.</think>", _VALID),
+        TextClass.COMPLIANT,
+        True,
+    ),
+    "filter": (
+        answer("{", finish="content_filter"),
+        TextClass.CONTENT_FILTER,
+        True,
+    ),
+    "filtered prompt": (
+        refusal(400, {"error": {"message": "no", "code": "content_filter"}}),
+        TextClass.CONTENT_FILTER,
+        False,
+    ),
+    "odd end": (answer("{", finish="abort"), TextClass.MODEL_ERROR, True),
+    "schema": (
+        refusal(400, {"error": {"message": "no", "param": "response_format"}}),
+        TextClass.COMPILE_ERROR,
+        False,
+    ),
+    "temperature": (
+        refusal(400, {"error": {"message": "no", "param": "temperature"}}),
+        TextClass.REQUEST_REFUSED,
+        False,
+    ),
+    "context": (
+        refusal(400, {"error": {"message": "maximum context length is 9"}}),
+        TextClass.PROMPT_TOO_LONG,
+        False,
+    ),
+    "always 500": (refusal(500, "oh no"), TextClass.MODEL_ERROR, False),
+    "always 429": (refusal(429, "later"), TextClass.MODEL_ERROR, False),
+}
+
+
+@pytest.mark.parametrize("name", _ANSWERS)
+def test_an_answer_is_in_its_class_and_declares_what_it_shows(
+    judge: TextJudge, name: str
+) -> None:
+    """What has been answered was taken; what was refused or never came was not."""
+    said, expected, declared = _ANSWERS[name]
+    (made,), _ = _write(lambda _body, _number: said)
+    text = _text(judge, made)
+    assert (text.outcome, text.declared) == (expected, declared)
+
+
+def test_a_thought_is_no_part_of_the_answer() -> None:
+    """Thoughts stand apart, by either member or in tags; the answer is what is left."""
+    for said in (
+        answer(_VALID, reasoning_content="Two decks."),
+        answer(_VALID, reasoning="Two decks."),
+        answer("<think>Two ", "decks.</think>\n\n", _VALID),
+    ):
+        (made,), _ = _write(lambda _body, _number, said=said: said)
+        assert (made.text, made.reasoning) == (_VALID, "Two decks.")
+
+
+def test_tokens_of_a_thought_do_not_make_an_answer_faster() -> None:
+    """TPOT is over the answer's own tokens, and missing where nobody counts them."""
+    counted = {
+        "prompt_tokens": 3,
+        "completion_tokens": 90,
+        "completion_tokens_details": {"reasoning_tokens": 87},
+    }
+    told = answer('{"deck', '": 2', "}", usage=counted, reasoning_content="Hm.")
+    untold = answer('{"deck', '": 2', "}", reasoning_content="Hm.")
+    (made, other), _ = _write(lambda _, number: untold if number else told, count=2)
+    if made.counted is None:
+        made, other = other, made
+    assert (made.counted, made.reasoning_tokens, made.pieces) == (3, 87, 3)
+    assert made.tpot_ns is not None
+    assert (other.counted, other.tpot_ns) == (None, None)
+
+
+def test_an_answer_in_one_piece_has_no_time_per_token() -> None:
+    """All at once says nothing of pace, however many tokens it has."""
+    usage = {"prompt_tokens": 3, "completion_tokens": 30}
+    (made,), _ = _write(lambda _body, _number: answer(_VALID, usage=usage))
+    assert (made.counted, made.pieces, made.tpot_ns) == (30, 1, None)
+    assert made.ttft_ns is not None
+
+
+def test_the_first_token_is_the_answers_first() -> None:
+    """A thought in tags is over before the time to the first token is."""
+    said = Said(
+        pieces=[
+            event(content="<think>Hm."),
+            0.2,
+            event(content="</think>"),
+            event(content=_VALID),
+            event(finish="stop", usage={"completion_tokens": 9}),
+        ]
+    )
+    (made,), _ = _write(lambda _body, _number: said)
+    assert made.ttft_ns is not None
+    assert made.ttft_ns > 0.2e9
+    assert made.pieces == 1
+
+
+def test_an_unclear_refusal_is_the_schemas_only_if_it_passes_without() -> None:
+    """The same is asked for without the schema: that tells what is to blame."""
+
+    def strict(body: dict[str, Any], _number: int) -> Said:
+        return refusal(400, "bad") if "response_format" in body else answer("{}")
+
+    (made,), asked = _write(strict)
+    assert (made.result, made.ending) == (Result.COMPILE_ERROR, TextEnding.ENGINE)
+    assert [body["max_tokens"] for body in asked] == [40, 16]
+    (made,), asked = _write(lambda _body, _number: refusal(400, "bad"))
+    assert (made.result, made.ending) == (Result.ERROR, TextEnding.REQUEST)
+    assert len(asked) == 2
+
+
+def test_without_a_schema_a_refusal_is_never_the_schemas() -> None:
+    """`none` sends no schema, so nothing can be wrong with it."""
+    said = refusal(400, {"error": {"message": "no", "param": "response_format"}})
+    (made,), asked = _write(lambda _body, _number: said, "none")
+    assert made.ending is TextEnding.REQUEST
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("pieces", "declared"),
+    [([], False), ([event(content="{")], True), ([event(reasoning="Hm.")], True)],
+    ids=["nothing", "a beginning", "a thought"],
+)
+def test_what_the_deadline_cuts_off_is_a_time_out(
+    judge: TextJudge, pieces: list[bytes], *, declared: bool
+) -> None:
+    """Its time is at least the deadline; it shows a schema taken if anything came."""
+    said = Said(pieces=[*pieces, 3.0])
+    (made,), asked = _write(lambda _body, _number: said, seconds=0.2)
+    text = _text(judge, made)
+    assert (text.outcome, text.declared) == (TextClass.TIMEOUT, declared)
+    assert made.total_ns is not None
+    assert made.total_ns >= 0.2e9
+    assert len(asked) == 1
+    assert not made.may_pass
+
+
+def test_trouble_that_passes_leaves_no_trace() -> None:
+    """After 429, 500 and a cut stream the answer is what it would have been."""
+    troubles = [
+        refusal(429, "later", Retry_After="2"),
+        refusal(500, "oh no"),
+        Said(pieces=[event(content="{")]),
+    ]
+    (made,), asked = _write(
+        lambda _, number: troubles[number] if number < 3 else answer(_VALID)
+    )
+    assert (made.text, made.result) == (_VALID, Result.OK)
+    assert len(asked) == 4
+
+
+def test_a_batch_is_asked_for_at_once() -> None:
+    """Eight texts are under way together, and come back in their order."""
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        return Said(pieces=[0.2, *answer(json.dumps(body["seed"])).pieces])
+
+    with loopback(reply) as server:
+        (one,) = server_participants(server.base, "small", ["none"], 5.0)
+        writer = ServerWriter(one)
+        for _ in range(2):
+            made = writer.write([replace(_request(), seed=n) for n in range(8)])
+        writer.close()
+    assert [one.text for one in made] == [str(number) for number in range(8)]
+    assert server.most == 8
+    assert server.connections == 8
