@@ -67,6 +67,10 @@ def _write(
     return made, server.asked
 
 
+def _always(said: Said) -> Callable[[dict[str, Any], int], Said]:
+    return lambda _body, _number: said
+
+
 def _text(judge: TextJudge, made: Generation) -> GeneratedText:
     judgement = judge.judge(made.text, _SCHEMA, "2020-12") if made.generated else None
     row = row_from_generation(
@@ -137,7 +141,7 @@ def test_an_answer_is_in_its_class_and_declares_what_it_shows(
 ) -> None:
     """What has been answered was taken; what was refused or never came was not."""
     said, expected, declared = _ANSWERS[name]
-    (made,), _ = _write(lambda _body, _number: said)
+    (made,), _ = _write(_always(said))
     text = _text(judge, made)
     assert (text.outcome, text.declared) == (expected, declared)
 
@@ -149,7 +153,7 @@ def test_a_thought_is_no_part_of_the_answer() -> None:
         answer(_VALID, reasoning="Two decks."),
         answer("<think>Two ", "decks.</think>\n\n", _VALID),
     ):
-        (made,), _ = _write(lambda _body, _number, said=said: said)
+        (made,), _ = _write(_always(said))
         assert (made.text, made.reasoning) == (_VALID, "Two decks.")
 
 
@@ -189,7 +193,7 @@ def test_the_first_token_is_the_answers_first() -> None:
             event(finish="stop", usage={"completion_tokens": 9}),
         ]
     )
-    (made,), _ = _write(lambda _body, _number: said)
+    (made,), _ = _write(_always(said))
     assert made.ttft_ns is not None
     assert made.ttft_ns > 0.2e9
     assert made.pieces == 1
@@ -212,7 +216,7 @@ def test_an_unclear_refusal_is_the_schemas_only_if_it_passes_without() -> None:
 def test_without_a_schema_a_refusal_is_never_the_schemas() -> None:
     """`none` sends no schema, so nothing can be wrong with it."""
     said = refusal(400, {"error": {"message": "no", "param": "response_format"}})
-    (made,), asked = _write(lambda _body, _number: said, "none")
+    (made,), asked = _write(_always(said), "none")
     assert made.ending is TextEnding.REQUEST
     assert len(asked) == 1
 
@@ -227,7 +231,7 @@ def test_what_the_deadline_cuts_off_is_a_time_out(
 ) -> None:
     """Its time is at least the deadline; it shows a schema taken if anything came."""
     said = Said(pieces=[*pieces, 3.0])
-    (made,), asked = _write(lambda _body, _number: said, seconds=0.2)
+    (made,), asked = _write(_always(said), seconds=0.2)
     text = _text(judge, made)
     assert (text.outcome, text.declared) == (TextClass.TIMEOUT, declared)
     assert made.total_ns is not None
