@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.cases import Result
-from evaluation.generation.reasoning import split_thought
+from evaluation.extraction.thinking import split_thinking
 from evaluation.generation.text_generation import Generation, TextEnding
 
 if TYPE_CHECKING:
@@ -55,9 +55,10 @@ class AskedText:
             answer: The whole of it, or what there was when the deadline passed.
             start: When it was asked for (`perf_counter_ns`).
         """
-        thought, text = split_thought(answer.text)
-        moments = _moments(answer, len(answer.text) - len(text))
-        thoughts = [part for part in (answer.reasoning, thought) if part]
+        parts = split_thinking(answer.text)
+        begins = answer.text.rfind(parts.answer) if parts.answer else len(answer.text)
+        moments = _moments(answer, max(0, begins))
+        thoughts = [part for part in (answer.reasoning, parts.thinking) if part]
         ending = _ending(answer)
         odd = f"finish_reason {answer.finish!r}" if ending is TextEnding.MODEL else ""
         return Generation(
@@ -65,9 +66,9 @@ class AskedText:
             result=Result.OK,
             ending=ending,
             detail=answer.refusal or odd,
-            text=text,
+            text=parts.answer,
             reasoning="\n".join(thoughts),
-            tagged=thought is not None,
+            tagged=bool(parts.thinking) or bool(answer.text and not parts.answer),
             prompt_tokens=answer.prompt_tokens or 0,
             ttft_ns=moments[0] - start if moments else None,
             total_ns=moments[-1] - start if moments else None,

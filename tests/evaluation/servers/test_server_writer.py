@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from evaluation.core.cases import Result, Sample
+from evaluation.core.messages import Message
 from evaluation.generation.generation_rows import row_from_generation, text_from_row
 from evaluation.generation.judgement import TextClass, TextJudge
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
-from evaluation.models.base import Message
 from evaluation.servers.client import RequestLimits, ServerClient
 from evaluation.servers.model_server import server_participants
 from evaluation.servers.server_writer import ServerWriter
