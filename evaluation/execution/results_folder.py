@@ -16,17 +16,16 @@ import orjson
 from curation.system.atomic_files import atomic_file, cannot_write
 from curation.system.errors import BadConfiguration, TemporarilyUnavailable
 from curation.system.locks import locked
-from evaluation.core.run_header import FinishedHeader
+from evaluation.core.run_header import FinishedHeader, FinishedPart
 from evaluation.execution.appended_lines import AppendedLines, whole_lines
 from evaluation.results.conditions import differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from curation.core.json_types import Json, UntypedJson
     from evaluation.core.cases import Row
-    from evaluation.core.run_header import FinishedPart
 
 HEADER = "run.json"
 REPRODUCERS = "reproducers"
@@ -69,21 +68,6 @@ class ResultsFolder:
         if found != engines:
             _write_header(path, {**header, "engines": found})
 
-    def record_end(self, units: Iterable[FinishedPart]) -> None:
-        """Write into the header that the run has come to its end.
-
-        Args:
-            units: How many units there are, of every participant and every task.
-
-        Raises:
-            CannotCreate: there is no room, or no right (exit 73).
-        """
-        path = self.folder / HEADER
-        header: dict[str, Json] = orjson.loads(path.read_bytes())
-        finished = msgspec.to_builtins(FinishedHeader(units=tuple(units)))
-        if header.get("finished") != finished:
-            _write_header(path, {**header, "finished": finished})
-
     def reproducer(self, name: str) -> Path:
         """Return the path of the reproducer of this name."""
         return self.folder / REPRODUCERS / f"{name}.json"
@@ -101,6 +85,27 @@ class ResultsFolder:
     def close(self) -> None:
         """Let everything reach the disk."""
         self._lines.close()
+
+
+def record_end(folder: Path, units: Mapping[tuple[str, str], int]) -> None:
+    """Write into the header of a run that it has come to its end.
+
+    Args:
+        folder: The run's folder, whose lock the caller holds.
+        units: How many units there are, by participant and task.
+
+    Raises:
+        CannotCreate: there is no room, or no right (exit 73).
+    """
+    path = folder / HEADER
+    header: dict[str, Json] = orjson.loads(path.read_bytes())
+    parts = tuple(
+        FinishedPart(engine=engine, task=task, units=count)
+        for (engine, task), count in units.items()
+    )
+    finished = msgspec.to_builtins(FinishedHeader(units=parts))
+    if header.get("finished") != finished:
+        _write_header(path, {**header, "finished": finished})
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from curation.system.errors import BadConfiguration, Unavailable
+from curation.system.errors import BadUsage, Unavailable
 from curation.system.extras import install_extra
 from curation.system.registry import closest_names
 from evaluation.models.store import check_installed
@@ -29,14 +29,14 @@ def check_settings(tasks: Sequence[Task], settings: TaskSettings) -> None:
         settings: What they are told.
 
     Raises:
-        BadConfiguration: no task reads one of them; says which there are.
+        BadUsage: no task reads one of them; says which there are.
     """
     given = [*settings.values, *(["orders"] if settings.orders else [])]
     accepted = {setting.name for task in tasks for setting in task.settings}
     for name in given:
         if name not in accepted:
             named = ", ".join(task.name for task in tasks)
-            raise BadConfiguration(
+            raise BadUsage(
                 f"no task of this run ({named}) has the setting {name!r}",
                 then=_alternatives(name, tasks),
             )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.system.progress import Quiet
-from evaluation.core.run_header import FinishedPart, RunHeader
+from evaluation.core.run_header import RunHeader
 from evaluation.data.sampling import is_in_shard
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
-from evaluation.execution.results_folder import open_results_folder
+from evaluation.execution.results_folder import open_results_folder, record_end
 from evaluation.execution.runner import run as run_engines
 from evaluation.measurement.preconditions import check_settings, check_usable
 from evaluation.measurement.request import RUNS, RunResult
@@ -80,7 +80,7 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     progress.say(f"folder: {folder}")
     with open_results_folder(folder, head) as out:
         totals = _measure(participants, plan, models, count, out, progress)
-        out.record_end(_finished_parts(participants, plan, totals, folder))
+        record_end(folder, _units(participants, plan, totals, folder))
     return RunResult(folder=folder, totals=totals)
 
 
@@ -176,22 +176,22 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     return totals
 
 
-def _finished_parts(
+def _units(
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
     totals: RunTotals,
     folder: Path,
-) -> Iterator[FinishedPart]:
-    """Yield how many units there are, of everyone who could be run."""
+) -> dict[tuple[str, str], int]:
+    """Return how many units there are, of everyone who could be run."""
     there = open_run(folder).units
     # The units of a task that only reads are those of the task that it reads.
     tasks = dict.fromkeys(task.reads or task.name for task in plan.tasks)
-    for participant in participants:
-        if participant.label in totals.unavailable:
-            continue
-        for task in tasks:
-            units = there.get((participant.label, task), 0)
-            yield FinishedPart(engine=participant.label, task=task, units=units)
+    return {
+        (participant.label, task): there.get((participant.label, task), 0)
+        for participant in participants
+        if participant.label not in totals.unavailable
+        for task in tasks
+    }
 
 
 def _name(head: Mapping[str, Json]) -> str:

@@ -114,6 +114,13 @@ def _sources(first: Header, other: Header) -> str:
     )
 
 
+def _suite(first: Header, other: Header) -> str:
+    """Compare suites but for who answered: models are the participants there."""
+    one, two = _mapping(first.get("suite")), _mapping(other.get("suite"))
+    names = [name for name in (*one, *two) if name not in _NOT_OF_SUITES]
+    return _each(one, two, names) if one and two else ""
+
+
 _OTHER_SCHEMAS: Final = (
     "they were asked other schemas: only those of one name are compared"
 )
@@ -155,6 +162,11 @@ CONDITIONS: Final = (
         name="model",
         consequence="another model wrote, or the same one otherwise",
         differ=_models,
+    ),
+    Condition(
+        name="suite",
+        consequence="other records, or answers that were scored otherwise",
+        differ=_suite,
     ),
     Condition(
         name="machine",

@@ -10,7 +10,7 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.errors import NoInput
 from curation.system.progress import Quiet
 from evaluation.core.suite import RecordSet
-from evaluation.execution.results_folder import hold_run_folder
+from evaluation.execution.results_folder import hold_run_folder, record_end
 from evaluation.measurement.request import RUNS
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
@@ -217,6 +217,7 @@ def _score(
             seconds=request.scoring_seconds,
             advance=advance,
         )
+    record_end(folder, open_run(folder).units)
     unanswered = [
         f"{label} has not answered {count:,} of {len(records.records):,} records"
         for label, count in matched.unanswered.items()

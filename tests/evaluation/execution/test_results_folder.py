@@ -11,8 +11,7 @@ from curation.system.errors import (
     CannotCreate,
     TemporarilyUnavailable,
 )
-from evaluation.core.run_header import FinishedPart
-from evaluation.execution.results_folder import open_results_folder
+from evaluation.execution.results_folder import open_results_folder, record_end
 from evaluation.results.reader import open_run
 from tests.evaluation.made_runs import row
 
@@ -79,7 +78,7 @@ def test_the_end_of_a_run_is_written_last(tmp_path: Path) -> None:
     with open_results_folder(tmp_path / "run", _HEAD) as out:
         out.write(row())
         assert open_run(tmp_path / "run").header.finished is None
-        out.record_end([FinishedPart(engine="alpha 1.0", task="masks", units=1)])
+        record_end(tmp_path / "run", {("alpha 1.0", "masks"): 1})
     (part,) = open_run(tmp_path / "run").header.finished.units  # type: ignore[union-attr]  # it was just written
     assert (part.engine, part.task, part.units) == ("alpha 1.0", "masks", 1)
 
