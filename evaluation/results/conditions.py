@@ -29,6 +29,8 @@ _OF_DATA: Final = ("sha256", "configs", "splits", "instances")
 _SHOWN: Final = {"sha256": "content"}
 #: Of models, what decides nothing but a sum of money.
 _NOT_OF_MODELS: Final = frozenset({"prices"})
+#: Of a suite, what it is called here, and who answers.
+_NOT_OF_SUITES: Final = frozenset({"data", "models"})
 _DEVICE_NUMBER: Final = re.compile(r":\d+$")
 
 
