@@ -13,9 +13,9 @@ from evaluation.core.suite_records import Verdict
 from evaluation.extraction.json_answers import read_json_answer
 from evaluation.extraction.policies import POLICIES
 from evaluation.extraction.thinking import split_thinking
+from evaluation.suites.passrate.answer_faults import KEPT, answer_faults
 from evaluation.suites.passrate.settings import FailureClass, Mode
 from evaluation.suites.passrate.undeclared import undeclared_members
-from evaluation.suites.passrate.violations import KEPT, violations
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -111,24 +111,24 @@ class PassrateScorer:
         validator = self._validator(compiled)
         if validator.is_valid(value):
             return self._accepted(undeclared_members(compiled, value))
-        found = violations(validator, value)
-        only_undeclared = all(violation.undeclared for violation in found)
+        found = answer_faults(validator, compiled.schema, value)
+        only_undeclared = all(fault.undeclared for fault in found)
         kind = (
             FailureClass.HALLUCINATION
             if only_undeclared
             else FailureClass.SCHEMA_VIOLATION
         )
-        errors: list[Json] = [violation.as_json() for violation in found[:KEPT]]
+        errors: list[Json] = [fault.as_json() for fault in found[:KEPT]]
         details: dict[str, Json] = {
             "errors": errors,
-            "keyword": _keyword([violation.keyword for violation in found]),
+            "keyword": _keyword([fault.keyword for fault in found]),
             "also_extra_fields": not only_undeclared
-            and any(violation.undeclared for violation in found),
+            and any(fault.undeclared for fault in found),
         }
         return Verdict(
             passed=False,
             failure_class=kind.value,
-            reasons=tuple(violation.reason for violation in found[:KEPT]),
+            reasons=tuple(fault.reason for fault in found[:KEPT]),
             scores={"strict": 0.0, "schema": 0.0},
             details=details,
         )

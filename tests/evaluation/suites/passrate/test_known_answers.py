@@ -1,0 +1,56 @@
+"""The suite tests itself: right answers pass, each mutated one fails as intended."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evaluation.core.suite_records import SuiteRecord
+from evaluation.suite_runs.request import choose_suite
+from evaluation.suite_runs.self_test import kinds_table, self_test
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "minLength": 2, "maxLength": 9},
+        "size": {"enum": ["s", "m"]},
+        "parts": {"type": "array", "items": {"type": "integer"}, "minItems": 1},
+        "place": {
+            "type": "object",
+            "properties": {"row": {"type": "integer", "minimum": 1}},
+            "required": ["row"],
+            "additionalProperties": False,
+        },
+    },
+    "required": ["name", "size", "parts", "place"],
+}
+_OPEN = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "array", "uniqueItems": True}}}
+
+
+@pytest.mark.parametrize("mode", ["strict", "schema"])
+def test_every_known_answer_gets_its_class(mode: str) -> None:
+    """Over 20 kinds of mutated answers fail, and every right one passes."""
+    chosen = choose_suite("passrate", {"mode": mode})
+    records = [
+        SuiteRecord(id=f"r{place}", schema=json.dumps(schema))
+        for place, schema in enumerate((_SCHEMA, _OPEN))
+    ]
+    tested = self_test(chosen, records, jobs=1)
+    assert [answer for answer in tested if not answer.as_expected] == []
+    failing = {answer.known.kind for answer in tested if answer.known.expected}
+    assert len(failing) >= 40
+    assert {"reference", "an undeclared member inside, forbidden"} <= {
+        row[0] for row in kinds_table(tested).rows
+    }
+
+
+def test_a_record_without_a_schema_has_no_known_answers() -> None:
+    """Nor has one whose schema nothing can satisfy: there is no right answer."""
+    chosen = choose_suite("passrate")
+    records = [
+        SuiteRecord(id="none"),
+        SuiteRecord(id="false", schema="false"),
+        SuiteRecord(id="broken", schema="{"),
+    ]
+    assert self_test(chosen, records, jobs=1) == []
