@@ -13,9 +13,9 @@ from evaluation.core.suite_records import Verdict
 from evaluation.extraction.json_answers import read_json_answer
 from evaluation.extraction.policies import POLICIES
 from evaluation.extraction.thinking import split_thinking
-from evaluation.suites.passrate.answer_faults import KEPT, answer_faults
 from evaluation.suites.passrate.settings import FailureClass, Mode
 from evaluation.suites.passrate.undeclared import undeclared_members
+from evaluation.suites.passrate.violations import KEPT, answer_faults
 
 if TYPE_CHECKING:
     import jsonschema_rs
