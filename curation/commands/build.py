@@ -16,6 +16,7 @@ from curation.commands.options import (  # noqa: TC001 - typer reads them off th
 )
 from curation.core.benchmark import SPLITS
 from curation.dataset.editions import DEFAULT_BUILD, SAMPLE_BUILD
+from curation.system.errors import CsbdataError
 from curation.system.terminal import (
     Format,
     FormatOption,
@@ -116,7 +117,8 @@ def build(  # noqa: PLR0913 (one parameter an option)
     end, goes on from there. Exits with 65 if a content is not what is pinned, 69
     if a source cannot be had, 73 if the folder cannot be written or holds a build
     made from other inputs, rules or options (--replace), 75 if another build is at
-    work in it.
+    work in it, and with 70 if a rule raised an exception: the folder is written, and
+    the documents are listed by `csbdata explain --reason crashed`.
 
     \b
     Examples:
@@ -157,6 +159,12 @@ def _build(request: BuildRequest, format_: Format, shown_out: Path) -> None:
         print_json(report(built))
     else:
         _print(built, shown_out)
+    if built.rule_faults:
+        raise CsbdataError(
+            "; ".join(map(str, built.rule_faults)),
+            str(shown_out),
+            f"csbdata explain --reason crashed --in {shown_out}",
+        )
 
 
 def _extra(text: str) -> ExtraSource:

@@ -258,22 +258,24 @@ class _SourceListing:
 
 def _listed(settings: FetchSettings) -> list[_SourceListing]:
     """Return every source, and where each of its archives is."""
-    from curation.download.acquire import at_hand, load_pins
+    from curation.download.acquire import at_hand
+    from curation.download.pins import pins_for
     from curation.sources.registry import sources as registered
 
-    pins = load_pins()
     return [
         _SourceListing(
             source=source,
             archives=[
                 _SourceArchive(
-                    pin=pins[name],
+                    pin=pin,
                     rules=[
                         rules for rules, own in source.archives.items() if name in own
                     ],
-                    at_hand=at_hand(pins[name], settings),
+                    at_hand=at_hand(pin, settings),
                 )
-                for name in dict.fromkeys(chain.from_iterable(source.archives.values()))
+                for name, pin in pins_for(
+                    source.name, chain.from_iterable(source.archives.values())
+                ).items()
             ],
         )
         for source in registered().values()

@@ -119,7 +119,8 @@ def _schema_of(target: str, build: Path) -> tuple[str, str | None]:
             return path.read_text("utf-8-sig"), None
         except (OSError, UnicodeDecodeError) as error:
             raise NoInput(f"cannot be read ({error})", target) from error
-    if path.suffix == ".json" and not build.is_dir():
+    # No id ends like that, so that a file is meant.
+    if path.suffix == ".json" or path.is_absolute():
         raise NoInput("no such file", target)
     record = Records(build).one(target)
     return record.schema, record.dialect

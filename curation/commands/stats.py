@@ -60,7 +60,11 @@ def stats(
     from curation.dataset.edition_statistics import as_json, statistics_of
     from curation.dataset.editions import open_edition
 
-    statistics = statistics_of(open_edition(where))
+    edition = open_edition(where)
+    if not edition.is_of_the_benchmark:
+        what = "no build, and none of its folders is one of the ten configs"
+        raise NoInput(what, where, "csbdata build makes one")
+    statistics = statistics_of(edition)
     if statistics.left_out:
         count = sum(statistics.left_out.values())
         say(f"{count:,} sample rows left out: {', '.join(statistics.left_out)}")

@@ -77,7 +77,10 @@ class Reason(Explained):
     TOO_DEEP = ("too_deep", "nested deeper than the limit")
     TIMED_OUT = ("timed_out", "a rule did not finish within its deadline")
     OUT_OF_MEMORY = ("out_of_memory", "a rule exceeded the memory limit")
-    CRASHED = ("crashed", "the process that applied the rules died")
+    CRASHED = (
+        "crashed",
+        "a rule raised an exception, or the process that applied it died",
+    )
     TEMPLATE = (
         "template",
         (
@@ -206,3 +209,5 @@ class Rejected:
     reason: Reason
     detail: str
     rule: str = ""
+    #: JSON pointer of what is wrong, where one place is; empty for the root.
+    pointer: str = ""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from curation.core.benchmark import (
+    CONFIGS,
     DEFAULT,
     holds_instances,
     in_benchmark_order,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 #: Columns that every edition has, in this order; a row without a known split has
 #: a null there.
 COLUMNS = ("config", "split", "unique_id", "json_schema")
+#: What every build holds.
+_MANIFEST = "manifest.json"
 #: Where a build is if no folder is named.
 DEFAULT_BUILD = Path("build/JSONSchemaBench")
 #: Where a build of the embedded sample is if no folder is named.
@@ -50,6 +53,12 @@ class Edition:
     folder: Path
     #: At least `COLUMNS`; in benchmark order. The rest is what the files have.
     rows: pl.DataFrame
+
+    @property
+    def is_of_the_benchmark(self) -> bool:
+        """Whether it is a build, or holds one of the ten configs at least."""
+        built = (self.folder / _MANIFEST).is_file()
+        return built or bool(self.rows["config"].is_in(CONFIGS).any())
 
 
 def open_edition(where: str) -> Edition:

@@ -16,7 +16,7 @@ from curation.system.errors import BadConfiguration, NoInput
 from curation.system.package_data import raw_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from curation.core.json_types import Json
@@ -128,6 +128,21 @@ def load_pins(path: Path | None = None) -> Mapping[str, ArchivePin]:
         for name, table in tables.get("archive", {}).items()
     }
     return MappingProxyType(pins)
+
+
+def pins_for(source: str, archives: Iterable[str]) -> dict[str, ArchivePin]:
+    """Return the pins of the archives that a source names, in its order.
+
+    Raises:
+        BadConfiguration: an archive has no pin (exit 78).
+    """
+    pins, wanted = load_pins(), list(archives)
+    for name in wanted:
+        if name not in pins:
+            what = f"the source {source!r} reads the archive {name!r}, which has no pin"
+            then = f"add [archive.{name}] to it"
+            raise BadConfiguration(what, str(raw_folder() / "sources.toml"), then)
+    return {name: pins[name] for name in wanted}
 
 
 def _pin(name: str, table: Mapping[str, Json], path: Path) -> ArchivePin:

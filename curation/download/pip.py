@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 from curation.download.pins import ArchiveKind
 from curation.system.checksums import file_digest
-from curation.system.errors import TemporarilyUnavailable, Unavailable, WrongDigest
+from curation.system.errors import (
+    CannotCreate,
+    TemporarilyUnavailable,
+    Unavailable,
+    WrongDigest,
+)
 from curation.system.programs import (
+    EndedProgram,
     environment_without_secrets,
     last_error,
     run_to_end,
@@ -30,6 +36,8 @@ DEADLINE: Final = 600.0
 _SERVICE: Final = "the package index"
 #: What pip prints when no host answers.
 _SILENT: Final = re.compile(r"connection broken by|Failed to establish|ConnectTimeout")
+#: The system's words when a disk, or a user's part of it, is full.
+_FULL: Final = re.compile(r"No space left on device|Disk quota exceeded|Errno 28\b")
 #: pip's own words when a file has not the sha256 that it was told.
 _REFUSED: Final = "DO NOT MATCH THE HASHES"
 _OPTIONS: Final = (
@@ -54,19 +62,25 @@ def download_package(
     Raises:
         Unavailable: pip cannot get it (exit 69).
         TemporarilyUnavailable: pip does not end in time (exit 75).
+        CannotCreate: there is no room for the file (exit 73).
         WrongDigest: the index gives another; the file is kept as evidence (exit 65).
     """
     if _SERVICE in network.silent:
         raise Unavailable("did not answer before", _SERVICE)
     request = f"{pin.repository}=={pin.commit}"
-    error = _run_pip([*_pip(), *_OPTIONS, *_asked(pin, request, folder)], folder)
+    ended = _run_pip([*_pip(), *_OPTIONS, *_asked(pin, request, folder)], folder)
+    error = ended.printed
     files = sorted(
         folder.glob("*.whl" if pin.kind is ArchiveKind.WHEEL else "*.tar.gz")
     )
     if _REFUSED in error:
         what = f"pip refuses {request}, which has not the sha256 {pin.sha256}"
         raise WrongDigest(what, _SERVICE, "see which index pip is told to ask")
-    if not files:
+    if ended.code and _FULL.search(error):
+        what = f"no room for {request} ({last_error(error)})"
+        raise CannotCreate(what, str(folder), "make room and run the same command")
+    # What a pip that failed has left may be cut.
+    if ended.code or not files:
         if _SILENT.search(error):
             network.silent.add(_SERVICE)
         what = f"pip cannot get {request} ({last_error(error)})"
@@ -99,8 +113,8 @@ def _pip() -> list[str]:
     return [program]
 
 
-def _run_pip(command: list[str], folder: Path) -> str:
-    """Run pip to its end or its deadline; return what it says on stderr."""
+def _run_pip(command: list[str], folder: Path) -> EndedProgram:
+    """Run pip to its end or its deadline; what it says on stderr counts."""
     try:
         return run_to_end(
             command,
@@ -108,7 +122,7 @@ def _run_pip(command: list[str], folder: Path) -> str:
             environment=environment_without_secrets(),
             folder=folder,
             errors_only=True,
-        ).printed
+        )
     except subprocess.TimeoutExpired as error:
         what = f"pip did not end within {DEADLINE:g} seconds"
         raise TemporarilyUnavailable(what, _SERVICE) from error

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from curation.download.acquire import Acquired, acquire, load_pins
+from curation.download.pins import pins_for
 from curation.sources.registry import sources
 from curation.system.errors import BadUsage
 from curation.system.registry import closest_names
@@ -86,7 +87,9 @@ def _chains(
     name: str, known: Mapping[str, Source], pins: Mapping[str, ArchivePin]
 ) -> Mapping[str, tuple[str, ...]]:
     if name in known:
-        return known[name].archives
+        chains = known[name].archives
+        pins_for(name, (archive for chain in chains.values() for archive in chain))
+        return chains
     if name in pins:
         return {"clean": (name,)}
     alike = closest_names(name, [*known, *pins], most=2)

@@ -33,6 +33,7 @@ from curation.pipeline.inputs import (
 )
 from curation.pipeline.read_batches import BatchReader, process_batches
 from curation.pipeline.replacement import refuse_other_build
+from curation.pipeline.rule_faults import RuleFault, find_rule_faults
 from curation.pipeline.up_to_date import find_finished_build, remember_build
 from curation.rules.sets import RuleSet, rule_set
 from curation.sources.registry import source_named
@@ -118,6 +119,8 @@ class BuildResult:
     peak_rss_mb: float
     #: Whether everything was there already.
     unchanged: bool
+    #: Rules that raised an exception.
+    rule_faults: tuple[RuleFault, ...]
     #: Archives that would have come first and could not be had, each once.
     not_had: tuple[UnavailableArchive, ...]
 
@@ -187,6 +190,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
             phases=clock.phases,
             peak_rss_mb=peak,
             unchanged=unchanged,
+            rule_faults=find_rule_faults(request.out),
             not_had=tuple(
                 dict.fromkeys(absent for given in inputs for absent in given.not_had)
             ),

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from curation.core.benchmark import DEFAULT, holds_instances
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
-from curation.download.acquire import UnavailableArchive, acquire, load_pins
+from curation.download.acquire import UnavailableArchive, acquire
 from curation.download.local_files import FolderFiles, SingleFile, open_files
+from curation.download.pins import pins_for
 from curation.sources.base import Reading, Source
+from curation.sources.local import unread_files
 from curation.sources.registry import UnknownSourceError, source_named, sources
 from curation.system.errors import BadUsage, NoInput
 from curation.system.package_data import raw_folder
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 #: What a row of the embedded sample says of its commit and licence.
 SAMPLE_COMMIT = "sample"
 SAMPLE_LICENCE = "Apache-2.0"
+#: Files that are named where some are not read.
+_SHOWN = 5
 #: Why a config of the sample is partial.
 SAMPLE_REASON = "taken from the embedded sample"
 #: A source with a quota has this one there, small enough that the sample meets it.
@@ -123,7 +127,7 @@ def choose_inputs(
     wanted += [(_source_of(extra), extra) for extra in extras]
     # What the user has named is looked at before anything is fetched.
     own = {
-        extra: _open_own_files(source, extra, rules)
+        extra: _open_own_files(source, extra, rules, say)
         for source, extra in wanted
         if extra.path is not None
     }
@@ -179,14 +183,20 @@ def _source_of(extra: ExtraSource) -> Source:
     return source
 
 
-def _open_own_files(source: Source, extra: ExtraSource, rules: str) -> BuildInput:
-    """Return the user's own schemas, from a folder or a file.
+def _open_own_files(
+    source: Source, extra: ExtraSource, rules: str, say: Callable[[str], None]
+) -> BuildInput:
+    """Return the user's own schemas, from a folder or a file; say what is not read.
 
     Raises:
-        NoInput: there is nothing at the path.
+        NoInput: there is nothing at the path, or nothing that is read.
     """
     path = (extra.path or Path()).absolute()
     files = FolderFiles(path) if path.is_dir() else SingleFile(path)
+    unread = unread_files(files.paths)
+    if unread:
+        names = ", ".join(unread[:_SHOWN]) + (", ..." if len(unread) > _SHOWN else "")
+        say(f"{extra.path}: {len(unread):,} files are no .json and not read: {names}")
     digest = files.digest
     reading = Reading(
         files=files,
@@ -223,7 +233,7 @@ def _find_pinned(
     say: Callable[[str], None],
 ) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, else from the sample."""
-    pins = load_pins()
+    pins = pins_for(source.name, source.archives.get(rules, ()))
     not_had: list[UnavailableArchive] = []
     for name in source.archives.get(rules, ()):
         got = acquire(pins[name], settings, say)

@@ -16,9 +16,10 @@ from curation.json import text
 from curation.pipeline.make_record import make_record
 from curation.schema.measures import field_count
 from curation.workers.limits import Limits, too_big, too_many
+from curation.workers.protocol import describe
 
 if TYPE_CHECKING:
-    from curation.core.rule import Context
+    from curation.core.rule import Context, Rule
     from curation.rules.sets import RuleSet
 
 LIMITS = Limits()
@@ -41,7 +42,7 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
         )
     as_read = document.schema
     for rule in rules.rules:
-        result = rule.apply(document, context)
+        result = _result_of(rule, document, context)
         if isinstance(result, Rejected):
             return DocumentResult(
                 config=final_config(raw.config, document.raw_field_count),
@@ -89,9 +90,27 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
     )
 
 
+def _result_of(rule: Rule, document: Document, context: Context) -> Document | Rejected:
+    """Return what a rule makes of a document; its exception ends only the document.
+
+    The build goes on, so that one defect does not hide another, and says so at its end.
+    """
+    try:
+        return rule.apply(document, context)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a rule raises is its defect
+        return Rejected(reason=Reason.CRASHED, detail=describe(error))
+
+
 def _named(rejected: Rejected, rule: str) -> Rejected:
     """Return the rejection with the name of its rule, its detail cut to a line."""
     detail = rejected.detail
     if len(detail) > LONGEST_DETAIL:
         detail = detail[: LONGEST_DETAIL - 3] + "..."
-    return Rejected(reason=Reason(rejected.reason), detail=detail, rule=rule)
+    return Rejected(
+        reason=Reason(rejected.reason),
+        detail=detail,
+        rule=rule,
+        pointer=rejected.pointer,
+    )

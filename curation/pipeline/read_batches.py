@@ -15,6 +15,7 @@ import msgspec
 from curation.core.documents import RawDocument, Reason, Rejected
 from curation.dataset.decisions import DocumentResult, SourceDocument
 from curation.pipeline.document_messages import unit_of
+from curation.pipeline.rule_faults import NO_RULE
 from curation.workers.batches import in_batches
 from curation.workers.outcomes import Ending
 
@@ -143,9 +144,11 @@ def _results(
 def _failure(raw: RawDocument, result: ProcessResult) -> DocumentResult:
     """Return the result of a document whose worker did not survive it."""
     reason = _REASONS.get(result.ending, Reason.CRASHED)
+    # What raised outside every rule is a defect as well, and of csbdata itself.
+    rule = "csbdata" if result.ending is Ending.ERROR else NO_RULE
     return DocumentResult(
         config=raw.config,
         record=None,
-        rejected=Rejected(reason=reason, detail=result.detail, rule="limits"),
+        rejected=Rejected(reason=reason, detail=result.detail, rule=rule),
         changes=(),
     )

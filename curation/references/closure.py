@@ -54,10 +54,10 @@ class ReachedSchema:
 class NotResolvedError(Exception):
     """A reference that leads nowhere, or further than the source reaches."""
 
-    def __init__(self, reason: Reason, detail: str) -> None:
-        """Carry the rejection that it makes."""
+    def __init__(self, reason: Reason, detail: str, where: str = "") -> None:
+        """Carry the rejection that it makes, and the place in the record."""
         super().__init__(detail)
-        self.rejected = Rejected(reason=reason, detail=detail)
+        self.rejected = Rejected(reason=reason, detail=detail, pointer=where)
 
 
 class Closure:
@@ -183,9 +183,11 @@ class Closure:
     def _resolve(
         self, reference: Reference, document: SchemaDocument
     ) -> ResolvedReference:
+        own = document is self.record
+        where = pointer((*reference.tokens, reference.keyword)) if own else ""
         if not isinstance(reference.value, str):
             raise NotResolvedError(
-                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "is no text")
+                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "is no text"), where
             )
         try:
             found = follow_reference(
@@ -196,17 +198,22 @@ class Closure:
             )
         except (LookupError, ValueError):
             raise NotResolvedError(
-                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "leads nowhere")
+                Reason.UNRESOLVED_REFERENCE,
+                _complaint(reference, "leads nowhere"),
+                where,
             ) from None
         if found is None:
             raise NotResolvedError(
                 Reason.REMOTE_REFERENCE,
                 _complaint(reference, "leads out of the source"),
+                where,
             )
         resolved = ResolvedReference(reference, *found)
         if not _is_schema(resolved):
             raise NotResolvedError(
-                Reason.UNRESOLVED_REFERENCE, _complaint(reference, "leads to no schema")
+                Reason.UNRESOLVED_REFERENCE,
+                _complaint(reference, "leads to no schema"),
+                where,
             )
         return resolved
 

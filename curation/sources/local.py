@@ -1,7 +1,9 @@
 """The user's own schemas: a folder, a JSONL file or a parquet file.
 
-A folder holds one schema a file. A line of JSONL is a schema, or an object with
-`json_schema` and `unique_id`; a parquet file has columns of these names.
+A folder holds one schema a file; a file that holds an object with `json_schema` is a
+row like those of a table. A line of JSONL is a schema, or a row: an object with
+`json_schema` and, if it is to have a name, `unique_id`. A parquet file has columns of
+these names.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ from curation.json import text as jsontext
 from curation.sources.base import Reading, Source
 from curation.sources.identifiers import claimed_uris
 from curation.sources.readers import document, own_uri
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadConfiguration, BadData, NoInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from curation.core.documents import RawDocument
 
@@ -49,13 +51,17 @@ def json_lines(content: bytes) -> Iterator[tuple[int, str | None, bytes]]:
     for number, line in enumerate(content.split(b"\n"), start=1):
         if not line.strip():
             continue
-        row = jsontext.parse(line)
-        if not (isinstance(row, dict) and _SCHEMA in row and _ID in row):
-            yield number, None, line.strip()
-            continue
-        schema, unique_id = row[_SCHEMA], row[_ID]
-        text = schema if isinstance(schema, str) else jsontext.write(schema)
-        yield number, unique_id if isinstance(unique_id, str) else None, text.encode()
+        yield number, *_row(line.strip())
+
+
+def _row(content: bytes) -> tuple[str | None, bytes]:
+    """Return the id, if there is one, and the text of a schema or of a row."""
+    row = jsontext.parse(content) if _SCHEMA.encode() in content else None
+    if not (isinstance(row, dict) and _SCHEMA in row):
+        return None, content
+    schema, unique_id = row[_SCHEMA], row.get(_ID)
+    text = schema if isinstance(schema, str) else jsontext.write(schema)
+    return unique_id if isinstance(unique_id, str) else None, text.encode()
 
 
 def parquet_rows(content: bytes, path: str) -> Iterator[tuple[int, str | None, bytes]]:
@@ -102,6 +108,25 @@ def made_unique(
         yield number, unique_id, content
 
 
+def unread_files(paths: Sequence[str]) -> list[str]:
+    """Return the files among a user's own that are not read: they are no JSON by name.
+
+    Args:
+        paths: What the folder holds, or the one file.
+
+    Raises:
+        NoInput: none of them is read.
+    """
+    if len(paths) == 1 and paths[0].endswith((".jsonl", ".parquet")):
+        return []
+    unread = [path for path in paths if not path.endswith(".json")]
+    if len(unread) == len(paths):
+        what = f"no .json file among {len(paths)}" if paths else "no file in it"
+        then = "say each schema as JSON, or all of them as one .jsonl or .parquet file"
+        raise NoInput(what, ", ".join(unread[:3]), then)
+    return unread
+
+
 def _config(reading: Reading) -> str:
     if not reading.config:
         raise BadConfiguration("the user's own schemas need the name of a config")
@@ -146,6 +171,7 @@ def _read_folder(reading: Reading, config: str) -> Iterator[RawDocument]:
             unique_id=path.removesuffix(".json"),
             path=path,
             base_uri=own_uri(_NAME, path),
+            content=_row(reading.files.read(path))[1],
         )
 
 

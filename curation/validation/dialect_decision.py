@@ -115,7 +115,8 @@ def _undeclared(document: Document) -> Document | Rejected:
     if fitting is None:
         why = complaint(document.schema, DRAFT_2020_12)
         detail = f"valid under no draft; under 2020-12, {why}"
-        return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
+        where = why.pointer if why else ""
+        return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail, pointer=where)
     stated = _stated(document, fitting.dialect, "mixed", _NOTES[StatementKind.SILENT])
     return stated.flagged([Lint(code=MIXED_DRAFTS, pointer="")])
 

@@ -54,6 +54,8 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Ended]
     monkeypatch.setenv("CSBDATA_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "schema.json").write_text('{"type": "string"}')
+    (tmp_path / "folder" / "source").mkdir(parents=True)
+    (tmp_path / "folder" / "source" / "package.json").write_text('{"name": "x"}')
 
     def run(*arguments: str, stdout: str = "/dev/null") -> Ended:
         said = tmp_path / "stderr"
@@ -184,6 +186,7 @@ NOWHERE = [
     ("release", "."),
     ("results", "show", "."),
     ("stats", "."),
+    ("stats", "folder"),
     ("verify", "."),
 ]
 UNKNOWN = [

@@ -6,6 +6,7 @@ import hashlib
 import socket
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,13 +20,13 @@ from curation.download.acquire import (
 )
 from curation.download.http import Network
 from curation.download.packs import open_pack
-from curation.system.errors import WrongDigest
+from curation.system.errors import CannotCreate, WrongDigest
+from curation.system.programs import EndedProgram
 from tests.archives_made import FILES, sdist, sdist_pin, wheel, wheel_pin
 from tests.loopback import body, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from curation.download.pins import ArchivePin
     from tests.loopback import Server
@@ -117,6 +118,40 @@ def test_f2_nothing_of_another_source_archive_is_run(
     with pytest.raises(WrongDigest, match=pin.sha256):
         acquire(pin, settings)
     assert not trace.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("ERROR: Could not install: [Errno 28] No space left on device", 73),
+        ("ERROR: Could not install: [Errno 122] Disk quota exceeded", 73),
+        ("ERROR: something else", None),
+    ],
+)
+def test_f36_a_cut_file_of_a_pip_that_failed_is_no_wrong_digest(
+    words: str,
+    code: int | None,
+    settings: FetchSettings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A full disk is called a full disk, with exit code 73; pip's exit code counts."""
+
+    def full(_command: object, _seconds: float, **given: object) -> EndedProgram:
+        folder = given["folder"]
+        assert isinstance(folder, Path)
+        (folder / PIN.file).write_bytes(WHEEL[:100])
+        return EndedProgram(words, 1)
+
+    monkeypatch.setattr(pip, "run_to_end", full)
+    if code is None:
+        got = acquire(PIN, settings)
+        assert isinstance(got, UnavailableArchive)
+        assert "something else" in got.why
+        return
+    with pytest.raises(CannotCreate, match="no room for things==1.0") as caught:
+        acquire(PIN, settings)
+    assert caught.value.exit_code == code
+    assert not list(settings.cache.rglob("*.refused"))
 
 
 def test_a_version_that_is_not_there_is_unavailable(

@@ -42,7 +42,9 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
         after = usable(before)
         if after is None:
             detail = f"{pointer(tokens)}: {before[:120]!r} is no URI reference"
-            return Rejected(reason=Reason.BAD_IDENTIFIER, detail=detail)
+            return Rejected(
+                reason=Reason.BAD_IDENTIFIER, detail=detail, pointer=pointer(tokens)
+            )
         if after != before:
             edits[tokens] = Put(after)
             changes.append(

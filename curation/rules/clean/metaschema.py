@@ -29,8 +29,10 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
         and python_complaint(document.schema, dialect) is None
     ):
         detail = f"{detail} (jsonschema-rs); jsonschema accepts it"
-        return Rejected(reason=Reason.VALIDATORS_DISAGREE, detail=detail)
-    return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail)
+        return Rejected(
+            reason=Reason.VALIDATORS_DISAGREE, detail=detail, pointer=error.pointer
+        )
+    return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail, pointer=error.pointer)
 
 
 RULE = Rule(

@@ -120,9 +120,9 @@ def _change(tokens: Tokens, before: str, after: str, note: str) -> Change:
 
 
 def _rejected(tokens: Tokens, what: str) -> Rejected:
-    return Rejected(
-        reason=Reason.BAD_PATTERN, detail=f"{pointer(tokens) or '(root)'}: {what}"
-    )
+    where = pointer(tokens)
+    detail = f"{where or '(root)'}: {what}"
+    return Rejected(reason=Reason.BAD_PATTERN, detail=detail, pointer=where)
 
 
 RULE = Rule(

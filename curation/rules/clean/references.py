@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from curation.core.documents import Change, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.edits import Put, rewritten
-from curation.json.pointer import pointer
+from curation.json.pointer import pointer, tokens_of
 from curation.json.text import write
 from curation.references.bundling import Bundle
 from curation.references.closure import Closure, NotResolvedError
@@ -15,6 +17,7 @@ from curation.references.cross_check import disputed
 from curation.references.library import NoLibrary
 from curation.references.loops import endless
 from curation.references.resolution import Reference, join, legal
+from curation.rules.clean.wrap import NAME as WRAP
 from curation.schema.dialects import BY_NAME
 from curation.schema.subschemas import subschemas
 from curation.validation.metaschemas import complaint
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from curation.schema.dialects import Dialect
 
 _NAME = "references"
+#: Tokens of a reference that the wrap adds: `/properties/NAME/$ref`.
+_ADDED = 3
 _LIMITS = Limits()
 
 
@@ -41,7 +46,7 @@ def apply(document: Document, context: Context) -> Document | Rejected:
         return document
     closure = _alone(document, dialect)
     if isinstance(closure, Rejected) and closure.reason is not Reason.REMOTE_REFERENCE:
-        return closure
+        return _of_the_author(closure, document)
     if isinstance(closure, Rejected) or _leaves(closure):
         bundled = _bundled(document, dialect, context)
         if isinstance(bundled, Rejected):
@@ -51,12 +56,19 @@ def apply(document: Document, context: Context) -> Document | Rejected:
             return closure
     loop = endless(closure)
     if loop is not None:
-        detail = f"{pointer(loop)}: the reference leads back to itself without end"
-        return Rejected(reason=Reason.UNRESOLVED_REFERENCE, detail=detail)
+        where = pointer(loop)
+        detail = f"{where}: the reference leads back to itself without end"
+        return Rejected(
+            reason=Reason.UNRESOLVED_REFERENCE, detail=detail, pointer=where
+        )
     elsewhere = disputed(closure)
     if elsewhere is not None:
-        detail = f"{pointer(elsewhere)}: jsonschema does not find what it refers to"
-        return Rejected(reason=Reason.UNRESOLVED_REFERENCE, detail=detail)
+        where = pointer(elsewhere)
+        detail = f"{where}: jsonschema does not find what it refers to"
+        lost = Rejected(
+            reason=Reason.UNRESOLVED_REFERENCE, detail=detail, pointer=where
+        )
+        return _of_the_author(lost, document)
     return _written(document, closure)
 
 
@@ -66,6 +78,26 @@ def _alone(document: Document, dialect: Dialect) -> Closure | Rejected:
         return Closure(document.schema, dialect, "", NoLibrary())
     except NotResolvedError as error:
         return error.rejected
+
+
+def _of_the_author(lost: Rejected, document: Document) -> Rejected:
+    """Say of a reference that `wrap-library` has added that the file has none there.
+
+    The place is then that of the definition, which the author has written.
+    """
+    wrapped = any(
+        change.rule == WRAP and change.pointer == "/properties"
+        for change in document.changes
+    )
+    tokens = tokens_of(lost.pointer)
+    if not wrapped or len(tokens) != _ADDED or tokens[0] != "properties":
+        return lost
+    target = unquote(document.schema["properties"][tokens[1]]["$ref"][1:])
+    detail = (
+        f"{target}: no schema that can be referred to, as `{WRAP}` does "
+        f"from {lost.pointer}; the file itself has no reference there"
+    )
+    return replace(lost, detail=detail, pointer=target)
 
 
 def _leaves(closure: Closure) -> bool:

@@ -20,7 +20,9 @@ def _apply(document: Document, _context: Context) -> Document | Rejected:
     if found is None:
         return document
     detail = f"{found.pointer or '(root)'} holds text in the format of: {found.format}"
-    return Rejected(reason=Reason.SECRET, detail=detail, rule=NAME)
+    return Rejected(
+        reason=Reason.SECRET, detail=detail, rule=NAME, pointer=found.pointer
+    )
 
 
 RULE = Rule(

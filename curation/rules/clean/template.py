@@ -82,8 +82,9 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
         return document
     for location in subschema_locations(document.schema, ANY_DIALECT):
         for tokens in _in_place(location):
-            detail = f"`{_MARK}` at {pointer(tokens)}"
-            return Rejected(reason=Reason.TEMPLATE, detail=detail)
+            where = pointer(tokens)
+            detail = f"`{_MARK}` at {where}"
+            return Rejected(reason=Reason.TEMPLATE, detail=detail, pointer=where)
     return document
 
 

@@ -21,7 +21,9 @@ def apply(document: Document, _context: Context) -> Document | Rejected:
     proof = refute(document.schema, BY_NAME[document.dialect or "2020-12"])
     if proof is None:
         return document
-    return Rejected(reason=Reason.UNSATISFIABLE, detail=str(proof))
+    return Rejected(
+        reason=Reason.UNSATISFIABLE, detail=str(proof), pointer=proof.pointer
+    )
 
 
 RULE = Rule(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from curation.core.benchmark import CONFIGS
 from curation.download.acquire import FetchSettings, UnavailableArchive
 from curation.packaging.manifest import Manifest, read_manifest
 from curation.pipeline.build import BuildRequest, BuildResult
+from curation.pipeline.rule_faults import RuleFault
+from curation.system.errors import CsbdataError
 
 if TYPE_CHECKING:
     from curation.system.progress import Progress
@@ -41,6 +44,7 @@ def result(
         phases={"write": 1.0},
         peak_rss_mb=0.0,
         unchanged=False,
+        rule_faults=(),
         not_had=not_had,
     )
 
@@ -93,6 +97,21 @@ def test_programs_read_the_same(sample_build: Path) -> None:
     answer = report(result(manifest, HUB))
     assert answer["real"] == {"Kubernetes": "index"}
     assert answer["not_had"] == ["glaive: HF_HUB_OFFLINE is set"]
+
+
+def test_a_rule_that_raised_ends_the_build_with_70(
+    sample_build: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is there and printed; the last line names the rule, and what next."""
+    fault = RuleFault(rule="slip", count=1, first="Snowplow/a", detail="ValueError: 1")
+    built = replace(result(read_manifest(sample_build)), rule_faults=(fault,))
+    monkeypatch.setattr(curation.pipeline.build, "build", lambda *_: built)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["build"])
+    assert isinstance(done.exception, CsbdataError)
+    assert done.exception.exit_code == 70
+    assert "rule slip raised for 1 document" in str(done.exception)
+    assert "csbdata explain --reason crashed" in str(done.exception)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,15 @@ def test_a_file_has_witnesses_and_near_misses(tmp_path: Path) -> None:
     assert "maximum at /properties/count/maximum for /count" in text
 
 
+def test_a_file_that_is_not_there_is_no_misspelt_record(sample_build: Path) -> None:
+    """No record is suggested for what is meant as a file, even one of a like name."""
+    with pytest.raises(NoInput) as caught:
+        run("o161.json", "--in", str(sample_build))
+    assert str(caught.value) == "o161.json: no such file"
+    with pytest.raises(NoInput, match="did you mean o161"):
+        run("O161", "--in", str(sample_build))
+
+
 @pytest.mark.parametrize(
     ("text", "answer", "reason"),
     [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.download.pins import ArchiveKind, load_pins
+from curation.download.pins import ArchiveKind, load_pins, pins_for
 from curation.sources.registry import sources
 from curation.system.errors import BadConfiguration, NoInput
 from curation.system.package_data import raw_folder
@@ -94,3 +94,11 @@ def test_a_file_of_pins_that_is_not_there_is_named(tmp_path: Path) -> None:
         load_pins(tmp_path / "absent.toml")
     (tmp_path / "sources.toml").write_text(GOOD)
     assert list(load_pins(tmp_path / "sources.toml")) == ["x"]
+
+
+def test_a_source_without_its_pin_says_what_to_add() -> None:
+    """One line with the file and the table, and exit code 78."""
+    with pytest.raises(BadConfiguration, match=r"'mine'.*'nothing'.*no pin") as caught:
+        pins_for("mine", ["glaive", "nothing"])
+    assert "[archive.nothing]" in str(caught.value)
+    assert list(pins_for("glaive", ["glaive"])) == ["glaive"]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.sources import local
-from curation.system.errors import BadConfiguration, BadData
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from tests.curation.sources.given import Held, held, reading
 
 
@@ -32,6 +32,22 @@ def test_a_folder_is_read_recursively() -> None:
     """An id is the relative path without `.json`; other files are none."""
     files = held(**{"b/c10.json": 1, "b/c9.json": 2, "a.json": 3, "notes.md": b"#"})
     assert found(files) == {"a": b"3", "b/c9": b"2", "b/c10": b"1"}
+
+
+def test_a_file_may_hold_a_row() -> None:
+    """An object in `json_schema` is the schema, and not an empty one around it."""
+    row = {"unique_id": "x", "json_schema": {"type": "null"}}
+    assert found(held(**{"a.json": row})) == {"a": b'{"type": "null"}'}
+
+
+def test_what_is_not_read_is_named() -> None:
+    """YAML is not read: whoever gives it is told, and nothing but it is an error."""
+    assert local.unread_files(["a.json", "b.yaml", "c.yml"]) == ["b.yaml", "c.yml"]
+    assert local.unread_files(["own.jsonl"]) == []
+    with pytest.raises(NoInput, match=r"no \.json file among 1"):
+        local.unread_files(["b.yaml"])
+    with pytest.raises(NoInput, match="no file in it"):
+        local.unread_files([])
 
 
 def test_the_user_names_the_config() -> None:
@@ -68,11 +84,13 @@ def test_a_line_is_a_schema_or_names_itself() -> None:
         b'{"unique_id": "y", "json_schema": "{\\"type\\":\\"null\\"}"}\r',
         b'{"unique_id": 7, "json_schema": true}',
         b"not json",
+        b'{"json_schema": {"type": "array"}}',
     ]
     assert found(Held({"own.jsonl": b"\n".join(lines)})) == {
         "own-1": b'{"type": "string", "minLength": 1.0}',
         "own-5": b"true",
         "own-6": b"not json",
+        "own-7": b'{"type": "array"}',
         "x": b'{"maximum": 1E3}',
         "y": b'{"type":"null"}',
     }

@@ -142,7 +142,7 @@ def test_a_lock_with_failures_leaves_the_build_partial(
 ) -> None:
     """What is missing is told: everything, then what failed, then nothing."""
     monkeypatch.setattr(
-        "curation.pipeline.inputs.load_pins", lambda: {"schemastore": pin}
+        "curation.download.pins.load_pins", lambda: {"schemastore": pin}
     )
     source = source_named("schemastore")
     assert _partial(source, fetch) == source.incomplete["schemastore"]

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from curation.core.documents import Document, Reason
+from curation.core.documents import Document, Reason, Rejected
 from curation.rules.clean.references import RULE
+from curation.rules.clean.wrap import RULE as WRAP
 from tests.curation.judges import accepts, rust_accepts
 from tests.curation.rules.documents_made import CONTEXT, document
 from tests.curation.rules.shelf import SITE, reason_of, record_of
@@ -169,3 +170,25 @@ def test_jsonschema_must_find_the_same_place() -> None:
         "definitions": {"named": {"$id": "#name", "type": "string"}},
     }
     assert reason_of(schema) is Reason.UNRESOLVED_REFERENCE
+
+
+def test_a_reference_that_the_wrap_added_is_not_called_the_authors() -> None:
+    """The place named is that of the definition, which the file itself holds."""
+    library = {
+        "$schema": "http://json-schema.org/draft-06/schema#",
+        "things": {"enum": {"a": 1}, "items": {"enum": [1]}},
+    }
+    wrapped = WRAP.apply(document(library, dialect="draft-06"), CONTEXT)
+    assert isinstance(wrapped, Document)
+    lost = RULE.apply(wrapped, CONTEXT)
+    assert isinstance(lost, Rejected)
+    assert lost.pointer == "/things"
+    assert "the file itself has no reference there" in lost.detail
+
+
+def test_a_lost_reference_of_the_author_says_where_it_stands() -> None:
+    """Its place in the record, for whoever mends it."""
+    schema = {"properties": {"a": {"$ref": "#/definitions/x"}}}
+    lost = RULE.apply(document(schema, dialect="draft-07"), CONTEXT)
+    assert isinstance(lost, Rejected)
+    assert lost.pointer == "/properties/a/$ref"
