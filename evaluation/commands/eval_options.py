@@ -230,6 +230,15 @@ class WriterOptions:
             rich_help_panel=_MODELS,
         ),
     ] = ""
+    patience: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            metavar="MINUTES",
+            help="For how long a server may be in trouble without any answer.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = 10.0
     compat: Annotated[
         str,
         typer.Option(
@@ -314,6 +323,7 @@ def _model_options(writer: WriterOptions, seed: int, work: WorkOptions) -> Model
             run_seconds=work.run_seconds,
         ),
         memory_mb=work.memory,
+        patience=writer.patience,
         prices=parse_prices(writer.price),
     )
 

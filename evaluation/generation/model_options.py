@@ -59,6 +59,8 @@ class ModelOptions:
     seed: int = 0
     options: LoopOptions = field(default_factory=LoopOptions)
     memory_mb: int = 4096
+    #: Minutes for which a server may be in trouble without any answer.
+    patience: float = 10.0
     #: What a server's tokens cost.
     prices: TokenPrices | None = None
     #: Empty, or `paper`.

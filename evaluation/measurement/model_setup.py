@@ -38,9 +38,20 @@ class ModelSetup:
     """A model that is loaded, and everything else that decides its texts."""
 
     def __init__(
-        self, asked: ModelOptions, fetch: FetchSettings, say: Callable[[str], None]
+        self,
+        asked: ModelOptions,
+        fetch: FetchSettings,
+        say: Callable[[str], None],
+        tokenizer: TokenizerFiles | None = None,
     ) -> None:
         """Load the model.
+
+        Args:
+            asked: Which model, and how it is to write.
+            fetch: How what is missing is fetched.
+            say: Tells people of what takes time.
+            tokenizer: Counts the budgets of a server's texts, since its own tokenizer
+                is not known; None: that of the embedded model.
 
         Raises:
             CsbdataError: the command line makes no sense, or the model cannot be had.
@@ -55,8 +66,7 @@ class ModelSetup:
         shots = prompts.worked_examples(asked.shots)
         self._model: LanguageModel | None = None
         if asked.over_http:
-            # A server's own tokenizer is not known: budgets are counted by ours.
-            self.tokenizer = get_tokenizer(DEFAULT, fetch, say)
+            self.tokenizer = tokenizer or get_tokenizer(DEFAULT, fetch, say)
         else:
             self._model = _loaded(asked, fetch, say)
             self.tokenizer = _vocabulary(self._model, fetch, say)
@@ -89,26 +99,29 @@ class ModelSetup:
         self, participants: Sequence[EngineUnderTest | ModelServer]
     ) -> list[TextWriter]:
         """Return who writes: one for each participant that is usable."""
-        from evaluation.generation.local_writer import (  # noqa: PLC0415 - heavy
-            LocalWriter,
-        )
-
         found: list[TextWriter] = []
         for participant in participants:
             if isinstance(participant, ModelServer):
                 found.append(ServerWriter(participant, prices=self._asked.prices))
             elif not participant.unavailable and self._model is not None:
-                found.append(
-                    LocalWriter(
-                        self._model,
-                        participant,
-                        self.tokenizer,
-                        self._asked.options,
-                        batch=self._asked.batch,
-                        memory_mb=self._asked.memory_mb,
-                    )
-                )
+                found.append(self._local_writer(self._model, participant))
         return found
+
+    def _local_writer(
+        self, model: LanguageModel, engine: EngineUnderTest
+    ) -> TextWriter:
+        from evaluation.generation.local_writer import (  # noqa: PLC0415 - heavy
+            LocalWriter,
+        )
+
+        return LocalWriter(
+            model,
+            engine,
+            self.tokenizer,
+            self._asked.options,
+            batch=self._asked.batch,
+            memory_mb=self._asked.memory_mb,
+        )
 
     def _texts_at_a_time(self) -> int:
         """Return how many texts a writer is given before the next one has its turn.

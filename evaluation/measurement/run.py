@@ -80,7 +80,9 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     progress.say(f"folder: {folder}")
     with open_results_folder(folder, head) as out:
         totals = _measure(participants, plan, models, count, out, progress)
-        record_end(folder, _units(participants, plan, totals, folder))
+        # A text that a server in trouble left without an answer is asked for again.
+        if not totals.unanswered:
+            record_end(folder, _units(participants, plan, totals, folder))
     return RunResult(folder=folder, totals=totals)
 
 
@@ -140,7 +142,7 @@ def _models(
         return None
     from evaluation.measurement.model_setup import ModelSetup  # noqa: PLC0415 - heavy
 
-    return ModelSetup(request.models, request.fetch, progress.say)
+    return ModelSetup(request.models, request.fetch, progress.say, plan.tokenizer)
 
 
 def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
@@ -172,6 +174,7 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
         written = models.run(participants, plan.samples(), out, advance)
     totals.found += written.found
     totals.ran += written.ran
+    totals.unanswered += written.unanswered
     totals.unavailable.update(written.unavailable)
     return totals
 

@@ -33,12 +33,10 @@ from evaluation.servers.response_lines import (
 from evaluation.servers.shared_backoff import SharedBackoff
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
 
-#: Paths at which servers describe themselves, beside their list of models.
-_SELF_DESCRIPTIONS: Final = ("/version", "/props", "/get_server_info")
 _CONNECT_SECONDS: Final = 10.0
 #: What may happen where an object was to be read.
 _NO_OBJECT: Final = (
@@ -115,7 +113,7 @@ class ServerDescription:
 
     #: The ids of its models.
     models: tuple[str, ...]
-    #: What it answers at `version`, `props` and `get_server_info`, where it does.
+    #: What it answers where it was asked, by path.
     answers: Mapping[str, Json]
 
     def as_json(self) -> dict[str, Json]:
@@ -157,8 +155,12 @@ class ServerClient:
         """Close the connection."""
         self._session.close()
 
-    def description(self) -> ServerDescription:
+    def description(self, paths: Sequence[str] = ()) -> ServerDescription:
         """Return how the server describes itself.
+
+        Args:
+            paths: Where it is asked, beside its list of models; what it does not
+                answer is left out.
 
         Raises:
             Unavailable: no server answers.
@@ -169,12 +171,10 @@ class ServerClient:
         if models is None:
             raise Unavailable("no server answers", base, "start one, or name another")
         root = base.rpartition("/")[0]
-        answers = {path: self._get(f"{root}{path}") for path in _SELF_DESCRIPTIONS}
+        answers = {path: self._get(f"{root}{path}") for path in dict.fromkeys(paths)}
         return ServerDescription(
             models=_model_ids(models),
-            answers={
-                path.strip("/"): answer for path, answer in answers.items() if answer
-            },
+            answers={path: answer for path, answer in answers.items() if answer},
         )
 
     def _get(self, url: str) -> dict[str, Json] | None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from curation.system.errors import BadConfiguration
 from curation.workers.fingerprint import fingerprint
-from evaluation.servers.client import RequestLimits, ServerConnection
+from evaluation.servers.client import ServerConnection
 from evaluation.servers.server_dialects import server_dialect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from curation.core.json_types import Json
-    from evaluation.servers.server_dialects import ServerDialect
+    from evaluation.servers.client import RequestLimits
+    from evaluation.servers.server_dialect import ServerDialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +24,9 @@ class ModelServer:
 
     dialect: ServerDialect
     connection: ServerConnection
-    #: How the server describes itself (`ServerClient.description`).
+    #: The library that is to constrain its texts, as the user says; empty: whichever.
+    wanted_backend: str = ""
+    #: How the server describes itself, by path (`ServerClient.description`).
     about: Mapping[str, Json] = field(default_factory=dict)
 
     @property
@@ -36,6 +40,29 @@ class ModelServer:
         return ""
 
     @property
+    def backend(self) -> str:
+        """Which library constrains its texts, and who says so."""
+        told = self.dialect.backend(self.about)
+        if not told and self.wanted_backend:
+            return f"{self.wanted_backend} (the server does not tell)"
+        return told or "not told by the server"
+
+    def check_backend(self) -> None:
+        """Check that the server is not constrained by another library than is wanted.
+
+        Raises:
+            BadConfiguration: it tells that it is (exit 78).
+        """
+        told = self.dialect.backend(self.about)
+        if told and self.wanted_backend and self.wanted_backend != told:
+            raise BadConfiguration(
+                f"the server's texts are constrained by {told}, "
+                f"not by {self.wanted_backend}",
+                self.connection.base,
+                "start it with the other one, or leave --option backend out",
+            )
+
+    @property
     def identity(self) -> str:
         """Fingerprint of server, model, dialect and limits, without the key."""
         return fingerprint(
@@ -43,6 +70,7 @@ class ModelServer:
             base=self.connection.base,
             model=self.connection.model,
             limits=asdict(self.connection.limits),
+            backend=self.backend,
         )
 
     def header(self) -> dict[str, Json]:
@@ -53,7 +81,7 @@ class ModelServer:
             "spec": self.dialect.name,
             "version": "",
             "preset": "",
-            "options": {},
+            "options": {"backend": self.backend} if self.dialect.constrains else {},
             "interpreter": "",
             "server": self.connection.base,
             "model": self.connection.model,
@@ -64,15 +92,15 @@ class ModelServer:
 
 
 def server_participants(
-    base: str, model: str, dialects: Sequence[str], seconds: float
+    base: str, model: str, dialects: Sequence[str], limits: RequestLimits
 ) -> list[ModelServer]:
     """Return the participants of a run: one server, asked in each dialect.
 
     Args:
         base: The server's address; it ends in `/v1` as a rule.
         model: The model's name at this server.
-        dialects: Names of dialects (`SERVER_DIALECTS`), one at least.
-        seconds: Deadline of one text.
+        dialects: Names of dialects (`server_dialects`), one at least.
+        limits: What one text may cost.
 
     Raises:
         BadConfiguration: there is no such dialect.
@@ -85,7 +113,7 @@ def server_participants(
                 base=base,
                 model=model,
                 keys=dialect.keys,
-                limits=RequestLimits(seconds=seconds),
+                limits=limits,
             ),
         )
         for dialect in found

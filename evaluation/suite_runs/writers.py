@@ -11,6 +11,7 @@ from evaluation.core.suite_records import FREE
 from evaluation.generation.local_writer import UNCONSTRAINED
 from evaluation.measurement.model_setup import ModelSetup
 from evaluation.measurement.server_participants import served_model
+from evaluation.servers.client import RequestLimits
 from evaluation.servers.server_writer import ServerWriter
 from evaluation.setup.selected_engines import select_engines
 
@@ -65,7 +66,10 @@ def _of_model(
     asked: ModelOptions, request: SuiteRunRequest, say: Callable[[str], None]
 ) -> Sequence[SuiteWriter]:
     if asked.over_http:
-        servers = served_model(asked.model, request.engines, asked.options.run_seconds)
+        limits = RequestLimits(
+            seconds=asked.options.run_seconds, patience=asked.patience
+        )
+        servers = served_model(asked.model, request.engines, limits)
         return [
             SuiteWriter(
                 model=server.connection.model,

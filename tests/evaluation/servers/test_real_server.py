@@ -36,6 +36,7 @@ pytestmark = [
     ),
 ]
 _BUDGET = 12
+_LIMITS = RequestLimits(seconds=60.0)
 
 
 def _free_port() -> int:
@@ -90,7 +91,7 @@ def _asked(name: str) -> GenerationRequest:
 def test_what_the_server_writes_is_read(served: tuple[str, str]) -> None:
     """The text ends as the server says, its tokens are counted, and it has a price."""
     base, model = served
-    (participant,) = server_participants(f"{base}/v1", model, ["none"], 60.0)
+    (participant,) = server_participants(f"{base}/v1", model, ["none"], _LIMITS)
     writer = ServerWriter(participant, prices=TokenPrices(prompt=1.0, output=2.0))
     made = writer.write([_asked("one"), _asked("two"), _asked("three")])
     writer.close()
@@ -115,9 +116,11 @@ def test_trouble_on_the_way_changes_no_text(served: tuple[str, str]) -> None:
                 base=f"{address or proxy}/v1",
                 model=model,
                 keys=(),
-                limits=RequestLimits(seconds=60.0),
+                limits=_LIMITS,
             )
-            (participant,) = server_participants(connection.base, model, ["none"], 60.0)
+            (participant,) = server_participants(
+                connection.base, model, ["none"], _LIMITS
+            )
             writer = ServerWriter(participant, client=ServerClient(connection))
             texts.append(writer.write([_asked("the same")])[0])
             writer.close()

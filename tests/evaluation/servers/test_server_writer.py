@@ -54,13 +54,12 @@ def _write(
 ) -> tuple[list[Generation], list[dict[str, Any]]]:
     """Return what is made of a server's answers, and what it was asked."""
     with loopback(reply) as server:
-        (one,) = server_participants(server.base, "small", [dialect], seconds)
         limits = RequestLimits(seconds=seconds, patience=1.0)
-        connection = replace(one.connection, limits=limits)
+        (one,) = server_participants(server.base, "small", [dialect], limits)
         # Time passes only while somebody sleeps.
         slept = [0.0]
         backoff = SharedBackoff(1.0, clock=lambda: sum(slept), sleep=slept.append)
-        client = ServerClient(connection, backoff)
+        client = ServerClient(one.connection, backoff)
         writer = ServerWriter(one, client=client)
         made = writer.write([_request(f"ferry{number}") for number in range(count)])
         writer.close()
@@ -261,7 +260,7 @@ def test_a_batch_is_asked_for_at_once() -> None:
         return Said(pieces=[0.2, *answer(json.dumps(body["seed"])).pieces])
 
     with loopback(reply) as server:
-        (one,) = server_participants(server.base, "small", ["none"], 5.0)
+        (one,) = server_participants(server.base, "small", ["none"], RequestLimits())
         writer = ServerWriter(one)
         for _ in range(2):
             made = writer.write([replace(_request(), seed=n) for n in range(8)])

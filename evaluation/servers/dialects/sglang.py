@@ -1,0 +1,32 @@
+"""SGLang's `response_format`; its server tells which engine it was started with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from evaluation.servers.server_dialect import ServerDialect, response_format
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
+
+#: The newer name, and the one before it.
+_PATHS: Final = ("/server_info", "/get_server_info")
+
+
+def _backend(answers: Mapping[str, Json]) -> str:
+    for path in _PATHS:
+        told = answers.get(path)
+        if isinstance(told, dict) and isinstance(told.get("grammar_backend"), str):
+            return str(told["grammar_backend"])
+    return ""
+
+
+DIALECT: Final = ServerDialect(
+    name="sglang",
+    summary="SGLang's response_format json_schema",
+    body=lambda schema: response_format(schema, strict=True),
+    described_at=_PATHS,
+    backend=_backend,
+)

@@ -1,0 +1,38 @@
+"""vLLM's `structured_outputs`, which takes any JSON Schema (from 0.12).
+
+Its engine is chosen when it is started; a request cannot choose one. It tells which one
+at `/server_info`, where that is switched on (`VLLM_SERVER_DEV_MODE=1`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from evaluation.servers.server_dialect import ServerDialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from curation.core.json_types import Json
+
+_BACKEND: Final = re.compile(
+    r"""structured_outputs_config["']?\s*[=:]\s*[^)}]*?"""
+    r"""\bbackend["']?\s*[=:]\s*["'](\w+)["']"""
+)
+
+
+def _backend(answers: Mapping[str, Json]) -> str:
+    """Return the engine of the server's configuration, a text or an object."""
+    found = _BACKEND.search(json.dumps(answers.get("/server_info")).replace("\\", ""))
+    return found[1] if found else ""
+
+
+DIALECT: Final = ServerDialect(
+    name="vllm",
+    summary="vLLM's structured_outputs (from 0.12)",
+    body=lambda schema: {"structured_outputs": {"json": json.loads(schema)}},
+    described_at=("/version", "/server_info"),
+    backend=_backend,
+)
