@@ -52,8 +52,9 @@ if TYPE_CHECKING:
         core: int | None
         #: Whether a token outside the mask may be offered to `commit`.
         checks_commit: bool
-        #: Path of the file that masks are written to.
-        mask: str
+        #: Path of the file that masks are written to, and for how many texts.
+        masks: str
+        texts: int
 
     #: What is asked and answered: a JSON object.
     Question = dict[str, Any]
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 
 #: Bytes of what is printed that come back with one answer.
 _MOST_PRINTED = 8 * 1024
+_MOST_WARNINGS = 50
 
 
 class Vocabulary:
@@ -137,6 +139,14 @@ def compile_schema(engine: Engine, schema: str) -> tuple[object, Answer]:
     except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
         return None, {"refusal": describe_error(error)}
     return grammar, {"compile_ns": perf_counter_ns() - start}
+
+
+def engine_warnings(engine: Engine, grammar: object) -> list[str]:
+    """Return what an engine warns of about a grammar, the first lines of it."""
+    ask = getattr(engine, "warnings", None)
+    if ask is None:
+        return []
+    return [str(warning)[:1000] for warning in ask(grammar)][:_MOST_WARNINGS]
 
 
 def commits(commit: Callable[[int], bool], token: int) -> bool:

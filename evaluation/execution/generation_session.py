@@ -1,12 +1,19 @@
-"""What the process of an engine answers while a model writes, one text at a time.
+"""What the process of an engine answers while a model writes a batch of texts.
 
 Loaded by `engine_process.py` like `walk_session.py`. A mask is not sent but written to
-a file that both sides have mapped, so that a step costs one line each way.
+a file that both sides have mapped, the masks of a batch side by side, so that a step
+costs one line each way. Every question names its `text`, a place in the batch.
 
-    {"compile": "<schema>"}   -> {"compile_ns": 1} or {"refusal": "why"}
+    {"compile": "<schema>"}     -> {"compile_ns": 1, "warnings": [], "printed": ""}
+                                   or {"refusal": "why"}
+    {"compile": "<schema>", "beside": true}
+                                -> {"running": true}; it is compiled in a thread
+    {"compiled": 0.5}           -> what `compile` answers, or after so many seconds
+                                   {"running": true}
     {"open": true, "forced": 8} -> {"forced": [...]} after which a text begins
-    {"take": 17, "forced": 8} -> {"taken": true, "forced": [...]}
-    {"mask": true}            -> {"mask_ns": 1, "may_end": false}
+    {"take": 17, "forced": 8}   -> {"taken": true, "forced": [...]}
+    {"retake": [17, 4]}         -> {"taken": true}: tokens that were taken before
+    {"mask": true}              -> {"mask_ns": 1, "may_end": false}
 
 `forced` is how many tokens may be taken beyond the one given where they are the only
 way on. A question after a refused compile or a token that was not taken is answered
@@ -16,10 +23,15 @@ by `{"closed": true}`.
 from __future__ import annotations
 
 import mmap
+from threading import Thread
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from evaluation.execution.engine_process import commits, compile_schema
+from evaluation.execution.engine_process import (
+    commits,
+    compile_schema,
+    engine_warnings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,23 +45,35 @@ if TYPE_CHECKING:
     )
 
 
-class GenerationSession:
-    """One engine, one grammar, one text under way."""
+class _TextUnderWay:
+    """One text of the batch: its grammar and its matcher."""
 
-    def __init__(self, engine: Engine, setup: EngineSetup) -> None:
-        """Map the file that masks are written to."""
+    def __init__(
+        self,
+        engine: Engine,
+        printed: PrintedOutput,
+        masks: mmap.mmap,
+        start: int,
+        size: int,
+    ) -> None:
         self._engine = engine
-        self._size = (setup["tokenizer"]["vocab_size"] + 7) // 8
-        with open(setup["mask"], "r+b") as file:  # noqa: PTH123 - pathlib is slow to import
-            self._shared = mmap.mmap(file.fileno(), self._size)
+        self._printed = printed
+        #: Its mask is so many bytes from here on.
+        self._masks, self._start, self._size = masks, start, size
         self._grammar: object = None
         self._matcher: Matcher | None = None
         self._ready = False
+        self._thread: Thread | None = None
+        self._found: Answer = {}
+        self._full: MemoryError | None = None
 
     def answer(self, question: Question) -> Answer:
-        """Answer one question."""
         if "compile" in question:
-            return self._compile(question["compile"])
+            return self._begin(
+                question["compile"], beside=question.get("beside", False)
+            )
+        if "compiled" in question:
+            return self._result(question["compiled"])
         if not self._ready:
             return {"closed": True}
         if "open" in question:
@@ -59,14 +83,43 @@ class GenerationSession:
             return {"closed": True}
         if "take" in question:
             return self._take(self._matcher, question["take"], question["forced"])
+        if "retake" in question:
+            taken = all(
+                commits(self._matcher.commit, one) for one in question["retake"]
+            )
+            return {"taken": taken}
         return self._mask(self._matcher)
 
-    def _compile(self, schema: str) -> Answer:
+    def _begin(self, schema: str, *, beside: bool) -> Answer:
         self._grammar = self._matcher = None
-        self._ready = False
-        self._grammar, found = compile_schema(self._engine, schema)
-        self._ready = "refusal" not in found
-        return found
+        self._ready, self._full = False, None
+        self._thread = Thread(target=self._compile, args=(schema,), daemon=True)
+        if beside:
+            self._thread.start()
+            return {"running": True}
+        self._compile(schema)
+        return self._result(0.0)
+
+    def _compile(self, schema: str) -> None:
+        try:
+            self._grammar, self._found = compile_schema(self._engine, schema)
+        except MemoryError as error:
+            self._full = error
+            return
+        self._ready = "refusal" not in self._found
+        if self._ready:
+            self._found["warnings"] = engine_warnings(self._engine, self._grammar)
+        self._found["printed"] = self._printed.take()
+
+    def _result(self, seconds: float) -> Answer:
+        thread = self._thread
+        if thread is not None and thread.is_alive():
+            thread.join(seconds)
+            if thread.is_alive():
+                return {"running": True}
+        if self._full is not None:
+            raise self._full
+        return self._found
 
     def _take(self, matcher: Matcher, token: int, most: int) -> Answer:
         if not commits(matcher.commit, token):
@@ -94,12 +147,19 @@ class GenerationSession:
         if len(view) < self._size:
             message = f"a mask of {len(view)} bytes where {self._size} are needed"
             raise ValueError(message)
-        self._shared[:] = view[: self._size]
+        self._masks[self._start : self._start + self._size] = view[: self._size]
         return {"mask_ns": took, "may_end": bool(matcher.may_end())}
 
 
 def open_session(
-    engine: Engine, setup: EngineSetup, _printed: PrintedOutput
+    engine: Engine, setup: EngineSetup, printed: PrintedOutput
 ) -> Callable[[Question], Answer]:
-    """Return what answers; what is printed stays in the file."""
-    return GenerationSession(engine, setup).answer
+    """Return what answers, for as many texts as `setup` has masks."""
+    size = (setup["tokenizer"]["vocab_size"] + 7) // 8
+    with open(setup["masks"], "r+b") as file:  # noqa: PTH123 - pathlib is slow to import
+        masks = mmap.mmap(file.fileno(), size * setup["texts"])
+    texts = [
+        _TextUnderWay(engine, printed, masks, place * size, size)
+        for place in range(setup["texts"])
+    ]
+    return lambda question: texts[question["text"]].answer(question)

@@ -73,8 +73,9 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
     asked = (compiled, walked)[: len(answers)]
     last = walked if answers[1:] and answers[1] else compiled
     quiets = [answer.quiet for answer in asked if answer.quiet is not None]
-    printed = [] if end is None else _lines(end.stderr)
-    printed += [*compiled.warnings, *_lines(compiled.printed), *_lines(walked.printed)]
+    printed = [] if end is None else printed_lines(end.stderr)
+    printed += list(compiled.warnings)
+    printed += [*printed_lines(compiled.printed), *printed_lines(walked.printed)]
     return Row(
         engine=engine,
         task=case.task,
@@ -121,7 +122,7 @@ def _ending(
     return Result.OK, ""
 
 
-def _lines(text: str) -> list[str]:
+def printed_lines(text: str) -> list[str]:
     """Return what was printed, line by line, without the time of day before it."""
     lines = (_CLOCK.sub("", line.strip()) for line in text.splitlines())
     return [_without_addresses(line[:1000]) for line in lines if line]

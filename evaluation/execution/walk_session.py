@@ -18,7 +18,12 @@ import os
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from evaluation.execution.engine_process import commits, compile_schema, describe_error
+from evaluation.execution.engine_process import (
+    commits,
+    compile_schema,
+    describe_error,
+    engine_warnings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
         Question,
     )
 
-_MOST_WARNINGS = 50
 _ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _NOT_RUN = (
     "accepted",
     "blocked",
@@ -87,14 +91,8 @@ class WalkSession:
         self._grammar, found = compile_schema(self._engine, schema)
         self._compiled = "refusal" not in found
         if self._compiled:
-            found["warnings"] = self._warnings()
+            found["warnings"] = engine_warnings(self._engine, self._grammar)
         return found
-
-    def _warnings(self) -> list[str]:
-        ask = getattr(self._engine, "warnings", None)
-        if ask is None:
-            return []
-        return [str(warning)[:1000] for warning in ask(self._grammar)][:_MOST_WARNINGS]
 
     def _walk_all(self, question: Question) -> Answer:
         if not self._compiled:

@@ -1,49 +1,31 @@
-"""The loop's side of an engine process that constrains one text at a time.
-
-The other side, with the questions and answers, is
-`evaluation.execution.generation_session`.
-"""
+"""The loop's side of one text under an engine's constraint."""
 
 from __future__ import annotations
 
-import mmap
-import os
-import tempfile
 from collections import deque
-from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from time import monotonic
+from typing import TYPE_CHECKING, Final
 
-import msgspec
 import numpy as np
 
-from curation.workers import protocol
-from curation.workers.outcomes import Ending
-from curation.workers.process import Program
-from curation.workers.worker import Worker
 from evaluation.core.cases import Result
-from evaluation.execution import engine_process
-from evaluation.execution.row_builder import RESULTS
+from evaluation.execution.row_builder import printed_lines
+from evaluation.generation.engine_pipe import (
+    EngineAnswer,
+    EngineEnded,
+    EngineQuestion,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from curation.core.json_types import Json
-    from curation.workers.limits import Limits
-    from curation.workers.outcomes import ProcessResult
+    from curation.workers.shared_memory import SharedMemory
+    from evaluation.generation.engine_pipe import EnginePipe
 
-_ENGINES = Path(engine_process.__file__)
-
-
-class EngineEnded(Exception):  # noqa: N818 - an ending, seen by the loop alone
-    """The engine refused the schema or failed; the text is over."""
-
-    def __init__(self, result: Result, detail: str) -> None:
-        """Take what the text's row will say."""
-        super().__init__(detail)
-        self.result = result
-        self.detail = detail
+#: Seconds for which the process looks for a grammar before it looks at the rest.
+_LOOK: Final = 0.05
+#: Seconds beyond a deadline that a question about it may take.
+_GRACE: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,72 +47,58 @@ class CompiledGrammar:
     ns: int
     #: The tokens with which every text begins, taken already.
     forced: tuple[int, ...]
+    #: What the engine warned of, and what it printed.
+    warnings: tuple[str, ...] = ()
 
 
-class _EngineAnswer(msgspec.Struct):
-    """An answer to any question; `generation_session` says which has which member."""
+@dataclass(frozen=True, slots=True)
+class _UnsureToken:
+    """A token that was asked to be taken."""
 
-    refusal: str | None = None
-    compile_ns: int = 0
-    forced: tuple[int, ...] = ()
-    taken: bool = False
-    mask_ns: int = 0
-    may_end: bool = False
-    closed: bool = False
+    token: int
+    #: How many may be forced after it.
+    forced: int
+    #: Deadline of the answer.
+    seconds: float
 
 
 class EngineSession:
-    """One engine process, asked ahead: a question is under way until it is waited for.
+    """One text at a time under an engine's constraint, asked ahead.
 
-    Example:
-        >>> with EngineSession(program, vocab_size=49152, limits=Limits()) as session:
-        ...     session.compile('{"type": "null"}', seconds=40.0)
-        ...     session.compiled()
-        ...     session.mask().allowed.sum()
+    Made by `evaluation.generation.engine_batch.EngineProcess`.
     """
 
-    def __init__(self, program: Program, *, vocab_size: int, limits: Limits) -> None:
-        """Prepare; the process is started when first needed.
-
-        Args:
-            program: The engine's interpreter, and as its setup what
-                `evaluation.execution.engine_process` is given: engine, options and
-                tokenizer.
-            vocab_size: The number of ids that a mask covers.
-            limits: What the process may use.
-        """
+    def __init__(
+        self,
+        pipe: EnginePipe,
+        place: int,
+        masks: SharedMemory,
+        vocab_size: int,
+        *,
+        beside_others: bool,
+    ) -> None:
+        """Take a place in the batch of a process."""
+        self._pipe = pipe
+        self._beside_others = beside_others
+        self._place = place
+        self._masks = masks
         self._size = vocab_size
-        self._limits = limits
-        self._open = ExitStack()
-        folder = self._open.enter_context(
-            tempfile.TemporaryDirectory(prefix="csbdata-", dir=_memory_folder())
-        )
-        self._map = self._map_file(Path(folder) / "mask")
-        self._worker = self._open.enter_context(
-            Worker(_session_program(program, Path(folder)), limits)
-        )
-        self._answers: deque[_EngineAnswer | EngineEnded] = deque()
-        self._asked = 0
+        #: Counts its texts, so that no answer is taken for that of another one.
+        self._text = 0
+        self._waiting: deque[EngineQuestion] = deque()
+        self._answers: deque[EngineAnswer | EngineEnded] = deque()
+        #: What has to be done again where the process is lost.
+        self._schema = ""
+        self._compile_seconds = 0.0
+        self._forced_opening = 0
+        self._taken: list[int] = []
+        #: Whether a text has begun, and is under way.
+        self._opened = False
+        self._lost = False
+        #: Since when a grammar is compiled beside other texts; None while none is.
+        self._since: float | None = None
         #: A token of which it is not yet known whether it was taken.
-        self._taken: int | None = None
-
-    def __enter__(self) -> Self:
-        """Return the session."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process and remove its files."""
-        self.close()
-
-    def close(self) -> None:
-        """End the process and remove its files."""
-        self._open.close()
-
-    def _map_file(self, path: Path) -> mmap.mmap:
-        size = (self._size + 7) // 8
-        path.write_bytes(bytes(size))
-        with path.open("rb") as file:
-            return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+        self._unsure: _UnsureToken | None = None
 
     def start(self) -> None:
         """Start the process and load the engine, so that no text waits for it.
@@ -138,7 +106,12 @@ class EngineSession:
         Raises:
             WorkerDidNotStart: the engine cannot be loaded.
         """
-        self._worker.start()
+        self._pipe.start()
+
+    @property
+    def is_compiling_beside(self) -> bool:
+        """Whether its grammar is being compiled beside what other texts do."""
+        return self._since is not None
 
     def compile(self, schema: str, seconds: float, *, forced: int = 0) -> None:
         """Ask for a grammar, for what every text begins with, and for the next mask.
@@ -148,9 +121,30 @@ class EngineSession:
             seconds: Deadline of the answer.
             forced: How many tokens may be taken that are the only way on.
         """
-        self._taken = None
-        opening = {"open": True, "forced": forced}
-        self._ask([{"compile": schema}, opening, {"mask": True}], seconds)
+        self._text += 1
+        self._waiting.clear()
+        self._answers.clear()
+        self._schema, self._compile_seconds = schema, seconds
+        self._forced_opening = forced
+        self._taken, self._unsure = [], None
+        self._lost = self._opened = False
+        self._since = None
+        if self._beside_others:
+            self._since = monotonic()
+            self._ask({"compile": schema, "beside": True}, seconds)
+        else:
+            self._ask_alone()
+        self._pipe.flush()
+
+    def _ask_alone(self) -> None:
+        """Ask for the grammar and all that follows, with nothing beside it."""
+        seconds = self._compile_seconds
+        self._ask({"compile": self._schema}, seconds)
+        self._ask_opening(seconds)
+
+    def _ask_opening(self, seconds: float) -> None:
+        self._ask({"open": True, "forced": self._forced_opening}, seconds)
+        self._ask({"mask": True}, seconds)
 
     def compiled(self) -> CompiledGrammar:
         """Wait for the grammar.
@@ -158,11 +152,19 @@ class EngineSession:
         Raises:
             EngineEnded: there is none.
         """
+        self.wait_for_answers()
         answer = self._next()
         if answer.refusal is not None:
             raise EngineEnded(Result.COMPILE_ERROR, answer.refusal)
         opened = self._next()
-        return CompiledGrammar(ns=answer.compile_ns, forced=opened.forced)
+        self._opened = True
+        self._taken.extend(opened.forced)
+        lines = [*answer.warnings, *printed_lines(answer.printed)]
+        return CompiledGrammar(
+            ns=answer.compile_ns,
+            forced=opened.forced,
+            warnings=tuple(dict.fromkeys(lines)),
+        )
 
     def take(self, token: int, *, forced: int, seconds: float) -> tuple[int, ...]:
         """Commit a token and ask for the next mask; return what was forced after it.
@@ -171,30 +173,27 @@ class EngineSession:
             EngineEnded: the token was refused, though its mask allowed it; where
                 nothing is forced, `mask` raises it.
         """
-        self._ask([{"take": token, "forced": forced}, {"mask": True}], seconds)
-        if not forced:
-            # Nothing comes back but that it was taken: `mask` looks.
-            self._taken = token
-            return ()
-        return self._answer_to_take(token).forced
+        if self._lost:
+            self._redo()
+        self._unsure = _UnsureToken(token, forced, seconds)
+        self._ask_to_take(self._unsure)
+        # Nothing comes back but that it was taken where nothing may be forced.
+        return self._answer_to_take() if forced else ()
 
-    def _answer_to_take(self, token: int) -> _EngineAnswer:
-        answer = self._next()
+    def _ask_to_take(self, unsure: _UnsureToken) -> None:
+        self._ask({"take": unsure.token, "forced": unsure.forced}, unsure.seconds)
+        self._ask({"mask": True}, unsure.seconds)
+
+    def _answer_to_take(self) -> tuple[int, ...]:
+        if self._unsure is None:
+            return ()
+        token, answer = self._unsure.token, self._next()
+        self._unsure = None
         if not answer.taken:
             detail = f"token {token} was in the mask, and commit refuses it"
             raise EngineEnded(Result.ERROR, detail)
-        return answer
-
-    def is_waiting(self, seconds: float = 0.0) -> bool:
-        """Return whether an answer is still to come after waiting so many seconds."""
-        if len(self._answers) < self._asked:
-            self._collect(self._worker.wait(seconds))
-        return len(self._answers) < self._asked
-
-    def wait_for_answers(self) -> None:
-        """Wait until every question has been answered."""
-        while len(self._answers) < self._asked:
-            self._collect(self._worker.wait())
+        self._taken += [token, *answer.forced]
+        return answer.forced
 
     def mask(self) -> TokenMask:
         """Wait for the mask asked for.
@@ -202,81 +201,130 @@ class EngineSession:
         Raises:
             EngineEnded: the engine failed, or refused the last token.
         """
-        token, self._taken = self._taken, None
-        if token is not None:
-            self._answer_to_take(token)
+        self._answer_to_take()
         answer = self._next()
-        bits = np.unpackbits(
-            np.frombuffer(self._map, dtype=np.uint8), bitorder="little"
+        size = (self._size + 7) // 8
+        packed = np.frombuffer(
+            self._masks.bytes, np.uint8, count=size, offset=self._place * size
         )
         return TokenMask(
-            allowed=bits[: self._size],
+            allowed=np.unpackbits(packed, count=self._size, bitorder="little"),
             may_end=answer.may_end,
             ns=answer.mask_ns,
         )
 
-    def _ask(self, questions: Sequence[Mapping[str, Json]], seconds: float) -> None:
-        self.wait_for_answers()
-        self._answers.clear()
-        self._worker.start()
-        self._worker.begin(questions, seconds)
-        self._asked = len(questions)
-        # The question is on its way only when the pipe has been served once.
-        self._collect(self._worker.wait(0.0))
+    def send(self) -> None:
+        """Send what was asked, so that the engine is at work meanwhile."""
+        self._pipe.flush()
 
-    def _next(self) -> _EngineAnswer:
+    def is_waiting(self, seconds: float = 0.0) -> bool:
+        """Return whether an answer is still to come after waiting so many seconds."""
+        if self._lost:
+            self._redo()
+        elif self._since is not None:
+            self._look_for_grammar(self._since, seconds)
+        elif self._waiting:
+            self._pipe.serve(seconds)
+        return self._lost or self._since is not None or bool(self._waiting)
+
+    def wait_for_answers(self) -> None:
+        """Wait until every question has been answered."""
+        while self.is_waiting(_LOOK):
+            pass
+
+    def _look_for_grammar(self, since: float, seconds: float) -> None:
+        """Look whether what is compiled beside others is there; then ask to begin.
+
+        It is given up where its deadline has passed.
+        """
+        left = max(0.0, since + self._compile_seconds - monotonic())
+        self._ask({"compiled": min(seconds, left)}, left + _GRACE)
+        while self._waiting and not self._lost:
+            self._pipe.serve(None)
+        if self._lost or not self._answers:
+            return
+        answer = self._answers.pop()
+        self._answers.clear()
+        if isinstance(answer, EngineEnded) or not answer.running:
+            self._since = None
+            self._answers.append(answer)
+            self._ask_opening(self._compile_seconds)
+            self._pipe.flush()
+        elif not left:
+            detail = f"no answer within {self._compile_seconds:g} s"
+            self._pipe.abandon(self, EngineEnded(Result.TIMEOUT, detail))
+
+    def receive(
+        self, question: EngineQuestion, answer: EngineAnswer | EngineEnded
+    ) -> None:
+        """Take what came of a question."""
+        if question.text == self._text and self._waiting:
+            self._waiting.popleft()
+            self._answers.append(answer)
+
+    def end(self, ended: EngineEnded) -> None:
+        """Take that nothing more comes for this text."""
+        self._since, self._schema = None, ""
+        self._waiting.clear()
+        self._answers.append(ended)
+
+    def lose(self) -> None:
+        """Know that the process is gone, and with it all that it was asked."""
+        self._lost = bool(self._schema)
+
+    def _redo(self) -> None:
+        """Bring the text back to where it was, in a new process.
+
+        Raises:
+            EngineEnded: the engine does not do again what it has done.
+        """
+        wanted = bool(self._waiting or self._answers)
+        self._lost, self._since = False, None
+        self._waiting.clear()
+        self._answers.clear()
+        if not self._opened:
+            self._ask_alone()
+            return
+        self._ask({"compile": self._schema}, self._compile_seconds)
+        self._ask({"open": True, "forced": 0}, self._compile_seconds)
+        self._ask({"retake": list(self._taken)}, self._compile_seconds)
+        while self._waiting and not self._lost:
+            self._pipe.serve(None)
+        if self._lost:
+            return
+        last = self._answers.pop()
+        self._answers.clear()
+        if isinstance(last, EngineEnded):
+            raise last
+        if not last.taken:
+            detail = "its process ended, and the next one refuses what was written"
+            raise EngineEnded(Result.ERROR, detail)
+        if self._unsure is not None:
+            self._ask_to_take(self._unsure)
+        elif wanted:
+            self._ask({"mask": True}, self._compile_seconds)
+
+    def _ask(self, asked: dict[str, Json], seconds: float) -> None:
+        question = EngineQuestion(
+            asker=self,
+            text=self._text,
+            asked={**asked, "text": self._place},
+            seconds=seconds,
+        )
+        self._waiting.append(question)
+        self._pipe.put(question)
+
+    def _next(self) -> EngineAnswer:
         while not self._answers:
-            self._collect(self._worker.wait())
-        self._asked -= 1
+            if self._lost:
+                self._redo()
+            elif self._waiting:
+                self._pipe.serve(None)
+            else:
+                raise EngineEnded(Result.PROTOCOL_ERROR, "no answer")
         answer = self._answers.popleft()
         if isinstance(answer, EngineEnded):
             raise answer
         if answer.closed:
             raise EngineEnded(Result.ERROR, "commit refuses a token that was forced")
         return answer
-
-    def _collect(self, outcomes: Sequence[ProcessResult]) -> None:
-        for outcome in outcomes:
-            if outcome.ending is Ending.OK:
-                self._answers.append(_read_answer(outcome.answer))
-            else:
-                self._answers.append(_engine_ended(outcome))
-                # Of a dead process nothing more comes; one that only raised goes on.
-                if outcome.ending is not Ending.ERROR:
-                    self._asked = len(self._answers)
-
-
-def _read_answer(answer: Json) -> _EngineAnswer | EngineEnded:
-    try:
-        return msgspec.convert(answer, _EngineAnswer)
-    except msgspec.ValidationError as error:
-        return EngineEnded(Result.PROTOCOL_ERROR, str(error))
-
-
-def _engine_ended(outcome: ProcessResult) -> EngineEnded:
-    detail = outcome.detail
-    if outcome.stderr:
-        detail = f"{detail}: {outcome.stderr.strip()[-500:]}"
-    return EngineEnded(RESULTS[outcome.ending], detail)
-
-
-def _memory_folder() -> str | None:
-    """Return a folder that is kept in memory, where the system has one."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - a private folder is made inside
-
-
-def _session_program(program: Program, folder: Path) -> Program:
-    setup = program.setup
-    if not isinstance(setup, dict):
-        raise TypeError
-    return Program(
-        file=_ENGINES,
-        setup={**setup, "mask": str(folder / "mask")},
-        interpreter=program.interpreter,
-        arguments=(
-            str(Path(protocol.__file__)),
-            str(folder / "printed"),
-            str(_ENGINES.with_name("generation_session.py")),
-        ),
-        environment=program.environment,
-    )

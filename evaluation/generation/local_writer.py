@@ -10,7 +10,7 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.execution.engine_worker import ONE_THREAD, tokenizer_setup
-from evaluation.generation.engine_session import EngineSession
+from evaluation.generation.engine_batch import EngineProcess
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
     DecidedApart,
@@ -23,6 +23,7 @@ from evaluation.generation.text_generation import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from evaluation.generation.engine_session import EngineSession
     from evaluation.generation.requests import GenerationRequest
     from evaluation.models.base import LanguageModel
     from evaluation.setup.selected_engines import EngineUnderTest
@@ -53,7 +54,7 @@ class LocalWriter:
         batch: int = 1,
         memory_mb: int = 4096,
     ) -> None:
-        """Prepare; the engine's processes are started when first needed.
+        """Prepare; the engine's process is started when first needed.
 
         Args:
             model: The model, loaded.
@@ -61,7 +62,7 @@ class LocalWriter:
             tokenizer: The model's tokenizer, as wide as its logits.
             options: How the generation loop works.
             batch: How many texts are under way at a time.
-            memory_mb: What an engine's process may take once it is ready, in MiB.
+            memory_mb: What the engine's process may take once it is ready, in MiB.
         """
         self._model = model
         self._engine = engine
@@ -69,7 +70,7 @@ class LocalWriter:
         self._options = options
         self._batch = batch
         self._memory_mb = memory_mb
-        self._sessions: list[EngineSession] = []
+        self._process: EngineProcess | None = None
         self.label = engine.label
         self.identity = fingerprint(
             engine=engine.identity,
@@ -197,9 +198,10 @@ class LocalWriter:
     def _sessions_for(self, count: int) -> list[EngineSession | None]:
         if not self.constrains:
             return [None] * count
-        while len(self._sessions) < count:
-            session = EngineSession(
+        if self._process is None:
+            self._process = EngineProcess(
                 self._program(),
+                self._batch,
                 vocab_size=self._tokenizer.vocab_size,
                 limits=Limits(
                     start_seconds=180.0,
@@ -207,9 +209,8 @@ class LocalWriter:
                     recycle_after=_NEVER,
                 ),
             )
-            session.start()
-            self._sessions.append(session)
-        return list(self._sessions[:count])
+            self._process.start()
+        return list(self._process.sessions[:count])
 
     def _program(self) -> Program:
         engine = self._engine
@@ -225,7 +226,7 @@ class LocalWriter:
         )
 
     def close(self) -> None:
-        """End the engines' processes."""
-        for session in self._sessions:
-            session.close()
-        self._sessions = []
+        """End the engine's process."""
+        if self._process is not None:
+            self._process.close()
+        self._process = None

@@ -14,7 +14,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Result
-from evaluation.generation.engine_session import EngineEnded
+from evaluation.generation.engine_pipe import EngineEnded
 from evaluation.generation.text_generation import (
     DecodingStep,
     Generation,
@@ -65,6 +65,7 @@ class _Text:
     prefill_ns: int | None = None
     compile_ns: int | None = None
     compile_wait_ns: int | None = None
+    warnings: tuple[str, ...] = ()
     first_ns: int | None = None
     last_ns: int = 0
     outcome: Generation | None = None
@@ -162,6 +163,9 @@ class _Batch:
 
     def _feed(self) -> None:
         """One pass over what each text has ahead."""
+        for text in self._active:
+            if text.session is not None:
+                text.session.send()
         start = perf_counter_ns()
         try:
             logits = self._decoding.feed([text.ahead for text in self._active])
@@ -181,10 +185,11 @@ class _Batch:
 
     def _advance(self, text: _Text) -> None:
         """Choose the next token of one text, if it can be chosen."""
-        if text.logits is None or self._wait_later(text):
+        if text.logits is None:
             return
         try:
-            self._choose(text, text.logits)
+            if not self._wait_later(text):
+                self._choose(text, text.logits)
         except EngineEnded as ended:
             self._end(text, TextEnding.ENGINE, ended.detail, ended.result)
         except LogitsError as error:
@@ -239,7 +244,7 @@ class _Batch:
     def _begin_grammar(self, text: _Text, session: EngineSession) -> bool:
         """Wait for the grammar; return whether it says how every text begins."""
         compiled = session.compiled()
-        text.compile_ns = compiled.ns
+        text.compile_ns, text.warnings = compiled.ns, compiled.warnings
         if not compiled.forced:
             return False
         text.first_ns = text.last_ns = text.age_ns()
@@ -266,6 +271,8 @@ class _Batch:
         self._add_forced(text, forced)
         if not self._options.overlap_mask:
             text.session.wait_for_answers()
+        elif self._is_alone:
+            text.session.send()
 
     def _is_late(self, text: _Text) -> bool:
         """End a text that has taken too long; return whether it has."""
@@ -311,6 +318,7 @@ class _Batch:
             result=result,
             ending=ending,
             detail=detail,
+            warnings=text.warnings,
             text=self._model.text(text.tokens),
             tokens=tuple(text.tokens),
             forced=text.forced,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -132,7 +134,6 @@ class TransformersModel:
         self.vocab_size = self._forward.over(trial[:1], None).shape[-1]
         self.context_length = _context_length(module)
         self.tie = _TIES.get(module.dtype, _TIE_OF_FLOATS)
-        self._own_tokenizer: tempfile.TemporaryDirectory[str] | None = None
         self.tokenizer_folder = self._folder_with_tokenizer(folder)
 
     def facts(self) -> Mapping[str, Json]:
@@ -192,8 +193,8 @@ class TransformersModel:
         try:
             tokenizer_file(folder)
         except NoInput:
-            self._own_tokenizer = tempfile.TemporaryDirectory(prefix="csbdata-")
-            folder = Path(self._own_tokenizer.name)
+            folder = Path(tempfile.mkdtemp(prefix="csbdata-"))
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             self._tokenizer.save_pretrained(str(folder))
         return folder
 

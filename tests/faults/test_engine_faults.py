@@ -23,7 +23,7 @@ from evaluation.execution.engine_worker import tokenizer_setup
 from evaluation.execution.header import header
 from evaluation.execution.results_folder import open_results_folder
 from evaluation.execution.runner import run
-from evaluation.generation.engine_session import EngineSession
+from evaluation.generation.engine_batch import EngineProcess
 from evaluation.measurement.run import plan_run
 from evaluation.results.reader import open_run
 from evaluation.setup.engine_files import find_engine
@@ -268,9 +268,10 @@ def test_a_text_is_constrained_in_an_environment_that_knows_nothing(
         setup={"engine": engine, "options": {}, "tokenizer": known},
         interpreter=bare,
     )
-    with EngineSession(
-        program, vocab_size=files.vocab_size, limits=Limits()
-    ) as session:
+    with EngineProcess(
+        program, 1, vocab_size=files.vocab_size, limits=Limits()
+    ) as process:
+        (session,) = process.sessions
         session.compile("{}", 20.0)
         assert session.compiled().forced == ()
         assert session.mask().allowed.all()

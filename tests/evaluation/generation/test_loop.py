@@ -16,7 +16,7 @@ from curation.workers.limits import Limits
 from curation.workers.process import Program
 from evaluation.core.cases import Result
 from evaluation.core.messages import Message
-from evaluation.generation.engine_session import EngineSession
+from evaluation.generation.engine_batch import EngineProcess
 from evaluation.generation.loop import generate
 from evaluation.generation.text_generation import (
     LoopOptions,
@@ -25,9 +25,10 @@ from evaluation.generation.text_generation import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from curation.core.json_types import UntypedJson
+    from evaluation.generation.engine_session import EngineSession
     from evaluation.generation.text_generation import Generation
     from evaluation.models.transformers import TransformersModel
     from evaluation.tokenizers import TokenizerFiles
@@ -63,12 +64,14 @@ def _engine(folder: Path, body: str) -> Path:
 
 
 @contextmanager
-def session(
+def sessions(
     tokenizer: TokenizerFiles,
     engine: Path,
     options: dict[str, UntypedJson] | None = None,
-) -> Iterator[EngineSession]:
-    """Open an engine's process over the small vocabulary."""
+    *,
+    texts: int = 1,
+) -> Iterator[Sequence[EngineSession]]:
+    """Open an engine's process over the small vocabulary, for a batch of texts."""
     given: dict[str, UntypedJson] = {
         "tokens": str(tokenizer.tokens),
         "vocab_size": tokenizer.vocab_size,
@@ -81,10 +84,21 @@ def session(
         file=engine,
         setup={"engine": str(engine), "options": options or {}, "tokenizer": given},
     )
-    with EngineSession(
-        program, vocab_size=tokenizer.vocab_size, limits=Limits()
+    with EngineProcess(
+        program, texts, vocab_size=tokenizer.vocab_size, limits=Limits()
     ) as opened:
-        yield opened
+        yield opened.sessions
+
+
+@contextmanager
+def session(
+    tokenizer: TokenizerFiles,
+    engine: Path,
+    options: dict[str, UntypedJson] | None = None,
+) -> Iterator[EngineSession]:
+    """Open an engine's process for one text at a time."""
+    with sessions(tokenizer, engine, options) as opened:
+        yield opened[0]
 
 
 def _request(model: TransformersModel, say: str, **changes: object) -> TokenizedRequest:
@@ -220,14 +234,11 @@ def test_a_refused_schema_is_the_outcome_of_that_text_alone(
     """Next to a compile error the other text of the batch is written."""
     bad = _request(model, "bad", schema='{"type": "neither"}')
     engine = _ENGINES / "llguidance.py"
-    with (
-        session(tokenizer, engine, _COMPACT) as one,
-        session(tokenizer, engine, _COMPACT) as two,
-    ):
+    with sessions(tokenizer, engine, _COMPACT, texts=2) as opened:
         refused, written = generate(
-            model, [bad, _request(model, "good")], [one, two], LoopOptions()
+            model, [bad, _request(model, "good")], opened, LoopOptions()
         )
-        again = generate(model, [_request(model, "good")], [one], LoopOptions())[0]
+        again = generate(model, [_request(model, "good")], opened[:1], LoopOptions())[0]
     assert refused.result is Result.COMPILE_ERROR
     assert refused.ending is TextEnding.ENGINE
     assert (written.result, again.result) == (Result.OK, Result.OK)
@@ -338,12 +349,102 @@ def test_a_slow_compile_holds_up_nobody_else(
         _request(model, "slow", schema='{"slow": 1}', budget=4),
         _request(model, "fast", budget=4),
     ]
-    with session(tokenizer, engine) as one, session(tokenizer, engine) as two:
-        two.start()
-        one.start()
-        slow, fast = generate(model, asked, [one, two], options)
+    with sessions(tokenizer, engine, texts=2) as opened:
+        opened[0].start()
+        slow, fast = generate(model, asked, opened, options)
     assert slow.result is Result.TIMEOUT
     assert slow.compile_ns is None
     assert fast.result is Result.OK
     assert fast.total_ns is not None
     assert fast.total_ns < 2e9
+
+
+_FRAGILE = _CRASHES.replace(
+    "    def start(self, grammar): return Matcher(self.size)",
+    "    def start(self, grammar):\n"
+    "        matcher = Matcher(self.size)\n"
+    "        if 'sound' in grammar: matcher.left = 1 << 30\n"
+    "        return matcher",
+)
+
+
+def test_a_crash_ends_one_text_of_a_batch(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """One process serves a batch; when it dies, the other texts are brought back."""
+    engine = _engine(tmp_path, _FRAGILE)
+    sound = [
+        _request(model, say, schema='{"sound": 1}', budget=30) for say in ("a", "b c")
+    ]
+    asked = [sound[0], _request(model, "dies", budget=30), sound[1]]
+    with sessions(tokenizer, engine, texts=3) as opened:
+        first, dead, last = generate(model, asked, opened, LoopOptions())
+    assert dead.result is Result.CRASH
+    assert len(dead.tokens) <= 3
+    for found, request in ((first, sound[0]), (last, sound[1])):
+        assert found.result is Result.OK
+        with session(tokenizer, engine) as alone:
+            assert (
+                found.tokens
+                == generate(model, [request], [alone], LoopOptions())[0].tokens
+            )
+
+
+_COMPILE_CRASHES = _FRAGILE.replace(
+    "return schema", "(os.abort() if 'aborts' in schema else 0); return schema"
+)
+
+
+def test_a_crash_in_a_compile_beside_others_is_blamed_on_it(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Nobody else of the batch pays for a schema on which the engine aborts."""
+    engine = _engine(tmp_path, _COMPILE_CRASHES)
+    asked = [
+        _request(model, "x", schema=schema, budget=20)
+        for schema in ('{"sound": 1}', '{"aborts": 1}', '{"sound": 2}')
+    ]
+    with sessions(tokenizer, engine, texts=3) as opened:
+        made = generate(model, asked, opened, LoopOptions())
+    assert [each.result for each in made] == [Result.OK, Result.CRASH, Result.OK]
+    assert made[1].compile_ns is None
+    assert made[0].tokens == made[2].tokens
+
+
+def test_a_text_that_ends_makes_room_at_once(
+    model: TransformersModel, tokenizer: TokenizerFiles
+) -> None:
+    """More texts than sessions are written as room is made, each as if alone."""
+    asked = [
+        _request(model, f"text {number}", budget=budget)
+        for number, budget in enumerate((3, 30, 5, 30, 9, 1, 30))
+    ]
+    order: list[int] = []
+    with sessions(tokenizer, _ENGINES / "llguidance.py", _COMPACT, texts=3) as opened:
+        made = generate(
+            model,
+            asked,
+            opened,
+            LoopOptions(),
+            ended=lambda place, _generation: order.append(place),
+        )
+        alone = [
+            generate(model, [request], opened[:1], LoopOptions())[0]
+            for request in asked
+        ]
+    assert [each.tokens for each in made] == [each.tokens for each in alone]
+    assert sorted(order) == list(range(7))
+    assert order[0] == 0
+    assert order.index(5) < order.index(3)
+
+
+def test_what_an_engine_prints_is_a_warning_of_its_text(
+    model: TransformersModel, tokenizer: TokenizerFiles, tmp_path: Path
+) -> None:
+    """Lines that a compile prints come back with the text, and are not kept."""
+    prints = _FRAGILE.replace("return schema", "print('odd keyword'); return schema")
+    with session(tokenizer, _engine(tmp_path, prints)) as opened:
+        request = _request(model, "x", schema='{"sound": 1}', budget=2)
+        for _ in range(2):
+            made = generate(model, [request], [opened], LoopOptions())[0]
+            assert made.warnings == ("odd keyword",)

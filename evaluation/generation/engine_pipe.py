@@ -1,0 +1,210 @@
+"""The pipe to an engine process: questions of several texts, and who is to blame.
+
+The other side, with the questions and answers, is
+`evaluation.execution.generation_session`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from curation.workers.outcomes import Ending
+from curation.workers.worker import Worker
+from evaluation.core.cases import Result
+from evaluation.execution.row_builder import RESULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.core.json_types import Json
+    from curation.workers.limits import Limits
+    from curation.workers.outcomes import ProcessResult
+    from curation.workers.process import Child, Program
+
+
+class EngineEnded(Exception):  # noqa: N818 - an ending, seen by the loop alone
+    """The engine refused the schema or failed; the text is over."""
+
+    def __init__(self, result: Result, detail: str) -> None:
+        """Take what the text's row will say."""
+        super().__init__(detail)
+        self.result = result
+        self.detail = detail
+
+
+class EngineAnswer(msgspec.Struct):
+    """An answer to any question; `generation_session` says which has which member."""
+
+    refusal: str | None = None
+    compile_ns: int = 0
+    warnings: tuple[str, ...] = ()
+    printed: str = ""
+    running: bool = False
+    forced: tuple[int, ...] = ()
+    taken: bool = False
+    mask_ns: int = 0
+    may_end: bool = False
+    closed: bool = False
+
+
+class Asker(Protocol):
+    """A text under way, as the pipe knows it."""
+
+    @property
+    def is_compiling_beside(self) -> bool:
+        """Whether its grammar is being compiled beside what other texts do."""
+
+    def receive(
+        self, question: EngineQuestion, answer: EngineAnswer | EngineEnded
+    ) -> None:
+        """Take what came of a question."""
+
+    def end(self, ended: EngineEnded) -> None:
+        """Take that nothing more comes for this text."""
+
+    def lose(self) -> None:
+        """Know that the process is gone, and with it all that it was asked."""
+
+
+@dataclass(slots=True)
+class EngineQuestion:
+    """A question, who asks it, and which of its texts it is about."""
+
+    asker: Asker
+    text: int
+    asked: dict[str, Json]
+    #: Deadline of the answer.
+    seconds: float
+
+
+class EnginePipe:
+    """Sends questions to an engine process, and hands out its answers.
+
+    A process that dies takes only that text with it on which it died.
+    """
+
+    def __init__(self, program: Program, limits: Limits) -> None:
+        """Prepare; the process is started when first needed."""
+        self._worker = Worker(program, limits)
+        self._askers: Sequence[Asker] = ()
+        #: Questions that are not sent yet, and the ones that are, in order.
+        self._queued: list[EngineQuestion] = []
+        self._sent: deque[EngineQuestion] = deque()
+        #: The process that knows the texts under way.
+        self._child: Child | None = None
+
+    def serve_for(self, askers: Sequence[Asker]) -> None:
+        """Say whose questions these are: all that a death of the process concerns."""
+        self._askers = askers
+
+    def close(self) -> None:
+        """End the process."""
+        self._worker.close()
+
+    def start(self) -> None:
+        """Start the process and load the engine, so that no text waits for it.
+
+        Raises:
+            WorkerDidNotStart: the engine cannot be loaded.
+        """
+        self._worker.start()
+
+    def put(self, question: EngineQuestion) -> None:
+        """Queue a question."""
+        self._queued.append(question)
+
+    def flush(self) -> None:
+        """Send what is queued, once what was sent before has been answered."""
+        while self._sent:
+            self.serve(None)
+        if not self._queued or self._is_another_process():
+            return
+        self._sent.extend(self._queued)
+        self._queued = []
+        self._worker.start()
+        self._child = self._worker.child
+        self._worker.begin(
+            [question.asked for question in self._sent],
+            [question.seconds for question in self._sent],
+        )
+        # The questions are on their way only when the pipe has been served once.
+        self.serve(0.0)
+
+    def _is_another_process(self) -> bool:
+        """Return whether the process died while it was asked nothing; all is redone."""
+        if self._child is None or self._worker.child is self._child:
+            return False
+        self._forget_process()
+        for asker in self._askers:
+            asker.lose()
+        return True
+
+    def _forget_process(self) -> None:
+        self._child = None
+        self._sent.clear()
+        self._queued = []
+
+    def serve(self, seconds: float | None) -> None:
+        """Send what is queued, and hand out what has been answered.
+
+        Args:
+            seconds: How long to wait for an answer; None for as long as it takes.
+        """
+        if not self._sent:
+            self.flush()
+        for outcome in self._worker.wait(seconds) if self._sent else ():
+            question = self._sent.popleft()
+            if outcome.ending is Ending.OK:
+                question.asker.receive(question, _read_answer(outcome.answer))
+                continue
+            ended = _engine_ended(outcome)
+            # A process that only raised goes on.
+            if outcome.ending is Ending.ERROR:
+                question.asker.receive(question, ended)
+            else:
+                self._mourn(question, ended)
+
+    def _mourn(self, question: EngineQuestion, ended: EngineEnded) -> None:
+        """Blame the text on which the process died; the others are to be redone.
+
+        Beside a compile nobody knows whose fault it was. Then every text is redone
+        without anything beside it, and whoever is to blame dies alone.
+        """
+        self._forget_process()
+        unclear = any(
+            asker.is_compiling_beside and asker is not question.asker
+            for asker in self._askers
+        )
+        for asker in self._askers:
+            if asker is question.asker and not unclear:
+                asker.end(ended)
+            else:
+                asker.lose()
+
+    def abandon(self, asker: Asker, ended: EngineEnded) -> None:
+        """End the process for the sake of one text; the others are to be redone."""
+        self._worker.kill()
+        self._forget_process()
+        for other in self._askers:
+            if other is asker:
+                other.end(ended)
+            else:
+                other.lose()
+
+
+def _read_answer(answer: Json) -> EngineAnswer | EngineEnded:
+    try:
+        return msgspec.convert(answer, EngineAnswer)
+    except msgspec.ValidationError as error:
+        return EngineEnded(Result.PROTOCOL_ERROR, str(error))
+
+
+def _engine_ended(outcome: ProcessResult) -> EngineEnded:
+    detail = outcome.detail
+    if outcome.stderr:
+        detail = f"{detail}: {outcome.stderr.strip()[-500:]}"
+    return EngineEnded(RESULTS[outcome.ending], detail)

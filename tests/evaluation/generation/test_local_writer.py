@@ -1,0 +1,225 @@
+"""What a model here writes under an engine, whatever becomes of model and process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+
+from curation.download.acquire import FetchSettings
+from evaluation.core.cases import Result, Sample
+from evaluation.core.messages import Message
+from evaluation.generation.local_writer import LocalWriter
+from evaluation.generation.requests import GenerationRequest
+from evaluation.generation.text_generation import (
+    DecidedApart,
+    LoopOptions,
+    TextEnding,
+)
+from evaluation.models.forward import ForwardPass
+from evaluation.setup.selected_engines import select_engines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from evaluation.models.transformers import TransformersModel
+    from evaluation.tokenizers import TokenizerFiles
+
+_SCHEMA = '{"enum": ["ferry", "barge", "tug"]}'
+
+
+@pytest.fixture
+def writer(
+    model: TransformersModel, tokenizer: TokenizerFiles
+) -> Iterator[Callable[..., LocalWriter]]:
+    """Return what makes writers, and end them."""
+    made: list[LocalWriter] = []
+
+    def make(engine: str = "none", batch: int = 1) -> LocalWriter:
+        cache = FetchSettings.from_environment().cache
+        (chosen,) = select_engines(cache, [engine], "faithful", [])
+        files = replace(tokenizer, vocab_size=model.vocab_size)
+        made.append(LocalWriter(model, chosen, files, LoopOptions(), batch=batch))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def _asked(*said: str, budget: int = 12) -> list[GenerationRequest]:
+    return [
+        GenerationRequest(
+            sample=Sample(id=text, config="c", split="", schema=_SCHEMA, dialect=""),
+            messages=(Message(role="user", content=text),),
+            budget=budget,
+        )
+        for text in said
+    ]
+
+
+class _Failing:
+    """A forward pass that fails at some of its calls."""
+
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, fail: Callable[[int], object]
+    ) -> None:
+        """Put it in the place of the real one; `fail` is told the number of the call.
+
+        It raises, or returns logits, or returns None to let the call pass.
+        """
+        real, self.calls = ForwardPass.batch, 0
+
+        def batch(*given: object, **named: object) -> np.ndarray:
+            self.calls += 1
+            found = fail(self.calls)
+            passed: np.ndarray = real(*given, **named)  # type: ignore[arg-type]  # handed on as given
+            return passed if found is None else np.full_like(passed, found)
+
+        monkeypatch.setattr(ForwardPass, "batch", batch)
+
+
+def _raises(error: Exception) -> None:
+    raise error
+
+
+@pytest.mark.parametrize("engine", ["none", "llguidance"])
+def test_a_failure_that_passes_costs_nothing(
+    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    """A text on which the model fails once is written alone, and is as it should be."""
+    wanted = [made.tokens for made in writer(engine).write(_asked("a", "b"))]
+    error = RuntimeError("a kernel failed")
+    _Failing(monkeypatch, lambda call: _raises(error) if call == 4 else None)
+    made = writer(engine, batch=2).write(_asked("a", "b"))
+    assert [one.tokens for one in made] == wanted
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [
+        (RuntimeError("a kernel failed"), Result.ERROR),
+        (torch.OutOfMemoryError("CUDA out of memory."), Result.OUT_OF_MEMORY),
+        (
+            RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+            Result.OUT_OF_MEMORY,
+        ),
+    ],
+)
+def test_a_failing_model_is_the_outcome_of_that_text(
+    writer: Callable[..., LocalWriter],
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    result: Result,
+) -> None:
+    """Tried twice, told, and the next text is written."""
+    failing = _Failing(monkeypatch, lambda call: _raises(error) if call < 3 else None)
+    one = writer()
+    (failed,) = one.write(_asked("fails"))
+    (written,) = one.write(_asked("goes on"))
+    assert (failed.result, failed.ending) == (result, TextEnding.MODEL)
+    assert str(error) in failed.detail
+    assert written.result is Result.OK
+    assert failing.calls > 2
+
+
+def test_logits_that_are_no_numbers_are_an_outcome(
+    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NaN is never taken for a token."""
+    _Failing(monkeypatch, lambda _call: np.nan)
+    (made,) = writer().write(_asked("x"))
+    assert (made.result, made.ending) == (Result.ERROR, TextEnding.MODEL)
+    assert "nan" in made.detail
+    assert made.tokens == ()
+
+
+def test_a_tie_is_decided_alone(
+    writer: Callable[..., LocalWriter],
+    model: TransformersModel,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What sums in another order might turn is what it is alone, and counted."""
+    alone = [made.tokens for made in writer().write(_asked("a", "b", "c"))]
+    model.tie = 10.0
+    made = writer(batch=3).write(_asked("a", "b", "c"))
+    assert {one.apart for one in made} == {DecidedApart.SAME}
+    assert [one.tokens for one in made] == alone
+    assert all(one.ttft_ns for one in made)
+    # As if the sums of a batch turned every choice.
+    real = ForwardPass.batch
+
+    def turned(
+        self: ForwardPass, tokens: list[list[int]], *given: object
+    ) -> np.ndarray:
+        found: np.ndarray = real(self, tokens, *given)  # type: ignore[arg-type]  # handed on as given
+        return found if len(tokens) == 1 else -found
+
+    monkeypatch.setattr(ForwardPass, "batch", turned)
+    made = writer(batch=3).write(_asked("a", "b", "c"))
+    assert [one.tokens for one in made] == alone
+    flipped = [one for one in made if one.apart is DecidedApart.OTHER]
+    assert flipped
+    for one in flipped:
+        assert one.batch_text != one.text
+        assert (one.ttft_ns, one.total_ns, one.steps) == (None, None, ())
+
+
+def test_without_ties_nothing_is_written_twice(
+    writer: Callable[..., LocalWriter], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no token is near another one, a batch needs no second look."""
+    counted = _Failing(monkeypatch, lambda _call: None)
+    made = writer(batch=3).write(_asked("a", "b", "c", budget=6))
+    assert {one.apart for one in made} == {DecidedApart.NO}
+    assert counted.calls == 3 + 5
+
+
+_HOLDS = """
+import sys, time
+from pathlib import Path
+from curation.workers.limits import Limits
+from curation.workers.process import Program
+from evaluation.generation.engine_batch import EngineProcess
+
+engine = sys.argv[1]
+given = {"tokens": sys.argv[2], "vocab_size": 64, "eos_id": 0, "special_ids": [],
+         "kind": "byte_level", "tokenizer_json": ""}
+setup = {"engine": engine, "options": {}, "tokenizer": given}
+with EngineProcess(
+    Program(file=Path(engine), setup=setup), 2, vocab_size=64, limits=Limits()
+) as process:
+    process.start()
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_nothing_is_left_in_shared_memory(
+    tokenizer: TokenizerFiles, number: signal.Signals
+) -> None:
+    """Whatever ends the driver, no file of its engines is left anywhere."""
+    engine = Path(__file__).parents[3] / "evaluation" / "engines" / "none.py"
+    places = [Path("/dev/shm"), Path(os.environ.get("TMPDIR", "/tmp"))]  # noqa: S108 - looked at
+
+    def left() -> set[Path]:
+        return {path for place in places for path in place.glob("csbdata-*")}
+
+    before = left()
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLDS, str(engine), str(tokenizer.tokens)],
+        stdout=subprocess.PIPE,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"ready\n"
+        child.send_signal(number)
+    assert left() <= before
