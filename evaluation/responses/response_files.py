@@ -1,10 +1,12 @@
 """Files of responses: those of our own runs, and those that others have written.
 
-Ours are JSON lines, one `SuiteResponse` each; only `record` and `text` are needed.
+Ours are JSON lines, one `SuiteResponse` each; only `record` and `text` are needed. The
+output of OpenAI's batch interface and logs of Inspect are known by what they hold.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +15,8 @@ import msgspec
 
 from curation.system.errors import BadData, NoInput
 from evaluation.core.suite_records import SuiteResponse
+from evaluation.responses.inspect_logs import inspect_responses, is_inspect_log
+from evaluation.responses.openai_batches import batch_responses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Name of the responses in a run's folder.
 RESPONSES: Final = "responses.jsonl"
-_MOST_BYTES: Final = 64 * 2**20
+_SHOWN: Final = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,22 +51,28 @@ def read_responses(path: Path) -> ResponseFile:
     """Return the responses of a file, whatever of the known layouts it has.
 
     Args:
-        path: A file of JSON lines.
+        path: JSON lines of ours or of OpenAI's batch output, or a log of Inspect.
 
     Raises:
         NoInput: it cannot be read.
-        BadData: no line of it is a response.
+        BadData: nothing in it is a response.
     """
     found: list[SuiteResponse] = []
     problems: list[str] = []
-    for number, line in _lines(path):
-        try:
-            found.append(parse_response(line))
-        except ValueError as error:
-            problems.append(f"{path.name}:{number}: no response: {error}")
-    if problems and not found:
+    try:
+        for item in inspect_responses(path) if is_inspect_log(path) else _lines(path):
+            if isinstance(item, str):
+                problems.append(item)
+            else:
+                found.append(item)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        then = "name a run's folder, or a file of responses"
+        raise NoInput(why, str(path), then) from error
+    if not found:
+        first = f"; the first line: {problems[0]}" if problems else ""
         raise BadData(
-            f"no line is a response; the first: {problems[0]}",
+            f"no responses in it{first}",
             str(path),
             'a line is an object with at least "record" and "text"',
         )
@@ -70,7 +80,7 @@ def read_responses(path: Path) -> ResponseFile:
 
 
 def parse_response(line: bytes) -> SuiteResponse:
-    """Return the response of one line.
+    """Return the response of one line of ours.
 
     Half of a surrogate pair in a text becomes its JSON escape: it means the same
     within a JSON string, and no process can be handed it as it is.
@@ -78,24 +88,37 @@ def parse_response(line: bytes) -> SuiteResponse:
     Raises:
         ValueError: it is none; says why.
     """
-    try:
-        return msgspec.json.decode(line, type=SuiteResponse)
-    except msgspec.ValidationError:
-        raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        value = _with_escapes(line)
-    return msgspec.convert(value, SuiteResponse)
+    return msgspec.convert(_value(line), SuiteResponse)
 
 
-def _with_escapes(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
-    """Return a line read by Python's own parser, half surrogates as escapes.
+def _lines(path: Path) -> Iterator[SuiteResponse | str]:
+    """Yield the responses of JSON lines; in place of what is none, one line of why."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            try:
+                value = _value(line)
+                if isinstance(value, dict) and "custom_id" in value:
+                    yield from batch_responses(value)
+                else:
+                    yield msgspec.convert(value, SuiteResponse)
+            except (ValueError, RecursionError) as error:
+                yield f"{path.name}:{number}: no response: {str(error)[:_SHOWN]}"
+
+
+def _value(line: bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value of a line.
 
     Raises:
         ValueError: it is not JSON.
     """
-    import json  # noqa: PLC0415 (for rare lines only)
-
-    return _escaped(json.loads(line.decode("utf-8", "backslashreplace")))
+    try:
+        return msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # Python's own parser takes what is left: half surrogates, and bytes that are
+        # not UTF-8, which become such halves.
+        return _escaped(json.loads(line.decode("utf-8", "surrogateescape")))
 
 
 def _escaped(value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -106,20 +129,3 @@ def _escaped(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     if isinstance(value, dict):
         return {_escaped(name): _escaped(member) for name, member in value.items()}
     return value
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield every line that is not blank, with its number from 1.
-
-    Raises:
-        NoInput: the file cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield number, line
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        then = "name a run's folder, or a file of responses"
-        raise NoInput(why, str(path), then) from error

@@ -1,0 +1,1 @@
+"""Responses read from files of any known layout, and matched to their records."""
