@@ -1,1 +1,1 @@
-"""Responses read from files of any known layout, and matched to their records."""
+"""Files of responses that others have written, one layout a module."""

@@ -12,11 +12,6 @@ from curation.system.progress import Quiet
 from evaluation.core.suite import RecordSet
 from evaluation.execution.results_folder import hold_run_folder, record_end
 from evaluation.measurement.request import RUNS
-from evaluation.responses.response_files import (
-    RESPONSES,
-    encode_responses,
-    read_responses,
-)
 from evaluation.results.reader import open_run
 from evaluation.results.suite_rows import SUITE
 from evaluation.suite_runs.header import suite_header
@@ -27,6 +22,11 @@ from evaluation.suite_runs.records import (
     records_of,
 )
 from evaluation.suite_runs.request import SuiteRunResult
+from evaluation.suite_runs.response_files import (
+    RESPONSES,
+    encode_responses,
+    read_responses,
+)
 from evaluation.suite_runs.score_folder import score_into
 from evaluation.suite_runs.scoring import LiveScorer
 from evaluation.suite_runs.writers import suite_writers
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json, UntypedJson
     from curation.system.progress import Progress
-    from evaluation.responses.response_files import ResponseFile
     from evaluation.suite_runs.request import SuiteRunRequest
+    from evaluation.suite_runs.response_files import ResponseFile
     from evaluation.suite_runs.writers import SuiteWriter
     from evaluation.suite_runs.writing import WritingTotals
 

@@ -12,8 +12,8 @@ import orjson
 from curation.system.atomic_files import atomic_file
 from curation.workers.fingerprint import fingerprint
 from evaluation.core.suite import ScoredResponse
-from evaluation.responses.matching import match_responses
 from evaluation.results.suite_rows import row_from_scored
+from evaluation.suite_runs.matching import match_responses
 from evaluation.suite_runs.scoring import score_all
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
-    from evaluation.responses.matching import AnswerKey, MatchedResponses
+    from evaluation.suite_runs.matching import AnswerKey, MatchedResponses
     from evaluation.suite_runs.request import ChosenSuite
 
 _Number = TypeVar("_Number", int, float)

@@ -23,7 +23,7 @@ from evaluation.execution.appended_lines import AppendedLines, whole_lines
 from evaluation.execution.code_digest import writing_digest
 from evaluation.generation.requests import GenerationRequest
 from evaluation.generation.text_generation import TextEnding
-from evaluation.responses.response_files import parse_response
+from evaluation.suite_runs.response_files import parse_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -10,7 +10,7 @@ import pytest
 
 from curation.system.errors import BadData, NoInput
 from evaluation.core.suite_records import SuiteResponse
-from evaluation.responses.response_files import (
+from evaluation.suite_runs.response_files import (
     encode_responses,
     parse_response,
     read_responses,
@@ -41,16 +41,18 @@ def test_lines_of_ours_come_back_as_they_were_written(tmp_path: Path) -> None:
 def test_lines_that_are_no_responses_have_one_line_each(tmp_path: Path) -> None:
     """The others are read; blank lines are nothing."""
     path = tmp_path / "r.jsonl"
-    path.write_bytes(
-        b'{"record": "a", "text": "{}"}\n\n'
-        b"not json\n"
-        b'{"text": "{}"}\n'
-        b'{"record": "b", "text": 7}\n'
-        b"[1, 2]\n"
-        b'{"record": "c", "text": "\xff"}\n'
-        b"[" * 5000 + b"\n"
-        b'{"record": "d", "text": null}'
-    )
+    lines = [
+        b'{"record": "a", "text": "{}"}',
+        b"",
+        b"not json",
+        b'{"text": "{}"}',
+        b'{"record": "b", "text": 7}',
+        b"[1, 2]",
+        b'{"record": "c", "text": "\xff"}',
+        b"[" * 5000,
+        b'{"record": "d", "text": null}',
+    ]
+    path.write_bytes(b"\n".join(lines))
     found = read_responses(path)
     assert [one.record for one in found.responses] == ["a", "c", "d"]
     assert found.responses[1].text == "\\udcff"

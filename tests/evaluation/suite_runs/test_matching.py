@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evaluation.core.suite_records import SuiteRecord, SuiteResponse
-from evaluation.responses.matching import match_responses
+from evaluation.suite_runs.matching import match_responses
 
 
 def _response(record: str, text: str = "{}", **more: object) -> SuiteResponse:
