@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from curation.system.errors import BadConfiguration, NoInput
@@ -52,6 +52,8 @@ class ComparisonResult:
     """The tables of a comparison, and whether the regression gate holds."""
 
     tables: Sequence[Table]
+    #: Those of them that say most: one a task, and what the gate says.
+    headlines: Sequence[Table]
     #: Why the runs are not wholly comparable.
     objections: Sequence[str]
     #: Whether the gate holds; None without a baseline.
@@ -73,8 +75,10 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
     """
     every = [*([question.baseline] if question.baseline else []), *question.runs]
     tables: list[Table] = []
+    headlines: list[Table] = []
     gates: list[BaselineComparison] = []
-    for task in question.tasks or sorted({t for run in every for t in run.tasks}):
+    tasks = question.tasks or sorted({t for run in every for t in run.tasks})
+    for task in tasks:
         engines = compared_engines(every, task)
         if question.baseline is None:
             pairs = all_pairs(engines)
@@ -83,7 +87,12 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
             pairs = [comparison.pair for comparison in own]
             gates += own
         if pairs:
-            tables += comparison(_in(pairs), pairs)
+            named = task if len(tasks) > 1 else ""
+            own_tables = [
+                replace(table, task=named) for table in comparison(_in(pairs), pairs)
+            ]
+            headlines.append(own_tables[0])
+            tables += own_tables
     if not tables:
         raise NoInput(
             "no two engines have units of one task",
@@ -91,15 +100,18 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
             "give a second run, or --baseline",
         )
     if gates:
-        tables.append(gate_table(gates, question.percent))
+        verdicts = [gate_table(gates, question.percent)]
         moved = moved_table(gates, question.limit)
         if moved.rows:
-            tables.append(moved)
+            verdicts.append(moved)
+        headlines += verdicts
+        tables += verdicts
     failing = [_reason(gate) for gate in gates if not gate.holds(question.percent)] + [
         reason for gate in gates for reason in slowdowns(gate.pair, question.slower)
     ]
     return ComparisonResult(
         tables=tables,
+        headlines=headlines,
         objections=objections(every),
         holds=None if question.baseline is None else bool(gates) and not failing,
         reason="; ".join(failing) or "nothing was compared",

@@ -115,13 +115,15 @@ def all_pairs(engines: Sequence[ComparedEngine]) -> list[PairedEngines]:
 def comparison(
     engines: Sequence[ComparedEngine], pairs: Sequence[PairedEngines]
 ) -> Iterator[Table]:
-    """Yield the tables of one task's comparison."""
+    """Yield the tables of one task's comparison, the one that decides first."""
     cases = {engine.label: engine.cases for engine in engines}
-    yield coverage(cases)
-    yield _shares("compiles", pairs, lambda case: case.compiled, _COMPILE_NOTE)
-    tested = [_tested(pair) for pair in pairs]
-    if any(pair.cases for pair in tested):
+    tested = [pair for pair in map(_tested, pairs) if pair.cases]
+    asked = [pair for pair in pairs if pair.cases]
+    if tested:
         yield _shares("passes", tested, lambda case: case.passed, _SHARE_NOTE)
+    if asked:
+        yield _shares("compiles", asked, lambda case: case.compiled, _COMPILE_NOTE)
+    yield coverage(cases)
     yield from _times(pairs)
     yield from latency(cases, ", all schemas")
     count, shared = compiled_by_all(cases)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path  # noqa: TC003 - typer reads it off the signature
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,8 +84,13 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     run = result.open()
     for line in not_run(run.header):
         say(line, style="yellow")
-    tables = [table for report in reports(run).values() for table in report.tables]
-    print_tables(tables, format_, {"run": str(folder), "header": run.raw_header})
+    found = reports(run)
+    print_tables(
+        [report.tables[0] for report in found.values() if report.tables],
+        format_,
+        {"run": str(folder), "header": run.raw_header},
+        every=[table for report in found.values() for table in report.tables],
+    )
     done = f"{totals.ran + totals.found:,} units: {totals.ran:,} run now"
     if totals.found:
         done += f", {totals.found:,} found in the folder"
@@ -99,4 +105,7 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
         )
     if totals.reproducers:
         say(f"{len(totals.reproducers):,} can be seen again: {folder}/reproducers")
-    say(f"Next: csbdata results show {folder} --failures")
+    quoted = shlex.quote(str(folder))
+    say("Next:")
+    say(f"  csbdata results show {quoted} --all")
+    say(f"  csbdata results show {quoted} --failures")

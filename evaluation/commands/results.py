@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from curation.commands.option_groups import with_option_groups
 from curation.system.terminal import print_json, say
 from curation.system.terminal import show as print_line
+from evaluation.commands.show_run import FailureOptions, show_failures, show_tables
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
@@ -68,40 +70,32 @@ def open_and_report_problems(folder: Path) -> RecordedRun:
 
 
 @app.command()
+@with_option_groups
 def show(
+    *,
     run: _RunArgument,
     task: _TaskOption = None,
-    failures: Annotated[
-        bool, typer.Option("--failures", help="List the worst failures instead.")
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every table, not one of each task.")
     ] = False,
-    limit: Annotated[
-        int, typer.Option(min=1, help="Failures to list with --failures.")
-    ] = 20,
+    chosen: FailureOptions,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
-    """Print a run: who took part, each task's tables, or the worst failures.
+    """Print a run: what was measured, each task's headline, or the worst failures.
 
-    Example: csbdata results show runs/4f1c22a09b3e --task masks
+    Example: csbdata results show runs/4f1c22a09b3e --task masks --all
 
+    Example: csbdata results show runs/4f1c22a09b3e --failures --outcome crash
+
+    Without --all people get one table a task; JSON and CSV always hold every table.
     Every rate has Wilson's 95 % interval and its denominator; `-` is a figure that
     there is not, never 0. docs/results.md defines every column.
     """
-    from evaluation.analysis import run_report
-
     opened_run = open_and_report_problems(run)
-    wanted = task or []
-    if failures:
-        found = run_report.failures(opened_run, wanted)
-        tables = [run_report.failures_table(opened_run, found, limit)]
+    if chosen.wanted:
+        show_failures(opened_run, task or [], chosen, format_)
     else:
-        tables = [
-            run_report.conditions_of(opened_run),
-            run_report.engines_of(opened_run),
-        ]
-        for report in run_report.reports(opened_run, wanted).values():
-            tables += report.tables
-    head = {"run": str(run), "header": dict(opened_run.raw_header)}
-    print_tables(tables, format_, {**head, "problems": list(opened_run.problems)})
+        show_tables(opened_run, task or [], format_, everything=everything)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +152,9 @@ def compare(
     ],
     task: _TaskOption = None,
     gate: GateOptions,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every table, not the one that decides.")
+    ] = False,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Compare engines and runs on the schemas that both were asked.
@@ -193,7 +190,14 @@ def compare(
     for objection in answer.objections:
         say(objection, style="yellow")
     head = {"objections": list(answer.objections), "gate": answer.holds}
-    print_tables(answer.tables, format_, head)
+    words = ["csbdata", "results", "compare", *map(str, runs), "--all"]
+    print_tables(
+        answer.tables if everything else answer.headlines,
+        format_,
+        head,
+        every=answer.tables,
+        more=shlex.join(words),
+    )
     if gate.gated and not answer.holds:
         say(f"the gate fails: {answer.reason}", style="red")
         raise typer.Exit(1)

@@ -16,13 +16,8 @@ from jinja2 import Environment, StrictUndefined
 
 from curation.system.atomic_files import atomic_write_bytes
 from curation.system.escaping import safe
-from evaluation.analysis.run_report import (
-    conditions_of,
-    engines_of,
-    failures,
-    failures_table,
-    reports,
-)
+from evaluation.analysis.failures import FailureChoice, failures, failures_table
+from evaluation.analysis.run_report import conditions_of, engines_of, reports
 from evaluation.reporting.tables import text_of
 
 if TYPE_CHECKING:
@@ -76,7 +71,7 @@ def page(run: RecordedRun, tasks: Sequence[str] = ()) -> str:
 
 def sections(run: RecordedRun, found: Mapping[str, Report]) -> list[Section]:
     """Return the parts of the page: the run, each task, the failures."""
-    worst = failures(run, list(found))
+    worst = failures(run, FailureChoice(tasks=list(found)))
     return [
         Section(slug="run", title="Run", tables=(conditions_of(run), engines_of(run))),
         *(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.system.terminal import print_json, show, stdout
+from curation.system.terminal import print_json, say, show, stdout
 from evaluation.reporting.table_rendering import (
     as_csv,
     as_json,
     as_markdown,
-    for_terminal,
 )
+from evaluation.reporting.terminal_layout import for_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,24 +43,49 @@ ReportFormatOption = Annotated[
 
 
 def print_tables(
-    tables: Sequence[Table], format_: ReportFormat, head: Mapping[str, UntypedJson]
+    tables: Sequence[Table],
+    format_: ReportFormat,
+    head: Mapping[str, UntypedJson],
+    *,
+    every: Sequence[Table] = (),
+    more: str = "",
 ) -> None:
-    """Print tables on stdout; `head` is what JSON says beside them."""
+    """Print tables on stdout.
+
+    Args:
+        tables: What people get.
+        format_: How they are printed.
+        head: What JSON says beside them.
+        every: What programs get, where that is more.
+        more: The command that prints every table for people too.
+    """
+    if format_ in {ReportFormat.JSON, ReportFormat.CSV}:
+        tables = every or tables
     if format_ is ReportFormat.JSON:
         print_json({**head, "tables": [as_json(table) for table in tables]})
     elif format_ is ReportFormat.MARKDOWN:
         show("\n".join(as_markdown(table) for table in tables).rstrip("\n"))
     elif format_ is ReportFormat.CSV:
         # Line ends are CSV's own; a console would fold or colour them.
-        parts = [f"{table.slug}\r\n{as_csv(table)}" for table in tables]
+        parts = [f"{_csv_name(table)}\r\n{as_csv(table)}" for table in tables]
         typer.echo("\r\n".join(parts), nl=False)
     else:
         for table in tables:
             print_table(table)
+        if more and len(every) > len(tables):
+            say(f"{len(every) - len(tables):,} more tables:")
+            say(f"  {more}")
 
 
 def print_table(table: Table) -> None:
     """Print one table for people, with its note below."""
-    stdout().print(for_terminal(table))
+    console = stdout()
+    # A command is longer than any terminal is wide: nothing of it is cut off.
+    console.print(for_terminal(table, console.width), crop=False)
     if table.note:
-        show(f"  {table.note}\n", style="dim")
+        lines = wrap(table.note, console.width - 2, break_long_words=False)
+        show("".join(f"  {line}\n" for line in lines), style="dim")
+
+
+def _csv_name(table: Table) -> str:
+    return f"{table.task}/{table.slug}" if table.task else table.slug

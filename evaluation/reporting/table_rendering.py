@@ -1,4 +1,4 @@
-"""Tables printed: for a terminal, as Markdown, JSON and CSV; the same figures in all.
+"""Tables printed as Markdown, JSON and CSV: the same figures as on a terminal.
 
 Names in tables come from strangers' schemas: control characters are made visible
 (`curation.system.escaping`), and what Markdown would read as its own is escaped.
@@ -12,13 +12,11 @@ import re
 from typing import TYPE_CHECKING
 
 from curation.system.escaping import safe
-from curation.system.terminal import table as framed
 from evaluation.reporting.tables import MissingFigure, json_of, text_of
+from evaluation.reporting.terminal_layout import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.table import Table as Framed
 
     from curation.core.json_types import Json
     from evaluation.reporting.tables import Cell, Table
@@ -26,22 +24,12 @@ if TYPE_CHECKING:
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def for_terminal(table: Table) -> Framed:
-    """Return what rich prints on a terminal or into a pipe."""
-    return framed(
-        table.columns,
-        [[text_of(cell) for cell in row] for row in table.rows],
-        title=table.title,
-        numbers=_numbers(table),
-    )
-
-
 def as_markdown(table: Table) -> str:
     """Return a GitHub-flavoured Markdown table under its title, note below."""
-    right = _numbers(table)
+    right = numbers(table)
     rule = ["---:" if index in right else "---" for index in range(len(table.columns))]
     lines = [
-        f"**{escape_markdown(table.title)}**",
+        f"**{escape_markdown(table.heading)}**",
         "",
         _line([escape_markdown(column) for column in table.columns]),
         _line(rule),
@@ -59,6 +47,7 @@ def as_json(table: Table) -> Json:
     """Return the table for programs: each row an object by column."""
     return {
         "name": table.slug,
+        "task": table.task or None,
         "title": table.title,
         "columns": list(table.columns),
         "rows": [
@@ -98,20 +87,6 @@ def escape_markdown(text: str) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _numbers(table: Table) -> set[int]:
-    """Return the columns that hold figures: they align right."""
-    return {
-        index
-        for index in range(len(table.columns))
-        if any(_is_figure(row[index]) for row in table.rows)
-        and not any(isinstance(row[index], str) for row in table.rows)
-    }
-
-
-def _is_figure(cell: Cell) -> bool:
-    return cell is not None and not isinstance(cell, str | MissingFigure)
 
 
 def _spread(table: Table, index: int) -> tuple[str, ...]:

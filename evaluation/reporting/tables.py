@@ -9,7 +9,7 @@ prints tables.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -225,6 +225,10 @@ class Table:
     note: str = ""
     #: Its name for programs and files; made of the title where it is empty.
     name: str = ""
+    #: The task that it is of, where several tasks have tables beside it.
+    task: str = ""
+    #: Names of the columns whose cells are commands: they are printed to be copied.
+    commands: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse ragged rows."""
@@ -233,10 +237,32 @@ class Table:
                 raise ValueError((self.title, row))
 
     @property
+    def heading(self) -> str:
+        """What stands above it: its title, after its task where that must be said."""
+        return f"{self.task}: {self.title}" if self.task else self.title
+
+    def without_empty_columns(self) -> Table:
+        """Return the table without the columns in which no row has a figure."""
+        kept = [
+            index
+            for index in range(len(self.columns))
+            if index == 0 or not all(_is_empty(row[index]) for row in self.rows)
+        ]
+        return replace(
+            self,
+            columns=tuple(self.columns[index] for index in kept),
+            rows=tuple(tuple(row[index] for index in kept) for row in self.rows),
+        )
+
+    @property
     def slug(self) -> str:
         """Its name for programs and files: lower case, words joined by `-`."""
         words = re.findall(r"[a-z0-9]+", (self.name or self.title).lower())
         return "-".join(words) or "table"
+
+
+def _is_empty(cell: Cell) -> bool:
+    return cell is None or (isinstance(cell, Rate) and cell.of == 0)
 
 
 def text_of(cell: Cell) -> str:

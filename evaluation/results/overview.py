@@ -103,7 +103,7 @@ def coverage(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
             (name, *_coverage(cases)) for name, cases in cases_by_engine.items()
         ),
         note=_COVERAGE_NOTE,
-    )
+    ).without_empty_columns()
 
 
 def _passed(cases: Iterable[CaseMeasurement]) -> Rate:
@@ -140,7 +140,7 @@ def coverage_by_config(
         title="Coverage by config",
         columns=("config", "engine", "declared", "passed", "compliance"),
         rows=tuple(rows),
-    )
+    ).without_empty_columns()
 
 
 def outcomes(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
@@ -211,7 +211,12 @@ def quantiles(
     title: str, found: Mapping[str, Quantiles], what: str, note: str = ""
 ) -> Table:
     """Return a table of the quantiles of times in nanoseconds, and their mean."""
-    names = ["max" if percent == 100 else f"p{percent:g}" for percent in PERCENTILES]  # noqa: PLR2004 (per cent)
+    shown = [
+        percent
+        for percent in PERCENTILES
+        if any(_has_values_for(percent, len(times)) for times in found.values())
+    ]
+    names = ["max" if percent == 100 else f"p{percent:g}" for percent in shown]  # noqa: PLR2004 (per cent)
     cut = ["cut off"] if any(times.cut_off for times in found.values()) else []
     return Table(
         title=title,
@@ -221,7 +226,7 @@ def quantiles(
                 name,
                 len(times),
                 *([times.cut_off] if cut else []),
-                *(_at(times, percent) for percent in PERCENTILES),
+                *(_at(times, percent) for percent in shown),
                 _mean(times),
             )
             for name, times in found.items()
@@ -230,8 +235,18 @@ def quantiles(
     )
 
 
+def _has_values_for(percent: float, count: int) -> bool:
+    """Return whether one value at least is expected beyond a percentile.
+
+    p99.9 is read off a thousand values, p75 off four; the median and the largest value
+    are there of any number.
+    """
+    beyond = min(percent, 100 - percent)
+    return percent in {50.0, 100.0} or count * beyond >= 100  # noqa: PLR2004 (per cent)
+
+
 def _at(times: Quantiles, percent: float) -> Cell:
-    found = times.at(percent)
+    found = times.at(percent) if _has_values_for(percent, len(times)) else None
     return None if found is None else Duration(found.value, found.at_least)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from evaluation.analysis.run_report import failures, failures_table
+from evaluation.analysis.failures import failures, failures_table
 from evaluation.core.cases import Result
 from evaluation.reporting.table_rendering import as_markdown
 from evaluation.results.reader import open_run

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from typer.testing import CliRunner
 
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadData, BadUsage, NoInput
 from evaluation.commands.results import app
 from evaluation.core.cases import Result
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
@@ -125,11 +126,107 @@ def test_failures_say_where_a_text_went_wrong(tmp_path: Path) -> None:
 
 
 def test_compare_prints_pairs(tmp_path: Path) -> None:
-    """Engines of one run; every table has its title."""
-    answer = _ask("compare", _run(tmp_path / "run"))
+    """What decides first; every table, each under its title, by --all."""
+    run = _run(tmp_path / "run")
+    answer = _ask("compare", run)
     assert answer.exit_code == 0
+    assert answer.stdout.startswith("What passes, paired\n")
+    assert f"  csbdata results compare {run} --all" in answer.stderr.splitlines()
+    every = _ask("compare", run, "--all").stdout
     for title in ("Coverage", "What passes, paired", "Times, paired"):
-        assert title in answer.stdout
+        assert title not in answer.stdout or title == "What passes, paired"
+        assert title in every
+
+
+def test_tables_of_several_tasks_are_told_apart(tmp_path: Path) -> None:
+    """No two have one name, and none is without figures."""
+    rows = many("alpha 1.0", 9) + many("beta 2.0", 9)
+    rows += [
+        replace(one, task="declared", walks=(), first_mask_ns=None) for one in rows
+    ]
+    run = str(write_run(tmp_path / "run", rows, _HEAD))
+    for words in (("compare", run), ("show", run)):
+        told = json.loads(_ask(*words, "--format", "json").stdout)
+        tables = [each for each in told["tables"] if each["name"] != "failures"]
+        named = [(each["task"], each["name"]) for each in tables if each["task"]]
+        assert len(named) == len(set(named))
+        assert {task for task, _ in named} == {"declared", "masks"}
+        for table in tables:
+            for column in table["columns"][1:]:
+                cells = [each[column] for each in table["rows"]]
+                rates = [each for each in cells if isinstance(each, dict)]
+                empty = rates and all(each.get("of") == 0 for each in rates)
+                assert not empty, (table["title"], column)
+    shown = _ask("compare", run, "--all").stdout
+    assert "declared: What compiles, paired" in shown
+    assert "masks: What compiles, paired" in shown
+    assert "declared: What passes" not in shown
+
+
+def test_show_has_a_headline_a_task_and_the_rest_by_all(tmp_path: Path) -> None:
+    """What was measured, one table, and the command for the others."""
+    run = _run(tmp_path / "run")
+    answer = _ask("show", run)
+    lines = answer.stdout.splitlines()
+    assert lines[:2] == ["tasks: masks", "engines: alpha 1.0, beta 2.0"]
+    assert "Outcomes" not in answer.stdout
+    assert f"  csbdata results show {run} --all" in answer.stderr.splitlines()
+    every = _ask("show", run, "--all")
+    assert "Outcomes" in every.stdout
+    assert "--all" not in every.stderr
+
+
+def test_show_says_what_a_run_lacks_and_what_of_it_is_sample(tmp_path: Path) -> None:
+    """Above all figures: it was killed, and its data are not the benchmark."""
+    data = {"name": "x", "sha256": "1", "partial": ["the embedded sample: none"]}
+    head = {**_HEAD, "data": data, "finished": None}
+    write_run(tmp_path / "run", [row()], head)
+    lines = _ask("show", str(tmp_path / "run")).stdout.splitlines()
+    assert lines[0] == "not finished: 1 units are there"
+    assert "partial data: the embedded sample: none" in lines[:4]
+
+
+def test_failures_are_chosen_by_engine_and_outcome(tmp_path: Path) -> None:
+    """By name or label, and by outcome; the control stands apart unless it is named."""
+    control = {"engine": "none", "name": "none", "spec": "none"}
+    wrong = {"walks": (accepted(), accepted(valid=False))}
+    crashed = {"result": Result.CRASH, "detail": "SIGSEGV", "walks": ()}
+    rows = [
+        row(id="o1", **wrong),
+        row(id="o2", engine="beta 2.0", **wrong),
+        row(id="o3", engine="beta 2.0", **crashed),
+        row(id="o4", engine="none", **wrong),
+    ]
+    head = {**_HEAD, "engines": [*_ENGINES, control]}
+    run = str(write_run(tmp_path / "run", rows, head))
+
+    def found(*words: str) -> list[str]:
+        told = json.loads(_ask("show", run, *words, "--format", "json").stdout)
+        return [each["schema"].partition("/")[2] for each in told["tables"][0]["rows"]]
+
+    assert found("--failures") == ["o3", "o1", "o2"]
+    assert found("--failures", "--engine", "beta") == ["o3", "o2"]
+    assert found("--engine", "beta 2.0", "--outcome", "under-constrained") == ["o2"]
+    assert found("--outcome", "crash") == ["o3"]
+    assert found("--engine", "none") == ["o4"]
+    assert "--engine none" in _ask("show", run, "--failures").stdout
+    with pytest.raises(NoInput, match=r"'gamma'.*alpha 1\.0"):
+        _ask("show", run, "--engine", "gamma")
+    with pytest.raises(BadUsage, match="choose of crash"):
+        _ask("show", run, "--outcome", "bad")
+
+
+def test_a_percentile_stands_where_there_are_values_for_it(tmp_path: Path) -> None:
+    """p99.9 of fewer than a thousand values is the largest one under another name."""
+    told = json.loads(_ask("show", _run(tmp_path / "run"), "--format", "json").stdout)
+    tables = {each["name"]: each for each in told["tables"]}
+    first = tables["time-to-first-mask"]["columns"]
+    assert {"p50", "p75", "p95", "max"} <= set(first)
+    assert not {"p99", "p99.9"} & set(first)
+    thousand = write_run(tmp_path / "large", many("alpha 1.0", 1_200), _HEAD)
+    told = json.loads(_ask("show", str(thousand), "--format", "json").stdout)
+    tables = {each["name"]: each for each in told["tables"]}
+    assert "p99.9" in tables["time-between-masks"]["columns"]
 
 
 @pytest.mark.parametrize(("broken", "code"), [(0.0, 0), (0.5, 1)])

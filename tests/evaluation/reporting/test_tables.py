@@ -16,7 +16,6 @@ from evaluation.reporting.table_rendering import (
     as_csv,
     as_json,
     as_markdown,
-    for_terminal,
 )
 from evaluation.reporting.tables import (
     NOT_RUN,
@@ -28,6 +27,7 @@ from evaluation.reporting.tables import (
     duration,
     text_of,
 )
+from evaluation.reporting.terminal_layout import for_terminal
 
 if TYPE_CHECKING:
     from curation.core.json_types import UntypedJson
@@ -133,7 +133,7 @@ def test_a_terminal_shows_the_same_figures() -> None:
     """What rich prints holds the text of each cell."""
     table = _table("[bold]x[/bold]", Rate(1, 4), Duration(7))
     out = io.StringIO()
-    Console(file=out, width=200).print(for_terminal(table))
+    Console(file=out, width=200).print(for_terminal(table, 200))
     for cell in table.rows[0]:
         assert text_of(cell) in out.getvalue()
 

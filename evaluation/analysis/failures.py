@@ -1,0 +1,255 @@
+"""The failures of a run, the worst first; those of the control stand apart."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curation.system.errors import BadUsage, NoInput
+from evaluation.core.cases import WalkVerdict
+from evaluation.reporting.tables import Table
+from evaluation.results.labels import number_in
+from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from evaluation.core.cases import InstanceResult, Row
+    from evaluation.results.reader import RecordedRun
+
+#: The engine that constrains nothing: what others are held against.
+CONTROL: Final = "none"
+#: Worst first: what kills a server, then what is wrong, then what is only refused.
+SEVERITY = (
+    Outcome.CRASH,
+    Outcome.OUT_OF_MEMORY,
+    Outcome.TIMEOUT,
+    Outcome.PROTOCOL_ERROR,
+    Outcome.ERROR,
+    Outcome.LIED,
+    Outcome.WRONG_BOTH_WAYS,
+    Outcome.UNDER_CONSTRAINED,
+    Outcome.OVER_CONSTRAINED,
+    Outcome.NOT_COMPLIANT,
+    Outcome.COMPILE_ERROR,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedCase:
+    """One case that is not as it should be."""
+
+    engine: str
+    task: str
+    config: str
+    id: str
+    outcome: Outcome
+    #: What exactly was seen.
+    detail: str
+    #: Tokens of the shortest text that shows it; 0 where compiling does.
+    tokens: int
+    #: Characters of the schema; 0 where the task does not say.
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureChoice:
+    """Which failures are wanted; empty parts leave all."""
+
+    tasks: Sequence[str] = ()
+    #: Labels of engines, or their names without version.
+    engines: Sequence[str] = ()
+    outcomes: Sequence[Outcome] = ()
+
+    @classmethod
+    def parse(
+        cls,
+        run: RecordedRun,
+        *,
+        tasks: Sequence[str] = (),
+        engines: Sequence[str] = (),
+        outcomes: Sequence[str] = (),
+    ) -> FailureChoice:
+        """Return the choice that a user names.
+
+        Raises:
+            NoInput: the run has no such engine.
+            BadUsage: there is no such outcome.
+        """
+        labels = {engine for engine, _ in run.units}
+        names = run.header.names()
+        known = {*labels, *(names.get(label, label) for label in labels)}
+        for engine in engines:
+            if engine not in known:
+                raise NoInput(
+                    f"no unit of engine {engine!r}",
+                    str(run.folder),
+                    f"it has {', '.join(sorted(labels))}",
+                )
+        return cls(
+            tasks=tasks, engines=engines, outcomes=[_outcome(name) for name in outcomes]
+        )
+
+    def allows(self, row: Row, name: str) -> bool:
+        """Return whether the failures of a row are wanted.
+
+        The control constrains nothing, so that everything fails under it: its failures
+        are wanted only by name.
+
+        Args:
+            row: The row.
+            name: The engine's name without its version.
+        """
+        if self.tasks and row.task not in self.tasks:
+            return False
+        if self.outcomes and outcome_of(row) not in self.outcomes:
+            return False
+        if not self.engines:
+            return name != CONTROL
+        return row.engine in self.engines or name in self.engines
+
+
+def _outcome(name: str) -> Outcome:
+    word = name.strip().lower().replace(" ", "_").replace("-", "_")
+    if word not in {outcome.value for outcome in SEVERITY}:
+        known = ", ".join(outcome.value.replace("_", "-") for outcome in SEVERITY)
+        raise BadUsage(f"no outcome {name!r} of a failure", then=f"choose of {known}")
+    return Outcome(word)
+
+
+def failures(run: RecordedRun, choice: FailureChoice | None = None) -> list[FailedCase]:
+    """Return every failure that is wanted, the worst first.
+
+    What its task lets pass is none, such as a refusal of a schema that nothing fits.
+    Among equals those with the shortest texts come first: they are read soonest.
+    """
+    from evaluation.tasks.registry import tasks  # noqa: PLC0415 (imports every task)
+
+    choice = choice or FailureChoice()
+    passes = {name: task.passes for name, task in tasks().items() if task.passes}
+    names = run.header.names()
+    found = [
+        failure
+        for row in run.rows()
+        if choice.allows(row, names.get(row.engine, row.engine))
+        if row.task not in passes or not passes[row.task](row)
+        for failure in _failure(row)
+    ]
+    return sorted(
+        found,
+        key=lambda failure: (
+            SEVERITY.index(failure.outcome),
+            failure.tokens,
+            failure.size,
+            failure.engine,
+            failure.config,
+            failure.id,
+        ),
+    )
+
+
+def _failure(row: Row) -> Iterator[FailedCase]:
+    what = outcome_of(row)
+    if what not in SEVERITY:
+        return
+    culprits = [walk for walk in row.walks if engine_is_wrong(walk)]
+    shortest = min(culprits, key=lambda walk: walk.tokens, default=None)
+    phase = f"{row.phase}: " if row.phase else ""
+    yield FailedCase(
+        engine=row.engine,
+        task=row.task,
+        config=row.config,
+        id=row.id,
+        outcome=what,
+        detail=_walk_failure(shortest)
+        if row.detail == "" and shortest
+        else _text_failure(row) or phase + row.detail,
+        tokens=shortest.tokens if shortest else 0,
+        size=number_in(row, "size", 0),
+    )
+
+
+def _text_failure(row: Row) -> str:
+    """Return what is wrong with the text that a model wrote; empty where none did."""
+    text = text_class(row)
+    if text is None:
+        return ""
+    judged = row.label.get("judgement")
+    keyword = judged.get("keyword") if isinstance(judged, dict) else None
+    parts = [text.replace("_", " "), *(str(e) for e in (keyword, row.detail) if e)]
+    return ": ".join(parts)
+
+
+def _walk_failure(walked: InstanceResult) -> str:
+    """Return what an engine did with a text that it should not have done."""
+    kind = "valid" if walked.valid else "invalid"
+    named = [str(walked.label[name]) for name in _NAMES if walked.label.get(name)]
+    what = f"{kind} text ({', '.join(named)})" if named else f"{kind} text"
+    if walked.verdict is WalkVerdict.ACCEPTED:
+        return f"{what} accepted to its end"
+    if walked.verdict is WalkVerdict.UNFINISHED:
+        return f"{what} may not end after its last token"
+    at = "" if walked.at is None else f" at token {walked.at + 1} of {walked.tokens}"
+    return f"{what} {walked.verdict}{at}" + (
+        f": {walked.detail}" if walked.detail else ""
+    )
+
+
+_NAMES = ("kind", "keyword", "pointer", "description")
+
+
+def shrinking_command(run: RecordedRun, failure: FailedCase) -> str:
+    """Return the command that finds the smallest part of a schema that still fails."""
+    words = ["csbdata", "results", "shrink", str(run.folder)]
+    words += [f"{failure.config}/{failure.id}", "--task", failure.task]
+    return shlex.join([*words, "--engine", failure.engine])
+
+
+def failures_table(
+    run: RecordedRun,
+    found: Sequence[FailedCase],
+    limit: int,
+    *,
+    control_apart: bool = True,
+) -> Table:
+    """Return the worst failures, each with the command that shows it again.
+
+    Args:
+        run: The run.
+        found: Its failures, the worst first.
+        limit: How many of them are shown.
+        control_apart: Whether those of the control were left out.
+    """
+    from evaluation.execution.reproducers import rerun_command  # noqa: PLC0415 (imports the driver)
+
+    rows = tuple(
+        (
+            failure.outcome.replace("_", " "),
+            failure.engine,
+            failure.task,
+            f"{failure.config}/{failure.id}",
+            failure.detail,
+            rerun_command(
+                run.header, failure.engine, failure.task, failure.config, failure.id
+            ),
+        )
+        for failure in found[:limit]
+    )
+    left = len(found) - len(rows)
+    more = f"{left:,} more: --limit {len(found)}." if left else ""
+    names = {run.header.names().get(engine, engine) for engine, _ in run.units}
+    apart = (
+        "The control, under which everything may be written, is left out: "
+        f"--engine {CONTROL}."
+        if control_apart and CONTROL in names
+        else ""
+    )
+    return Table(
+        title=f"Failures: {len(rows):,} of {len(found):,}, the worst first",
+        name="failures",
+        columns=("outcome", "engine", "task", "schema", "seen", "to see it again"),
+        rows=rows,
+        note=" ".join(filter(None, (more, apart))),
+        commands=("to see it again",),
+    )

@@ -1,0 +1,105 @@
+"""What `csbdata results show` prints of a run."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.system.terminal import say
+from curation.system.terminal import show as print_line
+from evaluation.reporting.printing import ReportFormat, print_tables
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+    from evaluation.results.reader import RecordedRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailureOptions:
+    """Whether failures are shown instead of tables, and which."""
+
+    failures: Annotated[
+        bool, typer.Option("--failures", help="List the worst failures instead.")
+    ] = False
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Failures of this engine alone, by name or label; repeatable. The "
+            "control, none, is left out unless it is named.",
+        ),
+    ] = None
+    outcome: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="OUTCOME",
+            help="Failures with this outcome alone, such as crash or "
+            "under-constrained; repeatable.",
+        ),
+    ] = None
+    limit: Annotated[
+        int, typer.Option(min=1, help="Failures to list with --failures.")
+    ] = 20
+
+    @property
+    def wanted(self) -> bool:
+        """Whether failures are shown: asked for, or chosen among."""
+        return self.failures or bool(self.engine or self.outcome)
+
+
+def show_tables(
+    run: RecordedRun, tasks: list[str], format_: ReportFormat, *, everything: bool
+) -> None:
+    """Print what a run measured, and its tables: one a task, or every one."""
+    from evaluation.analysis.run_report import conditions_of, engines_of, reports
+    from evaluation.results.completeness import gaps_of
+    from evaluation.results.description import describe
+
+    found = reports(run, tasks)
+    every = [conditions_of(run), engines_of(run)]
+    every += [table for report in found.values() for table in report.tables]
+    headlines = [report.tables[0] for report in found.values() if report.tables]
+    if format_ is ReportFormat.AUTO:
+        for line in [*gaps_of(run), *describe(run.header)]:
+            print_line(line)
+        print_line("")
+    print_tables(
+        every if everything else headlines,
+        format_,
+        _head(run),
+        every=every,
+        more=f"csbdata results show {shlex.quote(str(run.folder))} --all",
+    )
+
+
+def show_failures(
+    run: RecordedRun, tasks: list[str], chosen: FailureOptions, format_: ReportFormat
+) -> None:
+    """Print the failures that are wanted, each with the command that shows it again."""
+    from evaluation.analysis.failures import (
+        FailureChoice,
+        failures,
+        failures_table,
+        shrinking_command,
+    )
+
+    choice = FailureChoice.parse(
+        run, tasks=tasks, engines=chosen.engine or (), outcomes=chosen.outcome or ()
+    )
+    found = failures(run, choice)
+    table = failures_table(run, found, chosen.limit, control_apart=not chosen.engine)
+    print_tables([table], format_, _head(run))
+    if found and format_ is ReportFormat.AUTO:
+        say("The smallest part of the first that still fails:")
+        say(f"  {shrinking_command(run, found[0])}")
+
+
+def _head(run: RecordedRun) -> dict[str, UntypedJson]:
+    return {
+        "run": str(run.folder),
+        "header": dict(run.raw_header),
+        "problems": list(run.problems),
+    }
