@@ -16,9 +16,10 @@ from evaluation.commands.eval_options import (
     SubjectOptions,
     TaskOptions,
     WorkOptions,
-    WriterOptions,
+    given_options,
     run_request,
 )
+from evaluation.commands.writer_options import WriterOptions  # noqa: TC001 - typer reads it
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 @with_option_groups
 def evaluate(  # noqa: PLR0913 (groups of options)
     *,
+    context: typer.Context,
     subject: SubjectOptions,
     tasks: TaskOptions,
     work: WorkOptions,
@@ -63,7 +65,9 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.measurement.run import run
 
-    request = run_request(subject, tasks, work, writer, run_dir)
+    request = run_request(
+        subject, tasks, work, writer, run_dir, given=given_options(context)
+    )
     result = run(request, Quiet() if format_ is ReportFormat.JSON else Shown())
     _print(result, format_)
     lacking = result.totals.unavailable

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.system.errors import BadUsage
+from evaluation.commands.writer_options import model_options
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from curation.core.json_types import Json
-    from evaluation.generation.model_options import ModelOptions
+    from evaluation.commands.writer_options import WriterOptions
     from evaluation.measurement.request import RunRequest
-
-#: Heading of the options that only matter where a model writes.
-_MODELS = "Models"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,117 +144,25 @@ class WorkOptions:
     ] = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WriterOptions:
-    """Which model writes, and how."""
-
-    model: Annotated[
-        str,
-        typer.Option(
-            metavar="MODEL",
-            help="Who writes in coverage and efficiency: smollm2, a folder, "
-            "owner/name[@revision] on the Hub, or the URL of a server.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "smollm2"
-    device: Annotated[
-        str,
-        typer.Option(
-            help="auto is a GPU where there is one; cpu, cuda, cuda:1.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "auto"
-    dtype: Annotated[
-        str, typer.Option(help="bf16, fp16 or fp32.", rich_help_panel=_MODELS)
-    ] = "bf16"
-    threads: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Threads of the model on a CPU.", rich_help_panel=_MODELS
-        ),
-    ] = 1
-    prompt: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="sections as the paper's Figure 3, chat for turns, or a file.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "sections"
-    shots: Annotated[
-        int,
-        typer.Option(min=0, help="Worked examples.", rich_help_panel=_MODELS),
-    ] = 2
-    samples: Annotated[
-        int,
-        typer.Option(min=1, help="Texts for each schema.", rich_help_panel=_MODELS),
-    ] = 1
-    temperature: Annotated[
-        float,
-        typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=_MODELS),
-    ] = 0.0
-    batch: Annotated[
-        int,
-        typer.Option(min=1, help="Texts written together.", rich_help_panel=_MODELS),
-    ] = 1
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Tokens of a text [default: by the schema's own witnesses].",
-            rich_help_panel=_MODELS,
-        ),
-    ] = None
-    forced: Annotated[
-        bool,
-        typer.Option(
-            "--forced/--no-forced",
-            help="Take tokens that are the only way on without asking the model.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = False
-    overlap: Annotated[
-        str,
-        typer.Option(
-            help="What happens beside the model's passes: both, compile, mask, none.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "both"
-    price: Annotated[
-        str,
-        typer.Option(
-            metavar="IN/OUT",
-            help="What a server's tokens cost, for a million each.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = ""
-    patience: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            metavar="MINUTES",
-            help="For how long a server may be in trouble without any answer.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = 10.0
-    compat: Annotated[
-        str,
-        typer.Option(
-            metavar="[paper]",
-            help="As 2501.10868 did: its model, prompt, limits, test split, 2020-12.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = ""
-
-
-def run_request(
+def run_request(  # noqa: PLR0913 - groups of options
     subject: SubjectOptions,
     tasks: TaskOptions,
     work: WorkOptions,
     writer: WriterOptions,
     run_dir: Path | None,
+    *,
+    given: frozenset[str] = frozenset(),
 ) -> RunRequest:
     """Return what `evaluation.run` is asked for.
+
+    Args:
+        subject: What is measured.
+        tasks: What tasks are told.
+        work: What one schema may cost.
+        writer: Which model writes.
+        run_dir: The run's folder.
+        given: Names of the options that the command line holds: `--compat` does not
+            touch them.
 
     Raises:
         BadUsage: an option makes no sense.
@@ -289,42 +195,18 @@ def run_request(
         jobs=work.jobs,
         shard=_shard(work.shard),
         run_dir=run_dir,
-        models=_model_options(writer, tasks.seed, work),
+        models=model_options(writer, tasks.seed, work),
     )
-    return request.as_paper() if _is_paper(writer.compat) else request
+    return request.as_paper(given) if _is_paper(writer.compat) else request
 
 
-def _model_options(writer: WriterOptions, seed: int, work: WorkOptions) -> ModelOptions:
-    from evaluation.generation.model_options import (
-        ModelOptions,
-        loop_options,
-        parse_prices,
-        split_revision,
-    )
-
-    name, revision = split_revision(writer.model)
-    return ModelOptions(
-        model=name,
-        revision=revision,
-        device=writer.device,
-        dtype=writer.dtype,
-        threads=writer.threads,
-        prompt=writer.prompt,
-        shots=writer.shots,
-        samples=writer.samples,
-        temperature=writer.temperature,
-        batch=writer.batch,
-        budget=writer.budget,
-        seed=seed,
-        options=loop_options(
-            writer.overlap,
-            forced=writer.forced,
-            compile_seconds=work.compile_seconds,
-            run_seconds=work.run_seconds,
-        ),
-        memory_mb=work.memory,
-        patience=writer.patience,
-        prices=parse_prices(writer.price),
+def given_options(context: typer.Context) -> frozenset[str]:
+    """Return the names of the options that were said, and have not their default."""
+    return frozenset(
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None
+        and source.name != "DEFAULT"
     )
 
 

@@ -21,6 +21,7 @@ ABOUT = {
     "summary": "Rust library of the guidance project: derivatives and Earley parsing",
     "licence": "MIT",
     "install": "llguidance>=1.9",
+    "forced_in_paper": True,
 }
 OPTIONS = {
     "whitespace_flexible": "bool|null",

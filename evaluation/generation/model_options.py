@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from curation.system.errors import BadConfiguration
 from evaluation.generation.text_generation import LoopOptions
 from evaluation.models.store import DEFAULT
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _MILLION: Final = 1_000_000
 #: The one value of `--compat`: do as the paper did.
@@ -17,6 +20,8 @@ PAPER: Final = "paper"
 PAPER_MODEL: Final = "meta-llama/Llama-3.2-1B-Instruct"
 #: Tokens that the paper's own code allowed each text.
 _PAPER_BUDGET: Final = 2048
+#: Its deadline of a compile, and that of what follows.
+_PAPER_SECONDS: Final = 40.0
 #: Whether the compile, and whether the masks, happen beside the model's passes.
 _OVERLAPS: Final = {
     "both": (True, True),
@@ -65,6 +70,8 @@ class ModelOptions:
     prices: TokenPrices | None = None
     #: Empty, or `paper`.
     compat: str = ""
+    #: Whether an engine has its forced tokens taken where the paper took them.
+    forced_as_paper: bool = False
     #: The dialect for every schema; empty: its own.
     dialect: str = ""
 
@@ -74,25 +81,52 @@ class ModelOptions:
         return self.model.startswith(("http://", "https://"))
 
 
-def as_paper(options: ModelOptions) -> ModelOptions:
+def as_paper(options: ModelOptions, given: Collection[str] = ()) -> ModelOptions:
     """Return the options of the paper's experiment: model, limits, prompt, validation.
 
     Its code's defaults where the text is silent; greedy, one text a schema, 40 s for
-    a compile and 40 s for what follows, everything validated as 2020-12.
+    a compile and 40 s for what follows, forced tokens where an engine of the paper
+    had them (its Tables 12 and 13), everything validated as 2020-12.
+
+    Args:
+        options: What was asked.
+        given: Names of what stays as it was asked, as the command line's options are
+            named.
     """
-    model = PAPER_MODEL if options.model == DEFAULT else options.model
-    loop = replace(options.options, compile_seconds=40.0, run_seconds=40.0)
-    return replace(
-        options,
-        model=model,
-        prompt="sections",
-        shots=2,
-        samples=1,
-        temperature=0.0,
-        budget=_PAPER_BUDGET,
-        options=loop,
-        compat=PAPER,
-        dialect="2020-12",
+    paper: dict[str, Any] = {
+        "model": PAPER_MODEL,
+        "prompt": "sections",
+        "shots": 2,
+        "samples": 1,
+        "temperature": 0.0,
+        "budget": _PAPER_BUDGET,
+        "forced_as_paper": "forced" not in given,
+    }
+    compile_seconds, run_seconds = paper_seconds(options.options, given)
+    loop = replace(
+        options.options, compile_seconds=compile_seconds, run_seconds=run_seconds
+    )
+    wanted = {name: value for name, value in paper.items() if name not in given}
+    return replace(options, **wanted, options=loop, compat=PAPER, dialect="2020-12")
+
+
+class _Deadlines(Protocol):
+    """What says how long a compile and what follows may take."""
+
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds for a compile."""
+
+    @property
+    def run_seconds(self) -> float:
+        """Seconds for everything after it."""
+
+
+def paper_seconds(asked: _Deadlines, given: Collection[str]) -> tuple[float, float]:
+    """Return the paper's deadlines, but for those that were given."""
+    return (
+        asked.compile_seconds if "compile_seconds" in given else _PAPER_SECONDS,
+        asked.run_seconds if "run_seconds" in given else _PAPER_SECONDS,
     )
 
 
@@ -128,7 +162,12 @@ def parse_prices(text: str) -> TokenPrices | None:
 
 
 def loop_options(
-    overlap: str, *, forced: bool, compile_seconds: float, run_seconds: float
+    overlap: str,
+    *,
+    forced: bool,
+    compile_seconds: float,
+    run_seconds: float,
+    prefix_cache: bool = False,
 ) -> LoopOptions:
     """Return how the generation loop is to work.
 
@@ -138,6 +177,7 @@ def loop_options(
         forced: Whether tokens that are the only way on are taken unasked.
         compile_seconds: Deadline of one compile.
         run_seconds: Deadline of everything after it.
+        prefix_cache: Whether what prompts begin with in common is read once.
 
     Raises:
         BadConfiguration: there is no such overlap.
@@ -149,6 +189,7 @@ def loop_options(
         overlap_compile=compiles,
         overlap_mask=masks,
         forced=forced,
+        prefix_cache=prefix_cache,
         compile_seconds=compile_seconds,
         run_seconds=run_seconds,
     )

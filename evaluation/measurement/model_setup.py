@@ -86,6 +86,7 @@ class ModelSetup:
         about: dict[str, Json] = {
             **self.questions.header(),
             "compat": asked.compat,
+            "forced_as_paper": asked.forced_as_paper,
             "dialect": asked.dialect,
             "batch": asked.batch,
             "options": asdict(asked.options),
@@ -114,11 +115,14 @@ class ModelSetup:
             LocalWriter,
         )
 
+        options = self._asked.options
+        if self._asked.forced_as_paper:
+            options = replace(options, forced=engine.file.about.forced_in_paper)
         return LocalWriter(
             model,
             engine,
             self.tokenizer,
-            self._asked.options,
+            options,
             batch=self._asked.batch,
             memory_mb=self._asked.memory_mb,
         )

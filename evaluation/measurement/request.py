@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from curation.download.acquire import FetchSettings
 from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import Bounds
-from evaluation.generation.model_options import ModelOptions, as_paper
+from evaluation.generation.model_options import (
+    PAPER,
+    ModelOptions,
+    as_paper,
+    paper_seconds,
+)
 from evaluation.results.reader import RecordedRun, open_run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from evaluation.core.cases import Sample
     from evaluation.execution.plan import RunTotals
@@ -68,17 +73,24 @@ class RunRequest:
     #: How what is missing is fetched, and where it is kept.
     fetch: FetchSettings = field(default_factory=FetchSettings.from_environment)
 
-    def as_paper(self) -> RunRequest:
+    def as_paper(self, given: Collection[str] = ()) -> RunRequest:
         """Return the same as the paper did it: limits, presets, split, model, prompt.
 
         Source: section 5.1 of arXiv 2501.10868.
+
+        Args:
+            given: Names of the settings that stay as they are here, by the names of
+                the command line's options: `model`, `split`, `preset`, ...
         """
+        compile_seconds, run_seconds = paper_seconds(self.bounds, given)
         return replace(
             self,
-            preset="paper",
-            splits=["test"],
-            bounds=replace(self.bounds, compile_seconds=40.0, run_seconds=40.0),
-            models=as_paper(self.models),
+            preset=self.preset if "preset" in given else PAPER,
+            splits=self.splits if "split" in given else ["test"],
+            bounds=replace(
+                self.bounds, compile_seconds=compile_seconds, run_seconds=run_seconds
+            ),
+            models=as_paper(self.models, given),
         )
 
 

@@ -28,6 +28,8 @@ _T = TypeVar("_T")
 GROUP = "csbdata.engines"
 #: The preset closest to the specification.
 FAITHFUL = "faithful"
+#: What engines with presets have.
+_PRESETS = (FAITHFUL, "vendor", "paper")
 _FOLDER = Path(__file__).parents[1] / "engines"
 _LITERALS = ("ABOUT", "OPTIONS", "PRESETS")
 
@@ -47,6 +49,8 @@ class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
     install: str | None = None
     #: Whether its `commit` refuses a token that its mask does not allow.
     checks_commit: bool = True
+    #: Whether the paper took its forced tokens ("FF" in its Tables 12 and 13).
+    forced_in_paper: bool = False
     #: Names of the files in its folder that it loads.
     beside: tuple[str, ...] | str = ()
 
@@ -143,8 +147,10 @@ def choose_options(
     Raises:
         BadConfiguration: no such preset or option, or a value of another type.
     """
-    if preset not in file.presets and (file.presets or preset != FAITHFUL):
-        names = ", ".join(file.presets) or FAITHFUL
+    # An engine without presets is the same under each that others have.
+    known = file.presets or _PRESETS
+    if preset not in known:
+        names = ", ".join(known)
         raise BadConfiguration(
             f"{file.name} has no preset {preset!r}", then=f"choose of {names}"
         )

@@ -120,6 +120,27 @@ def test_a_model_writes_for_every_schema_under_every_engine(
     assert (run / "units-1-of-1.jsonl").read_bytes() == lines
 
 
+def test_as_the_paper_but_for_what_is_said(
+    model_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    """`--compat paper` overrules nothing of the command line, and `none` takes part.
+
+    Forced tokens are taken where the paper took them.
+    """
+    run = tmp_path / "run"
+    _run(model_folder, data, run, "--compat", "paper", "--shots", "0", "--split", "")
+    texts = _texts(run)
+    assert {text.engine.partition(" ")[0] for text in texts} == {"llguidance", "none"}
+    for text in texts:
+        if text.generation.generated and text.budget > 1:
+            assert (text.generation.forced > 0) is text.engine.startswith("llguidance")
+    header = open_run(run).raw_header
+    assert header["models"]["shots"] == []
+    assert header["models"]["budget"] == 60
+    assert header["models"]["dialect"] == "2020-12"
+    assert header["limits"]["compile_seconds"] == 40.0
+
+
 @pytest.mark.slow
 def test_killed_anywhere_the_same_command_finishes(
     model_folder: Path, data: Path, tmp_path: Path

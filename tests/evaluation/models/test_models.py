@@ -13,6 +13,7 @@ from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from evaluation.core.messages import Message
 from evaluation.generation.model_options import ModelOptions, as_paper, split_revision
+from evaluation.generation.text_generation import LoopOptions
 from evaluation.models.loading import LoadOptions, choose_device, load_model
 from evaluation.models.prefixes import shared_length
 from evaluation.models.smollm2 import NAME
@@ -98,4 +99,22 @@ def test_as_the_paper_means_everything_it_says() -> None:
     assert (paper.prompt, paper.shots, paper.samples) == ("sections", 2, 1)
     assert (paper.temperature, paper.dialect) == (0.0, "2020-12")
     assert paper.options.compile_seconds == paper.options.run_seconds == 40.0
-    assert as_paper(ModelOptions(model="my/own")).model == "my/own"
+    assert paper.forced_as_paper
+
+
+def test_what_was_said_beside_the_paper_holds() -> None:
+    """Options of the command line win, the model among them, even the default's."""
+    asked = ModelOptions(
+        model="smollm2",
+        budget=32,
+        prompt="chat",
+        options=LoopOptions(compile_seconds=7.0, forced=True),
+    )
+    given = {"model", "budget", "prompt", "compile_seconds", "forced"}
+    paper = as_paper(asked, given)
+    assert (paper.model, paper.budget, paper.prompt) == ("smollm2", 32, "chat")
+    assert (paper.shots, paper.dialect) == (2, "2020-12")
+    assert paper.options.compile_seconds == 7.0
+    assert paper.options.run_seconds == 40.0
+    assert paper.options.forced
+    assert not paper.forced_as_paper
