@@ -17,10 +17,13 @@ from curation.huggingface.errors import fault_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_PATTERNS = ["*.parquet", "README.md"]
+#: What is read of a dataset where nothing else is asked for.
+_TABLES = ("*.parquet", "README.md")
 
 
-def hub_snapshot(name: str, revision: str | None) -> Path:
+def hub_snapshot(
+    name: str, revision: str | None, patterns: Sequence[str] = _TABLES
+) -> Path:
     """Return the folder that holds a Hub dataset's tables at a revision.
 
     Raises:
@@ -31,7 +34,10 @@ def hub_snapshot(name: str, revision: str | None) -> Path:
     with _told(name, revision):
         return Path(
             huggingface_hub.snapshot_download(
-                name, repo_type="dataset", revision=revision, allow_patterns=_PATTERNS
+                name,
+                repo_type="dataset",
+                revision=revision,
+                allow_patterns=list(patterns),
             )
         )
 

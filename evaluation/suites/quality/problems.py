@@ -1,0 +1,97 @@
+"""A problem with its right answer, and a task: a kind of problem, and how it is put."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from curation.core.json_types import Json
+
+#: The two members of every answer, in the paper's order: the reasoning comes first.
+REASONING: Final = "reasoning"
+ANSWER: Final = "answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One problem, solved."""
+
+    #: What the model is asked.
+    question: str
+    #: How one gets to the answer, in a few sentences; empty for published problems
+    #: whose authors give none.
+    reasoning: str
+    #: The right answer in its canonical form (`QualityTask.canonical`).
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedData:
+    """Where a task's published problems are on the Hub, and what their rows mean."""
+
+    #: `owner/name` of the dataset.
+    repository: str
+    #: Start of the paths of the files that hold the test split.
+    files: str
+    #: Returns the problem of a row.
+    read: Callable[[Mapping[str, Json]], Problem]
+    #: Rows at the start that are no problems.
+    skip: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityTask:
+    """One of the three tasks of the paper's Table 14."""
+
+    #: Its group in records and tables.
+    name: str
+    #: The system message; `{form}` stands for the form of the answer.
+    instruction: str
+    #: Worked examples that stand before the question, none of them a problem.
+    shots: tuple[Problem, ...]
+    #: The value that stands for an answer in the instruction's `{form}`.
+    answer_schema: Mapping[str, Json]
+    #: Most characters of the reasoning.
+    reasoning_length: int
+    #: Tokens of an answer, the same free and constrained.
+    budget: int
+    #: The tokens that the published free runs were given.
+    published_budget: int
+    #: Returns an answer in canonical form; None if it does not have the form.
+    canonical: Callable[[Json], str | None]
+    #: Returns the JSON value of a canonical answer.
+    value: Callable[[str], Json]
+    #: Another answer of the right form that is wrong, for the self-test.
+    wrong: Callable[[str], str]
+    #: Finds the answer in a text as the published code does; None if it does not.
+    published_answer: Callable[[str], str | None]
+    #: Yields so many problems of our own, drawn with a seed.
+    generate: Callable[[int, int], Iterator[Problem]]
+    published: PublishedData
+
+    def schema(self, order: tuple[str, str]) -> str:
+        """Return the schema of an answer, its members in this order, as JSON text."""
+        members: dict[str, Json] = {
+            REASONING: {"type": "string", "maxLength": self.reasoning_length},
+            ANSWER: dict(self.answer_schema),
+        }
+        schema: dict[str, Json] = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "properties": {name: members[name] for name in order},
+            "required": list(order),
+            "additionalProperties": False,
+        }
+        return json.dumps(schema)
+
+    def answer_text(self, problem: Problem, order: tuple[str, str]) -> str:
+        """Return the right answer to a problem as JSON text."""
+        members: dict[str, Json] = {
+            REASONING: problem.reasoning[: self.reasoning_length],
+            ANSWER: self.value(problem.answer),
+        }
+        return json.dumps({name: members[name] for name in order}, ensure_ascii=False)

@@ -1,0 +1,180 @@
+"""Tables of a run of `quality`: accuracy, and what constraint and order change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from evaluation.core.suite_records import FREE
+from evaluation.reporting.report import Report
+from evaluation.reporting.tables import NOT_RUN, Rate, Table
+from evaluation.results.suite_tables import classes_table, costs, reading
+from evaluation.suites.quality.comparisons import comparison_rows, pairing
+from evaluation.suites.quality.records import group_name
+from evaluation.suites.quality.scoring import CLASSES
+from evaluation.suites.quality.settings import Orders
+from evaluation.suites.quality.tasks.registry import TASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evaluation.core.suite import ScoredResponse, ScoredRun
+    from evaluation.reporting.tables import Cell
+
+#: Answers by group, then by model and condition.
+_Groups: TypeAlias = "dict[str, dict[str, list[ScoredResponse]]]"
+_PAIRED: Final = (
+    "A difference is that of paired answers to the same problems, with a 95 % "
+    "bootstrap interval over problems; p is McNemar's exact test, Holm's p is adjusted "
+    "for all rows of the table."
+)
+
+
+def quality_report(run: ScoredRun) -> Report:
+    """Return the tables of a run."""
+    own = reading(run)
+    groups = _by_group(run.by_label)
+    tables = (
+        _accuracy(groups, own),
+        _paper_form(run.by_label, groups, own),
+        _constraint(groups, own),
+        _order(groups, own),
+        classes_table(run, CLASSES),
+        costs(run),
+    )
+    return Report(tables=tuple(table for table in tables if table.rows))
+
+
+def _by_group(labels: Mapping[str, Sequence[ScoredResponse]]) -> _Groups:
+    found: _Groups = {
+        group_name(task, order): {}
+        for order in (Orders.REASONING_FIRST, Orders.ANSWER_FIRST)
+        for task in TASKS
+    }
+    for label, answers in labels.items():
+        for answer in answers:
+            found.setdefault(answer.group, {}).setdefault(label, []).append(answer)
+    return {group: answers for group, answers in found.items() if answers}
+
+
+def _correct(answers: Sequence[ScoredResponse]) -> Rate:
+    return Rate.of_answers(
+        (answer.record, answer.verdict.passed)
+        for answer in answers
+        if answer.verdict.counted
+    )
+
+
+def _share(answers: Sequence[ScoredResponse], score: str) -> Rate | None:
+    """Return the share of answers that have a score of 1; None where none has it."""
+    having = [answer for answer in answers if score in answer.verdict.scores]
+    if not having:
+        return None
+    return Rate.of_answers(
+        (answer.record, answer.verdict.scores[score] == 1) for answer in having
+    )
+
+
+def _tokens(answers: Sequence[ScoredResponse]) -> float | None:
+    counts = [answer.output_tokens for answer in answers]
+    known = [count for count in counts if count is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _accuracy(groups: _Groups, own: str) -> Table:
+    return Table(
+        title="Accuracy",
+        columns=("task", "model and condition", "right", "valid", "in order", "tokens"),
+        rows=tuple(
+            (
+                group,
+                label,
+                _correct(answers),
+                _share(answers, "valid"),
+                _share(answers, "in_order"),
+                _tokens(answers),
+            )
+            for group, labels in groups.items()
+            for label, answers in labels.items()
+        ),
+        note=f"{own} right: the answer is the right one, however it is wrapped. valid: "
+        "the JSON satisfies the schema. in order: of the answers that are an object, "
+        "those whose members stand in the order asked for. tokens: the mean of an "
+        "answer's length. Budgets are equal, free and constrained.",
+    )
+
+
+def _paper_form(
+    labels: Mapping[str, Sequence[ScoredResponse]], groups: _Groups, own: str
+) -> Table:
+    def cell(label: str, task: str) -> Cell:
+        answers = groups.get(task, {}).get(label)
+        share = _correct(answers).share if answers else None
+        return NOT_RUN if share is None else f"{100 * share:.1f} %"
+
+    return Table(
+        title="Accuracy on the quality tasks",
+        name="paper-table-7",
+        columns=("model and condition", "Last Letters", "Shuffle Objects", "GSM8K"),
+        rows=tuple((label, *(cell(label, task) for task in TASKS)) for label in labels),
+        note=f"{own} The form of Table 7 of arXiv 2501.10868, reasoning first.",
+    )
+
+
+def _constraint(groups: _Groups, own: str) -> Table:
+    pairings = [
+        pairing((group, label), labels[free], answers)
+        for group, labels in groups.items()
+        for label, answers, free in _with_free(labels)
+    ]
+    return Table(
+        title="Constrained against free",
+        columns=(
+            "task",
+            "constrained",
+            "pairs",
+            "only free right",
+            "only constrained right",
+            "constrained - free",
+            "p",
+            "p (Holm)",
+        ),
+        rows=comparison_rows(pairings),
+        note=f"{own} {_PAIRED}",
+    )
+
+
+def _with_free(
+    labels: Mapping[str, Sequence[ScoredResponse]],
+) -> Iterator[tuple[str, Sequence[ScoredResponse], str]]:
+    """Yield each constrained label with its answers and the free one of its model."""
+    for label, answers in labels.items():
+        free = f"{answers[0].model} {FREE}"
+        if answers[0].condition != FREE and free in labels:
+            yield label, answers, free
+
+
+def _order(groups: _Groups, own: str) -> Table:
+    pairings = []
+    for task in TASKS:
+        first = groups.get(group_name(task, Orders.REASONING_FIRST), {})
+        other = groups.get(group_name(task, Orders.ANSWER_FIRST), {})
+        pairings += [
+            pairing((task, label), first[label], other[label])
+            for label in first
+            if label in other
+        ]
+    return Table(
+        title="Answer first against reasoning first",
+        columns=(
+            "task",
+            "model and condition",
+            "pairs",
+            "only reasoning first right",
+            "only answer first right",
+            "answer first - reasoning first",
+            "p",
+            "p (Holm)",
+        ),
+        rows=comparison_rows(pairings),
+        note=f"{own} {_PAIRED}",
+    )

@@ -1,0 +1,166 @@
+"""Which problems are asked, in which order of members, and where they are from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration, BadData, NoInput
+from evaluation.core.suite import RecordRequest
+from evaluation.suites.quality.records import MEMBERS, own_records, quality_records
+from evaluation.suites.quality.settings import Orders, QualitySettings, as_paper
+from evaluation.suites.quality.suite import SUITE
+from tests.publishing import connected
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SETTINGS = QualitySettings(problems=4)
+MATHS = [
+    {"question": f"{number}?", "answer": f"So <<1+1=2>>\n#### 1,{number:03d}"}
+    for number in range(5)
+]
+
+
+@pytest.fixture
+def request_for_all(tmp_path: Path) -> RecordRequest:
+    """A request for everything there is, of our own."""
+    return RecordRequest(data=None, fetch=FetchSettings(mirror=None, cache=tmp_path))
+
+
+def test_every_problem_is_asked_in_both_orders(request_for_all: RecordRequest) -> None:
+    """The same problem has the same id, so that orders can be paired."""
+    records = quality_records(request_for_all, SETTINGS).records
+    assert len(records) == 4 * 3 * 2
+    first = {
+        (r.fields["task"], r.id): r
+        for r in records
+        if r.fields["order"] == "reasoning-first"
+    }
+    for record in records:
+        twin = first[record.fields["task"], record.id]
+        assert twin.fields["question"] == record.fields["question"]
+        members = list(json.loads(record.schema or "")["properties"])
+        assert members[0] == str(record.fields["order"]).removesuffix("-first")
+
+
+def test_a_limit_is_shared_by_tasks_and_orders(request_for_all: RecordRequest) -> None:
+    """Pairs stay whole: every task and order has the same problems."""
+    records = quality_records(replace(request_for_all, limit=12), SETTINGS).records
+    groups = {record.group for record in records}
+    assert len(records) == 12
+    assert len(groups) == 6
+    seven = quality_records(replace(request_for_all, limit=7), SETTINGS).records
+    assert seven == records[:7]
+
+
+def test_only_the_tasks_asked_for_are_there(request_for_all: RecordRequest) -> None:
+    """An unknown one is refused with those that there are."""
+    one = replace(request_for_all, configs=("gsm8k",))
+    assert {r.fields["task"] for r in quality_records(one, SETTINGS).records} == {
+        "gsm8k"
+    }
+    with pytest.raises(BadConfiguration, match="last-letter, shuffled-objects, gsm8k"):
+        quality_records(replace(request_for_all, configs=("maths",)), SETTINGS)
+
+
+def test_between_the_orders_only_the_form_and_the_examples_differ() -> None:
+    """A minimal pair, or the order would not be what makes the difference."""
+    records = list(own_records(6, 0, QualitySettings()))
+    by_order = {
+        order: [r for r in records if r.fields["order"] == order] for order in MEMBERS
+    }
+    for first, second in zip(*by_order.values(), strict=True):
+        one, other = (SUITE.prompt(record, SETTINGS) for record in (first, second))
+        assert one.budget == other.budget
+        assert one.messages[-1] == other.messages[-1]
+        assert one.messages != other.messages
+        assert [m.role for m in one.messages] == [m.role for m in other.messages]
+        assert len(one.messages[0].content) == len(other.messages[0].content)
+
+
+def test_the_published_budgets_are_those_of_the_free_runs() -> None:
+    """128 tokens for Last Letter, 256 for the others."""
+    settings = as_paper(SETTINGS)
+    records = list(own_records(3, 0, settings))
+    assert [SUITE.prompt(record, settings).budget for record in records] == [
+        128,
+        256,
+        256,
+    ]
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "parquet"])
+def test_published_problems_are_read_from_a_folder(
+    request_for_all: RecordRequest, tmp_path: Path, suffix: str
+) -> None:
+    """In each form that the Hub's files have; the number stands after `####`."""
+    frame, path = pl.DataFrame(MATHS), tmp_path / f"gsm8k.{suffix}"
+    if suffix == "parquet":
+        frame.write_parquet(path)
+    elif suffix == "jsonl":
+        frame.write_ndjson(path)
+    else:
+        frame.write_json(path)
+    asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",), first=True)
+    settings = QualitySettings(orders=Orders.REASONING_FIRST, problems=3)
+    records = quality_records(asked, settings).records
+    assert [record.fields["answer"] for record in records] == ["1000", "1001", "1002"]
+    assert records[0].fields["reasoning"] == "So <<1+1=2>>"
+
+
+def test_published_problems_come_from_the_hub_at_a_revision(
+    request_for_all: RecordRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The commit that was read is named; other files are left where they are."""
+    asked = replace(request_for_all, data="published", configs=("gsm8k",))
+    settings = QualitySettings(orders=Orders.REASONING_FIRST)
+    content = "\n".join(map(json.dumps, MATHS)).encode()
+    with connected(monkeypatch, tmp_path / "home") as connection:
+        store = connection.hub.store
+        store.put(
+            "openai/gsm8k", {"main/test.jsonl": content, "socratic/test.jsonl": b"x"}
+        )
+        found = quality_records(asked, settings)
+    assert len(found.records) == 5
+    assert found.origin.startswith("openai/gsm8k@")
+    assert len(found.origin.partition("@")[2]) == 40
+
+
+def test_the_first_two_of_the_shuffled_objects_are_no_problems(
+    request_for_all: RecordRequest, tmp_path: Path
+) -> None:
+    """The published comparison uses them as worked examples."""
+    rows = [{"input": f"{number}?", "target": "(B)"} for number in range(5)]
+    pl.DataFrame(rows).write_ndjson(tmp_path / "shuffled-objects.jsonl")
+    asked = replace(
+        request_for_all, data=str(tmp_path), configs=("shuffled-objects",), first=True
+    )
+    settings = QualitySettings(orders=Orders.REASONING_FIRST)
+    records = quality_records(asked, settings).records
+    assert [record.fields["question"] for record in records] == ["2?", "3?", "4?"]
+
+
+def test_a_published_row_that_is_none_is_named(
+    request_for_all: RecordRequest, tmp_path: Path
+) -> None:
+    """File and row, and what is wrong with it."""
+    bad = [*MATHS[:2], {"question": "?", "answer": "no number"}]
+    pl.DataFrame(bad).write_ndjson(tmp_path / "gsm8k.jsonl")
+    asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
+    with pytest.raises(BadData, match=r"gsm8k\.jsonl, row 3"):
+        quality_records(asked, SETTINGS)
+
+
+def test_a_folder_without_a_task_is_said(
+    request_for_all: RecordRequest, tmp_path: Path
+) -> None:
+    """With the names that would be read."""
+    asked = replace(request_for_all, data=str(tmp_path), configs=("gsm8k",))
+    with pytest.raises(NoInput, match=r"gsm8k\.parquet"):
+        quality_records(asked, SETTINGS)
