@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
 
 from curation.core.benchmark import in_benchmark_order
 from evaluation.generation.generation_rows import TASK, GeneratedText, text_from_row
+from evaluation.generation.local_writer import UNCONSTRAINED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
     from evaluation.core.task import RunRows
 
 #: The line over all configs.
-ALL = "all"
+ALL: Final = "all"
 
 
 def texts_by_engine(run: RunRows) -> dict[str, list[GeneratedText]]:
@@ -34,26 +37,72 @@ def configs_of_texts(sides: Mapping[str, Sequence[GeneratedText]]) -> list[str]:
     return [*ordered, ALL] if len(ordered) > 1 else ordered
 
 
-def on_common_samples(
-    sides: Mapping[str, Sequence[GeneratedText]],
-) -> dict[str, dict[tuple[str, str, int], GeneratedText]]:
-    """Return each engine's texts for the samples that all engines wrote a text for.
+def is_unconstrained(engine: str) -> bool:
+    """Return whether a participant's label is that of the unconstrained model."""
+    return engine.partition(" ")[0] == UNCONSTRAINED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommonTexts:
+    """The texts for the samples that every participant has one for."""
+
+    #: By participant; each list has the same samples in the same order.
+    sides: Mapping[str, Sequence[GeneratedText]]
+    #: Participants that have no text at all: they would leave nothing for the others.
+    left_out: tuple[str, ...]
+
+
+def on_common_samples(sides: Mapping[str, Sequence[GeneratedText]]) -> CommonTexts:
+    """Return each participant's texts for the samples that all have one for.
 
     The paper compares times on the intersection of covered instances (its section
-    4.1): an engine that only takes easy schemas looks no faster for it.
+    4.1): an engine that only takes easy schemas looks no faster for it. What a
+    deadline cut off is a text whose times are at least so much.
     """
-    covered = {
-        engine: {_key(text): text for text in side if text.generation.generated}
+    timed = {
+        engine: {text_key(text): text for text in side if text.timed}
         for engine, side in sides.items()
     }
-    common = set.intersection(*map(set, covered.values())) if covered else set()
-    return {
-        engine: {key: found[key] for key in sorted(common)}
-        for engine, found in covered.items()
+    taking_part = {engine: found for engine, found in timed.items() if found}
+    common = set.intersection(*map(set, taking_part.values())) if taking_part else set()
+    return CommonTexts(
+        sides={
+            engine: [found[key] for key in sorted(common)]
+            for engine, found in taking_part.items()
+        },
+        left_out=tuple(engine for engine, found in timed.items() if not found),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedTexts:
+    """What two participants wrote for the same requests."""
+
+    a: str
+    b: str
+    texts: Sequence[tuple[GeneratedText, GeneratedText]]
+
+
+def pair_texts(sides: Mapping[str, Sequence[GeneratedText]]) -> list[PairedTexts]:
+    """Return every two participants with the texts that both were asked for."""
+    keyed = {
+        engine: {text_key(text): text for text in side}
+        for engine, side in sides.items()
     }
+    return [
+        PairedTexts(
+            a=a,
+            b=b,
+            texts=[
+                (keyed[a][key], keyed[b][key]) for key in keyed[a] if key in keyed[b]
+            ],
+        )
+        for a, b in combinations(keyed, 2)
+    ]
 
 
-def _key(text: GeneratedText) -> tuple[str, str, int]:
+def text_key(text: GeneratedText) -> tuple[str, str, int]:
+    """Return what texts of different participants for the same request share."""
     return text.config, text.subject, text.sample
 
 

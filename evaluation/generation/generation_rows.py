@@ -98,6 +98,16 @@ class GeneratedText:
         return found.result is Result.OK
 
     @property
+    def schema_key(self) -> tuple[str, str]:
+        """What texts for the same schema share: they are not independent."""
+        return self.config, self.subject
+
+    @property
+    def timed(self) -> bool:
+        """Whether its times say something: it was written, or a deadline cut it off."""
+        return self.generation.generated or self.generation.result is Result.TIMEOUT
+
+    @property
     def compliant(self) -> bool:
         """Whether the text is valid under the record's own dialect."""
         return self.outcome is TextClass.COMPLIANT

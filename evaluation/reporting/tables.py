@@ -1,6 +1,6 @@
 """Tables of a report, as values: every rate with its denominator and its interval.
 
-A cell is text, a whole number, a number, `Rate`, `Duration`, `Size`, `Ratio`,
+A cell is text, a whole number, a number, `Rate`, `Duration`, `Spread`, `Size`, `Ratio`,
 `Shift`, `MissingFigure` or None. What is missing stays missing: None, NaN and
 `NOT_RUN` are printed as such and never as 0. `evaluation.reporting.table_rendering`
 prints tables.
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from curation.core.json_types import Json
+    from evaluation.reporting.quantiles import Quantile, Quantiles
     from evaluation.reporting.statistics import Interval
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns"))
+_QUARTILES = ("q25", "median", "q75")
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
 
@@ -50,7 +52,7 @@ class Rate:
 
         Example:
             >>> str(Rate.total([Rate(20, 20), Rate(20, 20), Rate(20, 20)]))
-            '100.0 % [43.8, 100.0] (60 of 60)'
+            '100.0 % [43.9, 100.0] (60 of 60)'
         """
         listed = [(rate.count, rate.of) for rate in rates]
         of, worth = sum(of for _, of in listed), independent_worth(listed)
@@ -118,6 +120,44 @@ class Duration:
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
         return {"ns": _number(self.ns), "at_least": self.at_least}
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A median with the quartiles around it, of times or of counts."""
+
+    #: The first quartile, the median and the third one.
+    quartiles: tuple[Quantile, Quantile, Quantile]
+    #: `ns`, or what is counted: `tokens`.
+    unit: str = "ns"
+
+    @classmethod
+    def of(cls, values: Quantiles, unit: str = "ns") -> Spread | None:
+        """Return the cell of measured values; None where there is none."""
+        found = [values.at(percent) for percent in (25.0, 50.0, 75.0)]
+        low, middle, high = found
+        if low is None or middle is None or high is None:
+            return None
+        return cls((low, middle, high), unit)
+
+    def __str__(self) -> str:
+        """Return it whole: `952 µs [900 µs, ≥ 1.02 ms]`, `41 [30, ≥ 96]`."""
+        low, middle, high = map(self._text, self.quartiles)
+        return f"{middle} [{low}, {high}]"
+
+    def _text(self, one: Quantile) -> str:
+        if self.unit == "ns":
+            return str(Duration(one.value, one.at_least))
+        text = f"{one.value:,.3g}" if one.value % 1 else f"{one.value:,.0f}"
+        return f"≥ {text}" if one.at_least else text
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name, the unit in the name."""
+        found: dict[str, Json] = {}
+        for name, one in zip(_QUARTILES, self.quartiles, strict=True):
+            found[f"{name} {self.unit}"] = _number(one.value)
+            found[f"{name} at_least"] = one.at_least
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +246,18 @@ NOT_RUN = MissingFigure("not run")
 
 #: What stands in a table.
 Cell: TypeAlias = (
-    str | int | float | Rate | Duration | Size | Ratio | Shift | MissingFigure | None
-)  # fmt: skip
+    str
+    | int
+    | float
+    | Rate
+    | Duration
+    | Spread
+    | Size
+    | Ratio
+    | Shift
+    | MissingFigure
+    | None
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from statistics import median
 from typing import TYPE_CHECKING
 
 from evaluation.generation.generated_texts import (
     configs_of_texts,
+    is_unconstrained,
     texts_by_engine,
     texts_of_config,
 )
 from evaluation.generation.judgement import TextClass, TextVerdict
-from evaluation.generation.local_writer import UNCONSTRAINED
+from evaluation.generation.text_generation import TextEnding
+from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import Cell, MissingFigure, Rate, Table
+from evaluation.reporting.tables import (
+    Cell,
+    MissingFigure,
+    Rate,
+    Spread,
+    Table,
+)
+from evaluation.tasks.coverage.paired import paired, share_of_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,13 +36,14 @@ _NOTE = (
     "schema accepts, of all. compliance: the same, of those declared (Definitions 5.1 "
     "and 5.2 of arXiv 2501.10868). Under the record's own dialect with formats; 'as "
     "paper' under 2020-12 with formats, whatever the schema says. Brackets: Wilson's "
-    "95 % interval."
+    "95 % interval; several texts for one schema count for what they are worth."
 )
 _OUTPUT_NOTE = (
-    "Of the texts that were written to an end or a limit. tokens: median, the end not "
-    "counted. forced: of all tokens, those the engine gave. trivial: `{}`, or nothing "
-    "but required members at the root, of the compliant texts. cost: of all texts "
-    "whose tokens the server counted, in the money of --price."
+    "Of the texts that were written to an end or a limit. tokens: median with "
+    "quartiles, the end not counted; what the budget cut off has at least so many. "
+    "forced: of all tokens, those the engine gave. trivial: `{}`, or nothing but "
+    "required members at the root, of the compliant texts. cost: of all texts whose "
+    "tokens the server counted, in the money of --price."
 )
 _NOTHING = MissingFigure("no engine")
 
@@ -42,8 +51,8 @@ _NOTHING = MissingFigure("no engine")
 def report(run: RunRows) -> Report:
     """Return the tables of task coverage; what would be empty is left out."""
     sides = texts_by_engine(run)
-    tables = [coverage(sides), outcomes(sides), keywords(sides), outputs(sides)]
-    tables.append(adapted(sides))
+    tables = [coverage(sides), paired(sides), outcomes(sides), keywords(sides)]
+    tables += [outputs(sides), adapted(sides)]
     return Report(tables=tuple(table for table in tables if table.rows))
 
 
@@ -53,13 +62,15 @@ def adapted(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     for engine, side in sides.items():
         found = [text for text in side if text.generation.adapted]
         if found:
-            own = sum(text.compliant for text in found)
-            sent = sum(
-                text.judgement is not None
-                and text.judgement.adapted is TextVerdict.VALID
-                for text in found
+            sent = share_of_texts(
+                found,
+                lambda text: (
+                    text.judgement is not None
+                    and text.judgement.adapted is TextVerdict.VALID
+                ),
             )
-            rows.append((engine, Rate(sent, len(found)), Rate(own, len(found))))
+            own = share_of_texts(found, lambda text: text.compliant)
+            rows.append((engine, sent, own))
     return Table(
         title="Adapted schemas",
         columns=("engine", "valid under the adapted", "valid under the original"),
@@ -95,16 +106,16 @@ def coverage(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
 
 
 def _rates(engine: str, found: Sequence[GeneratedText]) -> tuple[Cell, ...]:
-    declared = sum(text.declared for text in found)
-    own = sum(text.compliant for text in found)
-    paper = sum(text.compliant_as_paper for text in found)
-    free = engine.partition(" ")[0] == UNCONSTRAINED
+    free = is_unconstrained(engine)
+    declared = [text for text in found if text.declared]
     return (
-        _NOTHING if free else Rate(declared, len(found)),
-        Rate(own, len(found)),
-        _NOTHING if free else Rate(own, declared),
-        Rate(paper, len(found)),
-        _NOTHING if free else Rate(paper, declared),
+        _NOTHING if free else share_of_texts(found, lambda text: text.declared),
+        share_of_texts(found, lambda text: text.compliant),
+        _NOTHING if free else share_of_texts(declared, lambda text: text.compliant),
+        share_of_texts(found, lambda text: text.compliant_as_paper),
+        _NOTHING
+        if free
+        else share_of_texts(declared, lambda text: text.compliant_as_paper),
     )
 
 
@@ -157,16 +168,9 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     """Return how long the texts are, and how many say next to nothing."""
     rows: list[tuple[Cell, ...]] = []
     for engine, side in sides.items():
-        written = [text.generation for text in side if text.generation.generated]
+        texts = [text for text in side if text.generation.generated]
+        written = [text.generation for text in texts]
         compliant = [text for text in side if text.compliant]
-        trivial = sum(
-            text.judgement is not None and text.judgement.trivial for text in compliant
-        )
-        tokens = [
-            length
-            for generation in written
-            if (length := generation.length) is not None
-        ]
         undecided = sum(
             text.judgement is not None and text.judgement.own is TextVerdict.UNDECIDED
             for text in side
@@ -175,9 +179,10 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
             (
                 engine,
                 len(written),
-                median(tokens) if tokens else None,
-                Rate(sum(generation.forced for generation in written), sum(tokens)),
-                Rate(trivial, len(compliant)),
+                _lengths(written),
+                _forced(texts),
+                share_of_texts(compliant, _is_trivial),
+                sum(bool(text.generation.reasoning) for text in texts),
                 undecided,
                 _cost(written),
             )
@@ -190,6 +195,7 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
             "tokens",
             "forced",
             "trivial",
+            "with a thought",
             "undecided",
             "cost",
         ),
@@ -197,6 +203,28 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
         note=_OUTPUT_NOTE,
         name="outputs",
     )
+
+
+def _lengths(written: Sequence[Generation]) -> Spread | None:
+    """Return the tokens of texts; one that the budget cut off has at least so many."""
+    known = [(text, n) for text in written if (n := text.length) is not None]
+    ended = [n for text, n in known if text.ending is not TextEnding.TRUNCATED]
+    cut_off = [n for text, n in known if text.ending is TextEnding.TRUNCATED]
+    return Spread.of(Quantiles.of(ended, cut_off), "tokens")
+
+
+def _forced(texts: Sequence[GeneratedText]) -> Rate:
+    """Return the forced tokens of all tokens; those of one schema stand together."""
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
+    for text in texts:
+        forced, of = counts.get(text.schema_key, (0, 0))
+        made = text.generation
+        counts[text.schema_key] = (forced + made.forced, of + (made.length or 0))
+    return Rate.total(Rate(forced, of) for forced, of in counts.values())
+
+
+def _is_trivial(text: GeneratedText) -> bool:
+    return text.judgement is not None and text.judgement.trivial
 
 
 def _cost(written: Sequence[Generation]) -> float | None:
