@@ -20,12 +20,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from curation.checking.schema_check import SchemaReport, check
     from curation.download.acquire import FetchSettings
     from curation.instances.dataset.make_instances import SchemaInstances
     from curation.instances.dataset.one_schema import witnesses
     from curation.pipeline.build import BuildRequest, BuildResult, build
     from curation.pipeline.inputs import ExtraSource
-    from curation.pipeline.schema_check import SchemaReport, check
     from curation.publish.push import PushRequest, PushResult, push
     from curation.publish.verify import VerificationRequest, verify
     from curation.system.errors import CsbdataError
@@ -60,11 +60,11 @@ _MODULES: Final = {
     "PushRequest": "curation.publish.push",
     "PushResult": "curation.publish.push",
     "SchemaInstances": "curation.instances.dataset.make_instances",
-    "SchemaReport": "curation.pipeline.schema_check",
+    "SchemaReport": "curation.checking.schema_check",
     "Verification": "curation.verification",
     "VerificationRequest": "curation.publish.verify",
     "build": "curation.pipeline.build",
-    "check": "curation.pipeline.schema_check",
+    "check": "curation.checking.schema_check",
     "push": "curation.publish.push",
     "verify": "curation.publish.verify",
     "witnesses": "curation.instances.dataset.one_schema",

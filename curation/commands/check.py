@@ -1,77 +1,152 @@
-"""`csbdata check`: one schema across drafts and validators, as a linter would."""
+"""`csbdata check`: schema files across drafts and validators, as a linter would."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.system.errors import NoInput
+from curation.system.errors import CsbdataError
 from curation.system.escaping import safe, shortened
-from curation.system.terminal import (
-    Format,
-    FormatOption,
-    plain,
-    print_json,
-    say,
-    show,
-    stdout,
-    table,
-)
+from curation.system.progress import Quiet, Shown
+from curation.system.terminal import plain, print_json, say, show, stdout, table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.text import Text
 
-    from curation.pipeline.schema_check import SchemaReport
+    from curation.checking.schema_check import SchemaReport
 
-_STDIN = "-"
+#: Files from which on a bar is worth its line.
+_MANY = 5
+
+
+class CheckFormat(StrEnum):
+    """How the check answers."""
+
+    AUTO = "auto"
+    """For people: a line a problem."""
+    JSON = "json"
+    """One JSON object on stdout, for programs."""
+    SARIF = "sarif"
+    """A SARIF 2.1.0 log, for code scanning and editors."""
+    GITHUB = "github"
+    """GitHub's annotations, beside the lines of a change."""
 
 
 def check(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A JSON Schema; - reads stdin.")
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="JSON Schemas, and folders of them (*.json); - reads stdin.",
+        ),
     ],
-    format_: FormatOption = Format.AUTO,
+    format_: Annotated[
+        CheckFormat,
+        typer.Option(
+            "--format",
+            help="auto is for people, json for programs, sarif for code scanning, "
+            "github for annotations in a workflow.",
+        ),
+    ] = CheckFormat.AUTO,
 ) -> None:
-    """Say what is wrong with one schema, place by place; 1 if anything is.
+    """Say what is wrong with schemas, place by place; 1 if anything is.
 
-    Example: csbdata check person.schema.json
+    \b
+    Examples:
+      csbdata check person.schema.json
+      csbdata check schemas/ --format sarif > check.sarif
 
-    A line is `file:pointer: code: message`. The code is a reason to reject the
-    schema, a rule that would change it, or a lint. Nothing is ever fetched.
-    """
-    from curation.pipeline.schema_check import check as check_schema
-
-    name, content = _read(file)
-    report = check_schema(content)
-    if format_ is Format.JSON:
-        print_json({"file": name, **asdict(report)})
+    A line is `file:line:column: pointer: code: message`. The code is a reason to
+    reject the schema, a rule that would change it, or a lint. Relative references
+    lead to the files beside it, as in `csbdata build --with local=FOLDER`. Nothing
+    is ever fetched.
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    found = _check(files, format_)
+    if format_ is CheckFormat.AUTO:
+        _print(found)
     else:
-        _print(name, report)
-    if report.problems:
+        _print_for_programs(found, format_)
+    if any(report.crashed for _, report in found):
+        raise CsbdataError("a rule raised an exception, see the code `crashed` above")
+    if any(report.problems for _, report in found):
         raise typer.Exit(1)
 
 
-def _read(file: str) -> tuple[str, bytes]:
-    from curation.workers.limits import Limits
+def _check(
+    names: Sequence[str], format_: CheckFormat
+) -> list[tuple[str, SchemaReport]]:
+    """Return what was found in each file."""
+    from curation.checking.neighbours import neighbours_of
+    from curation.checking.schema_check import SchemaChecker
+    from curation.checking.schema_files import place_of, read_schema_files, root_of
 
-    # One byte more than the limit is enough to know that it is exceeded.
-    most = Limits().document_bytes + 1
-    if file == _STDIN:
-        return "<stdin>", sys.stdin.buffer.read(most)
-    try:
-        with Path(file).open("rb") as stream:
-            return file, stream.read(most)
-    except OSError as error:
-        what = error.strerror or type(error).__name__
-        raise NoInput(what, file) from error
+    files = read_schema_files(names)
+    root = root_of(files)
+    placed = [(file, place_of(file, root)) for file in files]
+    contents = {place: file.content for file, place in placed if place is not None}
+    wants_verdicts = len(files) == 1 or format_ is CheckFormat.JSON
+    progress = Shown() if len(files) >= _MANY else Quiet()
+    found = []
+    with (
+        SchemaChecker(neighbours_of(root, contents)) as checker,
+        progress.bar("Checking", total=len(files)) as advance,
+    ):
+        for file, place in placed:
+            report = checker.check(file.content, place=place, verdicts=wants_verdicts)
+            found.append((file.name, report))
+            advance(1)
+    return found
 
 
-def _print(name: str, report: SchemaReport) -> None:
-    from curation.pipeline.schema_check import VALIDATORS
+def _print_for_programs(
+    found: Sequence[tuple[str, SchemaReport]], format_: CheckFormat
+) -> None:
+    from curation.checking.report_formats import as_annotations, as_sarif
+
+    if format_ is CheckFormat.JSON:
+        listed = [{"file": name, **asdict(report)} for name, report in found]
+        print_json({"files": listed})
+        return
+    here = [(_from_here(name), report) for name, report in found]
+    if format_ is CheckFormat.SARIF:
+        print_json(as_sarif(here))
+        return
+    for line in as_annotations(here):
+        show(line)
+
+
+def _from_here(name: str) -> str:
+    """Return the name of a file relative to the working folder, if it is below it."""
+    path = Path(name)
+    if path.is_absolute() and path.is_relative_to(Path.cwd()):
+        return str(path.relative_to(Path.cwd()))
+    return name
+
+
+def _print(found: Sequence[tuple[str, SchemaReport]]) -> None:
+    for name, report in found:
+        if len(found) == 1:
+            _print_verdicts(name, report)
+        for problem in report.problems:
+            place = f"{safe(name)}:{problem.line}:{problem.column}"
+            pointer = safe(problem.pointer or "(root)")
+            message = shortened(problem.message, 400)
+            line = f"{place}: {pointer}: {problem.code}: {message}"
+            stdout().print(plain(line), soft_wrap=True)
+    count = sum(len(report.problems) for _, report in found)
+    bad = sum(bool(report.problems) for _, report in found)
+    among = f" in {bad:,} of {len(found):,} files" if len(found) > 1 else ""
+    say(f"{count:,} problem{'' if count == 1 else 's'}{among}")
+
+
+def _print_verdicts(name: str, report: SchemaReport) -> None:
+    from curation.checking.schema_check import VALIDATORS
 
     if report.dialect:
         valid = ", ".join(report.valid_under) or "none"
@@ -84,17 +159,10 @@ def _print(name: str, report: SchemaReport) -> None:
         ]
         stdout().print(table(["validator", *drafts], rows))
         _explain_refusals(report)
-    for problem in report.problems:
-        pointer = safe(problem.pointer or "(root)")
-        message = shortened(problem.message, 400)
-        line = f"{safe(name)}:{pointer}: {problem.code}: {message}"
-        stdout().print(plain(line), soft_wrap=True)
-    count = len(report.problems)
-    say(f"{count:,} problem{'' if count == 1 else 's'}")
 
 
 def _cell(report: SchemaReport, validator: str, draft: str) -> Text:
-    from curation.pipeline.check_messages import ACCEPTS
+    from curation.checking.check_messages import ACCEPTS
 
     verdict = report.verdicts[validator].get(draft)
     if verdict is None:
@@ -106,7 +174,7 @@ def _cell(report: SchemaReport, validator: str, draft: str) -> Text:
 
 def _explain_refusals(report: SchemaReport) -> None:
     """Say why a validator refuses the schema under its own draft."""
-    from curation.pipeline.check_messages import ACCEPTS
+    from curation.checking.check_messages import ACCEPTS
 
     for validator, verdicts in report.verdicts.items():
         verdict = verdicts.get(report.dialect or "", ACCEPTS)

@@ -23,6 +23,8 @@ _ASSERTING = (
 _JUDGED = KNOWN_KEYWORDS - ANNOTATIONS - CONTAINERS - {"$vocabulary"}
 #: These are keywords only if they hold a string.
 _STRINGS = frozenset({"id", "$id", "$ref", "$anchor"})
+#: Code of the lint of a word one slip away from a keyword.
+MISSPELT = "misspelt-keyword"
 _DEAD = frozenset({"_format", "_uniqueItems", "_id", "_$id"})
 #: A keyword to the one without which it does nothing.
 _COMPANIONS = {
@@ -205,7 +207,7 @@ CHECKS = (
         find=_lonely,
     ),
     LintCheck(
-        code="misspelt-keyword",
+        code=MISSPELT,
         meaning="a word one slip away from a keyword, with a value that would fit it",
         keywords=None,
         find=_misspelt,

@@ -12,8 +12,8 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
+import curation.checking.schema_check
 import curation.cli
-import curation.pipeline.schema_check
 from curation.cli import app, main
 from curation.system.errors import NoInput
 
@@ -111,7 +111,7 @@ def test_whatever_a_command_raises_has_its_code_and_its_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ctrl-C was heard, a defect is not the data's, the reader of a pipe may go."""
-    monkeypatch.setattr(curation.pipeline.schema_check, "check", _raising(error))
+    monkeypatch.setattr(curation.checking.schema_check, "check", _raising(error))
     ended = run("check", "schema.json")
     assert ended.code == code
     assert words in ended.said

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from curation.json.pointer import Tokens
     from curation.schema.dialects import Dialect
 
-_NAME = "references"
+NAME = "references"
+#: Why a reference is written otherwise that leads inside the record already.
+SAME_PLACE = "it leads to the same place"
 #: Tokens of a reference that the wrap adds: `/properties/NAME/$ref`.
 _ADDED = 3
 _LIMITS = Limits()
@@ -119,7 +121,7 @@ def _bundled(
         )
     except NotResolvedError as error:
         return error.rejected
-    bundle = Bundle(closure, _NAME)
+    bundle = Bundle(closure, NAME)
     refused = too_many(bundle.schema, _LIMITS)
     if refused is not None:
         return refused
@@ -154,11 +156,11 @@ def _written(document: Document, closure: Closure) -> Document:
                 edits[tokens] = Put(after)
                 changes.append(
                     Change(
-                        rule=_NAME,
+                        rule=NAME,
                         pointer=pointer(tokens),
                         before=write(before),
                         after=write(after),
-                        note="it leads to the same place",
+                        note=SAME_PLACE,
                     )
                 )
     if not edits:
@@ -167,7 +169,7 @@ def _written(document: Document, closure: Closure) -> Document:
 
 
 RULE = Rule(
-    name=_NAME,
+    name=NAME,
     summary="Every reference resolves inside the record, under its own dialect: "
     "what stands in other documents of the source or in a metaschema is brought in; "
     "what leads nowhere, out of the source or round in a circle ends the record.",

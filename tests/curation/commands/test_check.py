@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 import typer
+import yaml
 from typer.testing import CliRunner
 
+from curation.checking.check_messages import ACCEPTS
+from curation.checking.schema_check import SchemaChecker
 from curation.commands.check import check
-from curation.pipeline.check_messages import ACCEPTS
-from curation.pipeline.schema_check import SchemaChecker
-from curation.system.errors import NoInput
+from curation.system.errors import CsbdataError, NoInput
 from curation.workers.outcomes import Ending, ProcessResult
 from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 APP = typer.Typer()
 APP.command()(check)
@@ -118,26 +120,29 @@ def test_a_text_that_takes_for_ever_is_a_problem(
 
 
 def test_problems_are_lines_like_a_linters(tmp_path: Path) -> None:
-    """`file:pointer: code: message` on stdout, escapes visible, exit code 1."""
+    """`file:line:column: pointer: code: message` on stdout, escapes visible, exit code 1."""
     path = tmp_path / "a\x1b[2J.json"
     inner = {"$schema": "http://json-schema.org/draft-04/schema#", "title": "\x07"}
     schema = {"type": "object", "properties": {"\x1b[2J\u202e": inner}}
     path.write_text(json.dumps(schema))
     code, out = run(str(path))
     assert code == 1
-    assert "a\\u001b[2J.json:/properties/\\u001b[2J\\u202e/$schema: dialect: " in out
+    column = path.read_text().index('"$schema"') + 1
+    place = f"a\\u001b[2J.json:1:{column}:"
+    where = f"{place} /properties/\\u001b[2J\\u202e/$schema: dialect: "
+    assert where in out
     assert not any(character in out for character in "\x1b\x07\u202e")
 
 
 def test_standard_input_is_read() -> None:
     """`-` is standard input; exit code 0 says that all is well."""
     code, out = run("-", "--format", "json", stdin=json.dumps(FINE).encode())
-    found = json.loads(out)
+    (found,) = json.loads(out)["files"]
     assert (code, found["file"], found["problems"]) == (0, "<stdin>", [])
 
 
 def test_a_missing_file_is_a_fault(tmp_path: Path) -> None:
-    """Exit code 66 and the file's name; a folder is no file either."""
+    """Exit code 66 and the file's name; so is a folder without a file."""
     with pytest.raises(NoInput, match=r"nowhere\.json"):
         run(str(tmp_path / "nowhere.json"))
     with pytest.raises(NoInput):
@@ -152,3 +157,115 @@ def test_a_lost_reference_is_told_once(checker: SchemaChecker) -> None:
     ]:
         report = checker.check(json.dumps({"$ref": ref, "type": "object"}).encode())
         assert [each.code for each in report.problems] == [code]
+
+
+def test_files_and_folders_are_checked_together(tmp_path: Path) -> None:
+    """References lead from file to file; a fault is told once, where it is written."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "x.json").write_text("{")
+    to_b = {"b": {"$ref": "sub/b.json"}, "c": {"$ref": "https://example.com/c#/x"}}
+    (tmp_path / "a.json").write_text(json.dumps({"type": "object", "properties": to_b}))
+    back = {"type": "object", "properties": {"c": {"$ref": "../c.json"}}}
+    (tmp_path / "sub" / "b.json").write_text(json.dumps({**back, "minProperites": 1}))
+    claimed = {"$id": "https://example.com/c", "type": "null", "x": {"type": "null"}}
+    (tmp_path / "c.json").write_text(json.dumps(claimed))
+    code, out = run(str(tmp_path), "--format", "json")
+    found = {each["file"]: each["problems"] for each in json.loads(out)["files"]}
+    assert code == 1
+    assert set(found) == {
+        str(tmp_path / name) for name in ("a.json", "c.json", "sub/b.json")
+    }
+    told = [
+        (file, each["code"])
+        for file, problems in found.items()
+        for each in problems
+        if each["code"] != "dialect"
+    ]
+    assert told == [(str(tmp_path / "sub" / "b.json"), "misspelt-keyword")]
+
+
+def test_a_reference_out_of_the_folder_leads_nowhere(tmp_path: Path) -> None:
+    """Not even over a link: what a schema says does not open files of the machine."""
+    inside, outside = tmp_path / "in", tmp_path / "out.json"
+    inside.mkdir()
+    outside.write_text('{"type": "string"}')
+    (inside / "link.json").symlink_to(outside)
+    for ref in ("link.json", "../out.json", f"file://{outside}", str(outside)):
+        schema = {"type": "object", "properties": {"a": {"$ref": ref}}}
+        (inside / "a.json").write_text(json.dumps(schema))
+        _, out = run(str(inside / "a.json"), "--format", "json")
+        codes = [one["code"] for one in json.loads(out)["files"][0]["problems"]]
+        assert "remote_reference" in codes, ref
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ('{\n  "type": "string",\n  "minLenght": 2}', (3, 3), "`minLength`"),
+        ('\ufeff{\n "a": 1,]', (2, 9), "not JSON"),
+        ('{"type": "object", "properties": {"a": {"pattern": "["}}}', (1, 41), ""),
+    ],
+)
+def test_a_problem_has_its_line_and_column(
+    checker: SchemaChecker, text: str, place: tuple[int, int], words: str
+) -> None:
+    """Where the member begins, or where the reader stopped; the remedy is named."""
+    problem = checker.check(text.encode()).problems[0]
+    assert (problem.line, problem.column) == place
+    assert words in problem.message
+
+
+def test_a_rule_that_raises_is_no_fault_of_the_schema(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 70, not 1: the problem is ours."""
+    file = tmp_path / "a.json"
+    file.write_text("{}")
+    dead = ProcessResult(ending=Ending.ERROR, detail="ValueError: a slip")
+    monkeypatch.setattr(Worker, "ask", lambda *_: dead)
+    with pytest.raises(CsbdataError, match="a rule raised") as caught:
+        run(str(file))
+    assert caught.value.exit_code == 70
+
+
+def test_sarif_names_tool_rules_and_places(tmp_path: Path) -> None:
+    """Version 2.1.0: every result has its rule, a level, a file and a region."""
+    file = tmp_path / "a b.json"
+    file.write_text('{"type": "string", "minLenght": 2, "pattern": "["}')
+    code, out = run(str(file), "--format", "sarif")
+    log = json.loads(out)
+    (single,) = log["runs"]
+    assert (code, log["version"]) == (1, "2.1.0")
+    ids = [rule["id"] for rule in single["tool"]["driver"]["rules"]]
+    assert {"bad_pattern", "misspelt-keyword"} <= set(ids)
+    levels = {result["ruleId"]: result["level"] for result in single["results"]}
+    assert levels["bad_pattern"] == "error"
+    assert levels["misspelt-keyword"] == "warning"
+    for result in single["results"]:
+        assert result["ruleId"] in ids
+        place = result["locations"][0]["physicalLocation"]
+        assert place["artifactLocation"]["uri"].endswith("a%20b.json")
+        assert place["region"]["startLine"] == 1
+
+
+def test_github_reads_one_command_a_problem(tmp_path: Path) -> None:
+    """Line ends, colons and commas of a name cannot end a property or the command."""
+    file = tmp_path / "a,b:\n::error::x.json"
+    file.write_text('{"type": "string", "minLenght": 2}')
+    _, out = run(str(file), "--format", "github")
+    lines = out.splitlines()
+    (misspelt,) = [line for line in lines if "title=misspelt-keyword::" in line]
+    assert misspelt.startswith("::warning file=")
+    assert "a%2Cb%3A%0A%3A%3Aerror%3A%3Ax.json,line=1,col=20,title=" in misspelt
+    assert all(line.startswith(("::warning file=", "::error file=")) for line in lines)
+
+
+def test_the_hook_of_pre_commit_is_this_command() -> None:
+    """`.pre-commit-hooks.yaml` has what pre-commit wants, and names files that fit."""
+    hooks = Path(__file__).parents[3] / ".pre-commit-hooks.yaml"
+    (hook,) = yaml.safe_load(hooks.read_text("utf-8"))
+    assert {"id", "name", "entry", "language"} <= set(hook)
+    assert hook["entry"] == "csbdata check"
+    assert re.search(hook["files"], "schemas/person.schema.json")
+    assert not re.search(hook["files"], "package.json")

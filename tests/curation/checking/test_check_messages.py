@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from curation.checking.check_messages import RulesAnswer, RulesQuestion, VerdictQuestion
 from curation.core.documents import ABSENT, Change, Lint, Reason, Rejected
-from curation.pipeline.check_messages import RulesAnswer, RulesQuestion, VerdictQuestion
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,27 @@ from __future__ import annotations
 import gc
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
 import msgspec
 
-from curation.core.documents import Origin, Provenance, RawDocument, Reason, Rejected
-from curation.core.rule import Context
-from curation.json import text as jsontext
-from curation.pipeline.check_messages import (
+from curation.checking.check_messages import (
     ACCEPTS,
     RulesAnswer,
     RulesQuestion,
     VerdictAnswer,
     VerdictQuestion,
 )
+from curation.checking.neighbours import NeighbourFiles, NeighbourLibrary
+from curation.core.documents import Origin, Provenance, RawDocument, Reason, Rejected
+from curation.core.rule import Context
+from curation.json import text as jsontext
 from curation.pipeline.process_document import read
 from curation.references.library import NoLibrary
+from curation.rules.clean.references import NAME as REFERENCES
+from curation.rules.clean.references import SAME_PLACE
 from curation.rules.sets import rule_set
 from curation.schema.dialects import BY_NAME
 from curation.validation.fastjsonschema_worker import COMPILES
@@ -38,9 +42,9 @@ from curation.workers.protocol import serve
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from curation.core.documents import Document
+    from curation.core.documents import Change, Document
     from curation.core.json_types import Json, UntypedJson
-    from curation.core.rule import Rule
+    from curation.core.rule import Library, Rule
 
 #: What a reference that leads nowhere is rejected for.
 _LOST_REFERENCE = (Reason.REMOTE_REFERENCE, Reason.UNRESOLVED_REFERENCE)
@@ -79,24 +83,28 @@ VALIDATORS: dict[str, Callable[[Json, str], str]] = {
 }
 
 
-def _raw(content: bytes) -> RawDocument:
+def _raw(content: bytes, base_uri: str | None) -> RawDocument:
     provenance = Provenance(
         source="local", path="", commit="", licence="NOASSERTION", origin=Origin.LOCAL
     )
     return RawDocument(
-        config="local", unique_id="checked", provenance=provenance, content=content
+        config="local",
+        unique_id="checked",
+        provenance=provenance,
+        content=content,
+        base_uri=base_uri,
     )
 
 
-def _apply_rules(content: bytes) -> RulesAnswer:
+def _apply_rules(content: bytes, base_uri: str | None, library: Library) -> RulesAnswer:
     """Return what the rule set `clean` makes of a text.
 
     A linter names all that is wrong: where a build would end a document, the later
     rules still look at it.
     """
     rules = rule_set("clean")
-    context = Context(library=NoLibrary())
-    document = read(_raw(content), rules)
+    context = Context(library=library)
+    document = read(_raw(content, base_uri), rules)
     if isinstance(document, Rejected):
         return _answer(None, [document], rules.rules)
     rejected: list[Rejected] = []
@@ -113,6 +121,14 @@ def _apply_rules(content: bytes) -> RulesAnswer:
         ):
             break
     return _answer(document, rejected, rules.rules)
+
+
+def _is_the_authors(change: Change) -> bool:
+    """Return whether an edit mends something that the author has written.
+
+    A reference to a file beside it, which a build brings inside, is no fault.
+    """
+    return change.rule != REFERENCES or change.note == SAME_PLACE
 
 
 def _is_named_already(new: Rejected, earlier: list[Rejected]) -> bool:
@@ -134,22 +150,26 @@ def _answer(
         dialect_found=document.dialect_found,
         valid_under=valid_under(document.schema),
         rejected=tuple(rejected),
-        changes=document.changes,
+        changes=tuple(filter(_is_the_authors, document.changes)),
         lints=document.lints,
         summaries=summaries | meanings,
     )
 
 
-def start(_setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
+def start(setup: Json) -> Callable[[Json], RulesAnswer | VerdictAnswer]:
     """Assemble the rules; return the handler of one question."""
     rule_set("clean")
+    given = msgspec.convert(setup, NeighbourFiles)
+    library: Library = NoLibrary()
+    if given.root:
+        library = NeighbourLibrary(Path(given.root), given.claims)
     gc.disable()
 
     def handle(unit: Json) -> RulesAnswer | VerdictAnswer:
         question = msgspec.convert(unit, RulesQuestion | VerdictQuestion)
         content = question.content.encode("latin-1")
         if isinstance(question, RulesQuestion):
-            return _apply_rules(content)
+            return _apply_rules(content, question.base_uri, library)
         schema = jsontext.parse(content)
         if isinstance(schema, Rejected):
             return VerdictAnswer(verdict=None)

@@ -7,17 +7,24 @@ validator there can fetch anything.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from curation.core.documents import ABSENT, Reason
-from curation.pipeline.check_messages import (
+import msgspec
+
+from curation.checking.check_messages import (
     RulesAnswer,
     RulesQuestion,
     VerdictAnswer,
     VerdictQuestion,
 )
+from curation.checking.neighbours import NeighbourFiles, base_uri_of
+from curation.core.documents import ABSENT, Reason
+from curation.json.pointer import tokens_of
+from curation.json.positions import TextPositions
+from curation.lint.idle_keywords import MISSPELT, nearest
 from curation.schema.dialects import DIALECTS
 from curation.system.escaping import shortened
 from curation.workers.limits import Limits
@@ -26,7 +33,7 @@ from curation.workers.process import Program
 from curation.workers.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from curation.core.json_types import Json
     from curation.workers.outcomes import ProcessResult
@@ -45,14 +52,22 @@ _REASONS = {
     Ending.OUT_OF_MEMORY: Reason.OUT_OF_MEMORY,
 }
 _SHOWN = 60
+#: Where a build puts what it brings in from other documents.
+_BROUGHT_IN = re.compile(r"/(?:\$defs|definitions)/")
+_LINE_AND_COLUMN = re.compile(r"line (\d+),? column (\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaProblem:
     """One thing that a linter would say."""
 
+    #: `error` where a build would drop the schema, else `warning`.
+    level: str
     #: JSON pointer of the schema location; empty for the root.
     pointer: str
+    #: Where that is in the text, or the innermost value on the way there; from 1.
+    line: int
+    column: int
     #: A reject reason, the name of a rule, or a lint code.
     code: str
     message: str
@@ -71,6 +86,11 @@ class SchemaReport:
     #: does not implement is missing.
     verdicts: Mapping[str, Mapping[str, str]]
     problems: tuple[SchemaProblem, ...]
+
+    @property
+    def crashed(self) -> bool:
+        """Whether a rule raised or its process died: a defect of csbdata."""
+        return any(problem.code == Reason.CRASHED for problem in self.problems)
 
 
 def check(schema: Mapping[str, Json] | bool | str | bytes) -> SchemaReport:  # noqa: FBT001 (a boolean is a schema)
@@ -112,10 +132,16 @@ class SchemaChecker:
                 reports = [checker.check(text) for text in (b"{}", b"true")]
     """
 
-    def __init__(self) -> None:
-        """Prepare; the process starts with the first text."""
+    def __init__(self, neighbours: NeighbourFiles | None = None) -> None:
+        """Prepare; the process starts with the first text.
+
+        Args:
+            neighbours: The files to which relative references may lead; by default
+                there are none.
+        """
         limits = replace(Limits(), seconds=DEADLINE)
-        self._worker = Worker(Program(file=_WORKER), limits)
+        setup: Json = msgspec.to_builtins(neighbours or NeighbourFiles())
+        self._worker = Worker(Program(file=_WORKER, setup=setup), limits)
 
     def __enter__(self) -> Self:
         """Return the checker."""
@@ -125,24 +151,32 @@ class SchemaChecker:
         """End the process."""
         self._worker.close()
 
-    def check(self, content: bytes) -> SchemaReport:
+    def check(
+        self, content: bytes, *, place: str | None = None, verdicts: bool = True
+    ) -> SchemaReport:
         """Return the report on one text.
+
+        Args:
+            content: The text.
+            place: Its path below the root of the neighbours, with `/`.
+            verdicts: Whether to ask every validator under every draft.
 
         Raises:
             WorkerDidNotStart: the child process cannot be run.
         """
         text = content.decode("latin-1")
-        result = self._worker.ask(RulesQuestion(content=text))
+        base_uri = None if place is None else base_uri_of(place)
+        result = self._worker.ask(RulesQuestion(content=text, base_uri=base_uri))
         if result.ending is Ending.OK:
             answer = result.answer_as(RulesAnswer)
-            problems = tuple(_problems(answer))
+            problems = tuple(_placed(_problems(answer), content))
         else:
             answer, problems = RulesAnswer(), (_failure(result),)
         return SchemaReport(
             dialect=answer.dialect,
             dialect_found=answer.dialect_found,
             valid_under=answer.valid_under,
-            verdicts=_verdicts(self._worker, text),
+            verdicts=_verdicts(self._worker, text) if verdicts else {},
             problems=problems,
         )
 
@@ -151,7 +185,41 @@ def _failure(result: ProcessResult) -> SchemaProblem:
     """Return the problem that the rules did not come to an end."""
     reason = _REASONS.get(result.ending, Reason.CRASHED)
     message = _joined(reason.explanation, result.detail)
-    return SchemaProblem(pointer="", code=reason, message=message)
+    return _problem("error", "", reason, message)
+
+
+def _problem(level: str, pointer: str, code: str, message: str) -> SchemaProblem:
+    """Return a problem whose place in the text is not known yet."""
+    return SchemaProblem(
+        level=level, pointer=pointer, line=1, column=1, code=code, message=message
+    )
+
+
+def _placed(
+    problems: Iterable[SchemaProblem], content: bytes
+) -> Iterator[SchemaProblem]:
+    """Give every problem its line and column.
+
+    A lint of what a build would bring in from another file is left to that file.
+    """
+    listed = list(problems)
+    if all(not problem.pointer for problem in listed):
+        yield from map(_placed_by_its_words, listed)
+        return
+    positions = TextPositions(content.decode("utf-8-sig", "replace"))
+    for problem in listed:
+        if _BROUGHT_IN.match(problem.pointer) and not positions.holds(problem.pointer):
+            continue
+        line, column = positions.of(problem.pointer)
+        yield replace(problem, line=line, column=column)
+
+
+def _placed_by_its_words(problem: SchemaProblem) -> SchemaProblem:
+    """Take the place from the message of a reader that stopped there."""
+    found = _LINE_AND_COLUMN.search(problem.message)
+    if problem.code != Reason.NOT_JSON or found is None:
+        return problem
+    return replace(problem, line=int(found[1]), column=int(found[2]))
 
 
 def _verdicts(worker: Worker, content: str) -> dict[str, dict[str, str]]:
@@ -180,18 +248,18 @@ def _joined(what: str, detail: str) -> str:
 def _problems(answer: RulesAnswer) -> Iterator[SchemaProblem]:
     meanings = answer.summaries
     for rejected in answer.rejected:
-        message = _joined(rejected.reason.explanation, rejected.detail)
-        yield SchemaProblem(pointer="", code=rejected.reason, message=message)
+        detail = rejected.detail.removeprefix(f"{rejected.pointer or '(root)'}: ")
+        message = _joined(rejected.reason.explanation, detail)
+        yield _problem("error", rejected.pointer, rejected.reason, message)
     for change in answer.changes:
         why = change.note or meanings.get(change.rule, "")
-        yield SchemaProblem(
-            pointer=change.pointer,
-            code=change.rule,
-            message=f"{_edit(change.before, change.after)} ({why})",
-        )
+        message = f"{_edit(change.before, change.after)} ({why})"
+        yield _problem("warning", change.pointer, change.rule, message)
     for lint in answer.lints:
         message = meanings.get(lint.code, "")
-        yield SchemaProblem(pointer=lint.pointer, code=lint.code, message=message)
+        if lint.code == MISSPELT:
+            message = f"{message}: `{nearest(tokens_of(lint.pointer)[-1])}`"
+        yield _problem("warning", lint.pointer, lint.code, message)
 
 
 def _edit(before: str, after: str) -> str:

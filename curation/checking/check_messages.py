@@ -20,6 +20,8 @@ class RulesQuestion(
 
     #: The bytes of the text as Latin-1, one character a byte.
     content: str
+    #: Where relative references in it start; None where nothing is beside it.
+    base_uri: str | None = None
 
 
 class VerdictQuestion(

@@ -1,0 +1,98 @@
+"""Where a value stands in a JSON text: line and column of a JSON pointer."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from curation.json.pointer import tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from curation.json.pointer import Tokens
+
+#: What a text consists of.
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:]+', re.DOTALL)
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+class TextPosition(NamedTuple):
+    """A place in a text; both numbers count from 1, columns in characters."""
+
+    line: int
+    column: int
+
+
+class TextPositions:
+    """The places of all values of one JSON text.
+
+    A member stands where its name begins. A text that is no JSON has places as far as
+    it can be read; the last of two equal names counts.
+
+    Example:
+        >>> TextPositions('{"a": {"b": 1}}').of("/a/b")
+        TextPosition(line=1, column=8)
+    """
+
+    def __init__(self, text: str) -> None:
+        """Read a text; one that begins with a byte order mark counts without it."""
+        text = text.removeprefix(_BYTE_ORDER_MARK)
+        self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
+        self._offsets: dict[Tokens, int] = dict(_offsets(text))
+
+    def holds(self, pointer: str) -> bool:
+        """Return whether the text has a value at a pointer."""
+        return tokens_of(pointer) in self._offsets
+
+    def of(self, pointer: str) -> TextPosition:
+        """Return the place of a pointer, or of the innermost value on the way there."""
+        tokens = tokens_of(pointer)
+        while tokens and tokens not in self._offsets:
+            tokens = tokens[:-1]
+        return self.at(self._offsets.get(tokens, 0))
+
+    def at(self, offset: int) -> TextPosition:
+        """Return the place of the character with this number, from 0."""
+        line = bisect_right(self._lines, offset)
+        return TextPosition(line, offset - self._lines[line - 1] + 1)
+
+
+def _offsets(text: str) -> Iterator[tuple[Tokens, int]]:
+    """Yield the tokens of every value with the offset at which it stands."""
+    #: The containers around a place: the tokens of each, and whether it is an object.
+    path: list[tuple[Tokens, bool]] = []
+    #: In the innermost: the name of the next member, or the number of the next item.
+    keys: list[str | int | None] = []
+    name_at, offset = 0, 0
+    while (piece := _PIECE.search(text, offset)) is not None:
+        start, mark, offset = piece.start(), piece[0], piece.end()
+        if mark in "}]" and path:
+            path.pop()
+            keys.pop()
+        elif mark == ",":
+            if keys:
+                keys[-1] = None if path[-1][1] else _next(keys[-1])
+        elif mark != ":":
+            if path and path[-1][1] and keys[-1] is None:
+                keys[-1], name_at = _name(mark), start
+                continue
+            tokens = (*path[-1][0], str(keys[-1])) if path else ()
+            yield tokens, name_at if path and path[-1][1] else start
+            if mark in "{[":
+                path.append((tokens, mark == "{"))
+                keys.append(None if mark == "{" else 0)
+
+
+def _name(piece: str) -> str:
+    """Return the name that a piece of text spells, or the piece where it is none."""
+    try:
+        return str(json.loads(piece, strict=False))
+    except ValueError:
+        return piece
+
+
+def _next(key: str | int | None) -> int:
+    return key + 1 if isinstance(key, int) else 0
