@@ -120,7 +120,7 @@ def test_a_text_that_takes_for_ever_is_a_problem(
 
 
 def test_problems_are_lines_like_a_linters(tmp_path: Path) -> None:
-    """`file:line:column: pointer: code: message` on stdout, escapes visible, exit code 1."""
+    """`file:line:column: pointer: code: message`, escapes visible, exit code 1."""
     path = tmp_path / "a\x1b[2J.json"
     inner = {"$schema": "http://json-schema.org/draft-04/schema#", "title": "\x07"}
     schema = {"type": "object", "properties": {"\x1b[2J\u202e": inner}}
