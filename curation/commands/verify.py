@@ -76,25 +76,29 @@ def verify(  # noqa: PLR0913, PLR0917 (one parameter an option)
       csbdata verify build/JSONSchemaBench --format json
       csbdata verify epfl-dlab/JSONSchemaBench --revision v2.0.0
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from curation.publish.verify import VerificationRequest
-    from curation.publish.verify import verify as verify_dataset
-    from curation.system.progress import Quiet, Shown
-
-    found = verify_dataset(
-        VerificationRequest(
-            where=where,
-            revision=revision,
-            jobs=jobs or os.cpu_count() or 1,
-            whole=whole,
-        ),
-        Quiet() if format_ is Format.JSON else Shown(),
+    quiet = format_ is Format.JSON
+    found = _verified(
+        where, revision, jobs or os.cpu_count() or 1, whole=whole, quiet=quiet
     )
-    if format_ is Format.JSON:
+    if quiet:
         print_json(_as_json(where, found))
     else:
         _print(where, found, limit)
     if found.exit_code:
         raise typer.Exit(found.exit_code)
+
+
+def _verified(
+    where: str, revision: str | None, jobs: int, *, whole: bool, quiet: bool
+) -> Verification:
+    from curation.publish.verify import VerificationRequest
+    from curation.publish.verify import verify as verify_dataset
+    from curation.system.progress import Quiet, Shown
+
+    request = VerificationRequest(
+        where=where, revision=revision, jobs=jobs, whole=whole
+    )
+    return verify_dataset(request, Quiet() if quiet else Shown())
 
 
 def _as_json(where: str, found: Verification) -> dict[str, Json]:
