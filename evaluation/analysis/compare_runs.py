@@ -19,6 +19,11 @@ from evaluation.analysis.regression_gate import (
     match_baselines,
     moved_table,
 )
+from evaluation.analysis.suite_comparison import (
+    is_of_suites,
+    suite_comparison,
+    suite_time_ratio,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,9 +93,12 @@ def compare_runs(question: ComparisonRequest) -> ComparisonResult:
             gates += own
         if pairs:
             named = task if len(tasks) > 1 else ""
-            own_tables = [
-                replace(table, task=named) for table in comparison(_in(pairs), pairs)
-            ]
+            compared = (
+                suite_comparison(pairs, task)
+                if is_of_suites(pairs)
+                else comparison(_in(pairs), pairs)
+            )
+            own_tables = [replace(table, task=named) for table in compared]
             headlines.append(own_tables[0])
             tables += own_tables
     if not tables:
@@ -145,9 +153,12 @@ def slowdowns(pair: PairedEngines, most: float | None) -> list[str]:
     """
     if most is None:
         return []
+    times = ratios(pair)
+    if is_of_suites([pair]) and pair.cases:
+        times = {"for an answer": suite_time_ratio(pair, pair.cases[0][0].task)}
     return [
         f"{pair.b.label} takes {ratio} as long {name}"
-        for name, ratio in ratios(pair).items()
+        for name, ratio in times.items()
         if ratio is not None
         and ratio.interval is not None
         and ratio.interval.low > most

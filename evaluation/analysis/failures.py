@@ -11,6 +11,7 @@ from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.tables import Table
 from evaluation.results.labels import number_in
 from evaluation.results.outcomes import Outcome, engine_is_wrong, outcome_of, text_class
+from evaluation.results.suite_rows import ask_again, is_suite_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -230,7 +231,9 @@ def failures_table(
             failure.task,
             f"{failure.config}/{failure.id}",
             failure.detail,
-            rerun_command(
+            ask_again(run.raw_header, failure.config, failure.id)
+            if is_suite_run(run.raw_header)
+            else rerun_command(
                 run.header, failure.engine, failure.task, failure.config, failure.id
             ),
         )

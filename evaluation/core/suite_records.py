@@ -72,8 +72,9 @@ class SuiteResponse(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None = None
     #: Thinking that stood apart from the answer; never judged.
     reasoning: str = ""
-    #: `stop`, `length` where the budget of tokens was used up, `refusal` or
-    #: `content_filter`; empty where it is not known.
+    #: `stop`, `length` where the budget of tokens was used up, `refusal`,
+    #: `content_filter`, `dead_end` where an engine left no way on, `engine_error` where
+    #: it refused the schema or failed; empty where it is not known.
     finish: str = ""
     #: Why there is no answer: the message of a server or of an engine.
     error: str = ""

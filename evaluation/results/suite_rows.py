@@ -6,6 +6,7 @@ every row has, and in its label the verdict on every attempt.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,11 +20,13 @@ from evaluation.results.outcomes import COMPLIANT, WRITTEN
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from curation.core.json_types import Json
+    from curation.core.json_types import Json, UntypedJson
     from evaluation.core.task import RunRows
 
 #: Member of a run's header that says which suite was run, and how.
 SUITE: Final = "suite"
+#: Options of a command that choose records and the folder.
+_CHOOSING: Final = frozenset({"--limit", "--run-dir", "--id"})
 #: Most characters of a reason in a row's detail.
 _DETAIL: Final = 300
 
@@ -80,6 +83,31 @@ def scored_from_row(row: Row) -> ScoredResponse:
     label = msgspec.convert(row.label, _ScoredLabel)
     members = {name: getattr(label, name) for name in _ScoredLabel.__struct_fields__}
     return ScoredResponse(group=row.config, **members)
+
+
+def is_suite_run(raw_header: Mapping[str, UntypedJson]) -> bool:
+    """Return whether a header is of a run of a suite."""
+    return isinstance(raw_header.get(SUITE), dict)
+
+
+def ask_again(raw_header: Mapping[str, UntypedJson], group: str, row_id: str) -> str:
+    """Return the command that asks or scores one record of a run again.
+
+    Args:
+        raw_header: The whole content of `run.json`.
+        group: The record's group.
+        row_id: The row's id: the record's, and which of its answers.
+    """
+    words: list[str] = []
+    given = iter(str(word) for word in raw_header.get("command") or ())
+    for word in given:
+        if word in _CHOOSING:
+            next(given, None)
+        elif word != "--first":
+            words.append(word)
+    record = row_id.partition("#")[0]
+    key = f"{group}/{record}" if group else record
+    return shlex.join([*words, "--id", key])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

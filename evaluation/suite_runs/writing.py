@@ -38,7 +38,14 @@ if TYPE_CHECKING:
 #: A schema for records without one: what is written free is held to nothing.
 _ANYTHING = "true"
 _NS = 1e9
-_FINISH = {TextEnding.END: "stop", TextEnding.TRUNCATED: "length"}
+_FINISH = {
+    TextEnding.END: "stop",
+    TextEnding.TRUNCATED: "length",
+    TextEnding.ENGINE: "engine_error",
+    TextEnding.MODEL: "",
+    TextEnding.REFUSED: "refusal",
+    TextEnding.FILTERED: "content_filter",
+}
 
 
 class ResponseStore:
@@ -255,7 +262,8 @@ def _response(
 ) -> SuiteResponse:
     """Return what was written as a response."""
     error = ""
-    if not generation.generated:
+    declined = generation.ending in {TextEnding.REFUSED, TextEnding.FILTERED}
+    if not (generation.generated or declined):
         error = f"{generation.result}: {generation.detail or generation.ending}"
     text = generation.text.encode("utf-8", "backslashreplace").decode()
     return SuiteResponse(
@@ -266,7 +274,7 @@ def _response(
         attempt=attempt,
         text=None if error else text,
         reasoning=generation.reasoning,
-        finish="" if error else _FINISH.get(generation.ending, str(generation.ending)),
+        finish=_FINISH.get(generation.ending, generation.ending.value),
         error=error,
         prompt_tokens=generation.prompt_tokens,
         output_tokens=generation.length,

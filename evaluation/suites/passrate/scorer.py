@@ -62,7 +62,9 @@ class PassrateScorer:
         if isinstance(compiled, str):
             return _failed(FailureClass.SCHEMA_ERROR, compiled, counted=False)
         if response.error:
-            return _failed(FailureClass.API_ERROR, shortened(response.error, _SHOWN))
+            by_engine = response.finish == "engine_error"
+            kind = FailureClass.ENGINE_ERROR if by_engine else FailureClass.API_ERROR
+            return _failed(kind, shortened(response.error, _SHOWN))
         parts = split_thinking(response.text or "")
         cleaned = self._clean(parts.answer).text or ""
         missing = _no_answer(response, cleaned, thinking_unclosed=parts.unclosed)

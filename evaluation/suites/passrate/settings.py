@@ -20,7 +20,11 @@ class FailureClass(Explained):
         "schema_error",
         "the validator cannot use the schema; not part of any rate",
     )
-    API_ERROR = ("api_error", "no answer: the server, the engine or the model failed")
+    API_ERROR = ("api_error", "no answer: the server or the model failed")
+    ENGINE_ERROR = (
+        "engine_error",
+        "the engine refused the schema, or failed",
+    )
     REFUSAL = ("refusal", "the model refuses to answer")
     TRUNCATED = ("truncated", "no JSON, cut off where the budget of tokens was used up")
     EMPTY = ("empty", "no text at all, or thinking that never came to an answer")
