@@ -85,6 +85,7 @@ def show_failures(
         failures_table,
         shrinking_command,
     )
+    from evaluation.results.suite_rows import is_suite_run
 
     choice = FailureChoice.parse(
         run, tasks=tasks, engines=chosen.engine or (), outcomes=chosen.outcome or ()
@@ -92,7 +93,7 @@ def show_failures(
     found = failures(run, choice)
     table = failures_table(run, found, chosen.limit, control_apart=not chosen.engine)
     print_tables([table], format_, _head(run))
-    if found and format_ is ReportFormat.AUTO:
+    if found and format_ is ReportFormat.AUTO and not is_suite_run(run.raw_header):
         say("The smallest part of the first that still fails:")
         say(f"  {shrinking_command(run, found[0])}")
 
