@@ -145,6 +145,12 @@ def run_command(  # noqa: PLR0913 (groups of options)
         f"{result.written:,} answers written now, {result.found:,} found there. "
         f"{result.folder}"
     )
+    if result.in_trouble:
+        say(
+            f"{result.in_trouble:,} have no answer, because the server was in trouble: "
+            "the same command asks for them again",
+            style="yellow",
+        )
     say(f"Next: csbdata results compare {result.folder}")
     _gate(result, gate)
 

@@ -227,6 +227,15 @@ class AskingOptions:
         float,
         typer.Option(min=0.1, help="Deadline of one answer.", rich_help_panel=_MODELS),
     ] = 120.0
+    patience: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            metavar="MINUTES",
+            help="For how long a server may be in trouble without any answer.",
+            rich_help_panel=_MODELS,
+        ),
+    ] = 10.0
     price: Annotated[
         list[str] | None,
         typer.Option(
@@ -281,6 +290,7 @@ class AskingOptions:
                         run_seconds=self.answer_seconds,
                     ),
                     prices=price,
+                    patience=self.patience,
                 )
             )
         return tuple(found)

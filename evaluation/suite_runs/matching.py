@@ -37,7 +37,8 @@ def match_responses(
 
     A response names its record by key, or by id where only one record has it. Of two
     responses that answer the same record by the same model, condition, repeat and
-    attempt the first one counts.
+    attempt the first one counts; but one that has an answer counts before one that
+    only says that a server was in trouble, as a run that goes on asks again.
     """
     found = MatchedResponses()
     by_name = _names(records)
@@ -54,6 +55,9 @@ def match_responses(
             continue
         key = (response.model, response.condition, response.repeat, response.attempt)
         own = by_record[record.key]
+        if key in own and own[key].error and not own[key].fingerprint:
+            own[key] = response
+            continue
         if key in own:
             repeated.append(f"{record.key} ({response.label})")
             continue

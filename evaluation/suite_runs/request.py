@@ -131,6 +131,8 @@ class SuiteRunResult:
     #: Responses that were written now, and that were there already.
     written: int = 0
     found: int = 0
+    #: Of those written, how many have no answer because a server was in trouble.
+    in_trouble: int = 0
     #: Label of who could not take part to why.
     unavailable: Mapping[str, str] = field(default_factory=dict)
     #: One line for each response or record that could not be matched.

@@ -81,6 +81,7 @@ def run_suite(
         result,
         written=totals.written,
         found=totals.found,
+        in_trouble=totals.in_trouble,
         unavailable=totals.unavailable,
     )
 

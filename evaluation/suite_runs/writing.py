@@ -61,7 +61,8 @@ class ResponseStore:
                 response = parse_response(line)
             except ValueError:
                 continue
-            self.finished[response.fingerprint] = response
+            if response.fingerprint:
+                self.finished[response.fingerprint] = response
 
     def write(self, response: SuiteResponse) -> None:
         """Append a response.
@@ -83,6 +84,9 @@ class WritingTotals:
 
     written: int = 0
     found: int = 0
+    #: Of those written, how many have no answer because a server was in trouble: the
+    #: same command asks for them again.
+    in_trouble: int = 0
     unavailable: dict[str, str] = field(default_factory=dict)
 
 
@@ -171,13 +175,17 @@ class Questioner:
                 self.totals.found += 1
         if not missing or writer.writer is None:
             return
-        written = writer.writer.write([request for _, request, _ in missing])
-        for (conversation, _, mark), generation in zip(missing, written, strict=True):
+
+        def keep(place: int, generation: Generation) -> None:
+            conversation, _, mark = missing[place]
             conversation.answer = _response(
                 generation, conversation, writer, attempt, mark
             )
             self.store.write(conversation.answer)
             self.totals.written += 1
+            self.totals.in_trouble += generation.may_pass
+
+        writer.writer.write([request for _, request, _ in missing], keep)
 
     def _request(
         self, conversation: _Conversation, writer: SuiteWriter, attempt: int
@@ -281,5 +289,5 @@ def _response(
         reasoning_tokens=generation.reasoning_tokens,
         seconds=None if generation.total_ns is None else generation.total_ns / _NS,
         cost=generation.cost,
-        fingerprint=mark,
+        fingerprint="" if generation.may_pass else mark,
     )
