@@ -44,9 +44,10 @@ class SubjectOptions:
         str | None,
         typer.Option(
             metavar="DATA",
-            help="A build, a folder of JSON Schemas, one file, a MaskBench folder, or "
-            "owner/name[@revision] on the Hub [default: the local build, else "
-            "epfl-dlab/JSONSchemaBench, else the sample].",
+            help="A build, a folder of JSON Schemas, one file (.json, .jsonl, "
+            ".parquet), a MaskBench folder, or owner/name[@revision] on the Hub "
+            "[default: the local build, else epfl-dlab/JSONSchemaBench, else the "
+            "sample].",
         ),
     ] = None
     config: Annotated[

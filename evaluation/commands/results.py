@@ -260,14 +260,22 @@ def _export(
         from evaluation.exports.page import write_page
 
         return [write_page(run, out, tasks)]
+    from evaluation.exports.notice import write_notice
+
+    return [*_export_files(run, form, out, tasks), *write_notice(run, out)]
+
+
+def _export_files(
+    run: RecordedRun, form: ExportFormat, out: Path, tasks: list[str]
+) -> list[Path]:
     if form is ExportFormat.PLOTS:
         from evaluation.analysis.run_report import reports
         from evaluation.exports.drawing import draw_all
+        from evaluation.exports.notice import notice_of
 
         found = reports(run, tasks)
-        return draw_all(
-            (plot for report in found.values() for plot in report.plots), out
-        )
+        plots = [plot for report in found.values() for plot in report.plots]
+        return draw_all(plots, out, "; ".join(notice_of(run)))
     if form is ExportFormat.MASKBENCH:
         from evaluation.tasks.masks.maskbench_files import write_maskbench
 

@@ -47,6 +47,10 @@ class DataHeader(msgspec.Struct, frozen=True, kw_only=True):
     #: The only configs and splits that were asked for; empty for all.
     configs: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
+    #: How many of the schemas are invalid and count all the same.
+    invalid: int = 0
+    #: How many files or rows are no schema, and were left out.
+    left_out: int = 0
     #: Why figures on it are none of the benchmark's, a line each.
     partial: tuple[str, ...] = ()
 

@@ -82,6 +82,9 @@ class SampleReader(Protocol):
     def left_out(self) -> tuple[str, ...]:
         """Return one line for everything that is no schema; known after `names`."""
 
+    def remarks(self) -> tuple[str, ...]:
+        """Return one line for every schema that is invalid and stays in."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
@@ -102,6 +105,8 @@ class Dataset:
     selection: SampleSelection
     #: One line for everything that is no schema: what it is, and why.
     left_out: tuple[str, ...]
+    #: One line for every schema that is invalid and stays in.
+    remarks: tuple[str, ...] = ()
     #: Why figures on it are none of the benchmark's, a line each.
     partial: tuple[str, ...] = ()
     #: Reads the samples anew at each call, in the same order.
@@ -122,5 +127,6 @@ class Dataset:
             "configs": list(self.selection.configs),
             "splits": list(self.selection.splits),
             "left_out": len(self.left_out),
+            "invalid": len(self.remarks),
             "partial": list(self.partial),
         }

@@ -16,6 +16,7 @@ from evaluation.data.origins import SAMPLE_LINE, partial_lines
 from evaluation.data.parquet_tables import ParquetTables
 from evaluation.data.sampling import draw, is_in_shard
 from evaluation.data.schema_files import SchemaFiles
+from evaluation.data.schema_rows import SchemaRows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -44,7 +45,8 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
 
     Args:
         where: A build, a folder of JSON Schemas or of MaskBench's files, one such file,
-            or `owner/name[@revision]` (also `hf://datasets/...`) on the Hub; by default
+            a `.jsonl` or `.parquet` file with a schema a row, or
+            `owner/name[@revision]` (also `hf://datasets/...`) on the Hub; by default
             the local build, else the published benchmark, else the embedded sample.
         selection: Which samples of all; by default all of them.
         instances: Whether schemas without instances get some, made now and kept in the
@@ -73,7 +75,8 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         for place, sample in selected.items()
         if is_in_shard(sample.config, sample.id, selection.shard)
     }
-    _say_left_out(reader.left_out(), progress)
+    _say_lines("left out", reader.left_out(), progress)
+    _say_lines("invalid, and counted all the same", reader.remarks(), progress)
     lacking = {place for place, complete in chosen.items() if not complete}
     store = None
     if lacking and instances:
@@ -90,6 +93,7 @@ def open_data(  # noqa: PLR0913 (one parameter an independent choice)
         instances=_origin(selected.values(), made=instances),
         selection=selection,
         left_out=reader.left_out(),
+        remarks=reader.remarks(),
         partial=_partial(reader, selection),
         read=partial(_samples, reader, chosen.keys(), lacking, store),
     )
@@ -104,11 +108,11 @@ def _partial(reader: SampleReader, selection: SampleSelection) -> tuple[str, ...
     return ()
 
 
-def _say_left_out(lines: Sequence[str], progress: Progress) -> None:
+def _say_lines(what: str, lines: Sequence[str], progress: Progress) -> None:
     for line in lines[:_MOST_SHOWN]:
-        progress.say(f"left out: {line}")
+        progress.say(f"{what}: {line}")
     if len(lines) > _MOST_SHOWN:
-        progress.say(f"left out: {len(lines) - _MOST_SHOWN:,} more")
+        progress.say(f"{what}: {len(lines) - _MOST_SHOWN:,} more")
 
 
 def _reader(
@@ -150,7 +154,7 @@ def _local(path: Path) -> SampleReader:
     reader: SampleReader | None = None
     if path.is_dir():
         reader = ParquetTables.of(path, "build")
-    reader = reader or SchemaFiles.of(path)
+    reader = reader or SchemaRows.of(path) or SchemaFiles.of(path)
     if reader is None:
         raise NoInput("neither <config>/*.parquet nor a *.json in it", str(path))
     return reader

@@ -111,6 +111,10 @@ class ParquetTables:
         """Return nothing: a row is a schema."""
         return ()
 
+    def remarks(self) -> tuple[str, ...]:
+        """Return nothing: the build has held every schema against its metaschema."""
+        return ()
+
 
 class _InstancesByRecord:
     """The instances of some records, taken record by record."""

@@ -8,32 +8,26 @@ stands, its id the rest of its path.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from curation.core.benchmark import natural_key
-from curation.core.documents import Rejected
-from curation.dataset.features import features
 from curation.instances.dataset.maskbench import name_of
-from curation.instances.model import InstanceKind
-from curation.json.text import parse, plain, write
-from curation.schema.dialects import ANY_DIALECT
 from curation.system.errors import BadData, NoInput
-from curation.workers.limits import Limits, too_big
-from evaluation.core.cases import Instance, Sample
+from evaluation.core.cases import Sample
 from evaluation.data.dataset import SampleName
+from evaluation.data.schema_texts import (
+    FILES,
+    complaint_about,
+    is_maskbench,
+    maskbench_sample,
+    plain_sample,
+    read_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
-
-    from curation.core.json_types import Json
-
-#: Config of a schema that is in no folder below the one that was named.
-FILES: Final = "files"
-#: How the description of a near miss begins in the MaskBench files that we write.
-_NEAR_MISS: Final = "near_miss: "
 
 
 @dataclass(slots=True)
@@ -46,6 +40,8 @@ class SchemaFiles:
     origin: str = "files"
     #: The files that are no schema, and what is wrong with each.
     _bad: dict[Path, str] = field(default_factory=dict)
+    #: The files whose schema is invalid, and stays in because it has tests.
+    _doubtful: dict[Path, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, root: Path) -> SchemaFiles | None:
@@ -71,7 +67,7 @@ class SchemaFiles:
         Raises:
             BadData: the only file is no schema.
         """
-        self._bad = {}
+        self._bad, self._doubtful = {}, {}
         for path in self.paths:
             sample = self._read(path)
             if isinstance(sample, Sample):
@@ -98,24 +94,30 @@ class SchemaFiles:
             f"{path.relative_to(self.root)}: {why}" for path, why in self._bad.items()
         )
 
+    def remarks(self) -> tuple[str, ...]:
+        """Return the files whose schema is invalid and stays in, and why."""
+        return tuple(
+            f"{path.relative_to(self.root)}: {why}"
+            for path, why in self._doubtful.items()
+        )
+
     def _read(self, path: Path) -> Sample | str:
         """Return a file's schema, or what is wrong with it."""
-        content = _content(path)
-        refused = too_big(content, Limits())
-        value = refused or parse(content)
-        if isinstance(value, Rejected):
-            return f"not a JSON text: {value.detail or value.reason}"
-        if isinstance(value, dict) and "schema" in value:
-            tests = value.get("tests")
-            if isinstance(tests, list):
-                return _maskbench(path, value, tests)
-        if not isinstance(value, dict | bool):
-            return "a JSON Schema is an object, true or false"
+        value = read_text(_content(path))
+        if isinstance(value, str):
+            return value
+        if is_maskbench(value):
+            split, unique_id = name_of(path)
+            sample = maskbench_sample(split or FILES, unique_id, value)
+            why = "" if isinstance(sample, str) else complaint_about(value["schema"])
+            if why:
+                self._doubtful[path] = why
+            return sample
         inside = path.relative_to(self.root)
         config = inside.parts[0] if len(inside.parts) > 1 else FILES
         rest = inside.parts[1:] if len(inside.parts) > 1 else inside.parts
         name = "/".join(rest).removesuffix(".json").removesuffix(".schema")
-        return _sample(config, name, value)
+        return complaint_about(value) or plain_sample(config, name, value)
 
 
 def _is_hidden(path: Path, root: Path) -> bool:
@@ -127,60 +129,3 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise NoInput(error.strerror or type(error).__name__, str(path)) from error
-
-
-def _sample(
-    config: str, name: str, schema: Json, instances: Iterable[Instance] = ()
-) -> Sample:
-    return Sample(
-        id=name,
-        config=config,
-        split="",
-        schema=write(schema),
-        dialect="",
-        instances=tuple(instances),
-        # No dialect is decided: what any of them reads as a keyword counts.
-        features=features(schema, ANY_DIALECT),
-    )
-
-
-def _maskbench(path: Path, given: dict[str, Json], tests: list[Json]) -> Sample | str:
-    """Return the schema of one of MaskBench's files, with its tests."""
-    ours = given.get("csbdata")
-    names = ours if isinstance(ours, dict) else {}
-    split, unique_id = name_of(path)
-    config, name = names.get("config") or split or FILES, names.get("id") or unique_id
-    try:
-        instances = [_instance(test) for test in tests]
-    except (LookupError, TypeError) as error:
-        return f"not MaskBench's format ({error!r})"
-    return _sample(str(config), str(name), given["schema"], instances)
-
-
-def _instance(test: Json) -> Instance:
-    """Return a test as an instance; ours name the keyword in their description."""
-    if not isinstance(test, dict):
-        raise TypeError(test)
-    valid, text = test["valid"], test.get("text")
-    if not isinstance(valid, bool):
-        raise TypeError(valid)
-    kind, keyword, pointer = str(test.get("description", "")), "", ""
-    if kind.startswith(_NEAR_MISS):
-        keyword, _, pointer = kind.removeprefix(_NEAR_MISS).partition(" at ")
-        kind = InstanceKind.NEAR_MISS
-    return Instance(
-        text=text if isinstance(text, str) else _text(test["data"]),
-        valid=valid,
-        kind=kind if kind in set(InstanceKind) else "test",
-        keyword=keyword,
-        schema_pointer=pointer,
-    )
-
-
-def _text(data: Json) -> str:
-    text = write(data)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(plain(data))
-    return text

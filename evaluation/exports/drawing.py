@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
@@ -18,10 +19,17 @@ if TYPE_CHECKING:
     from evaluation.reporting.report import Plot
 
 _HEIGHT = 3.6
+#: Characters of a line below a plot.
+_NOTICE_WIDTH = 110
 
 
-def draw_all(plots: Iterable[Plot], folder: Path) -> list[Path]:
+def draw_all(plots: Iterable[Plot], folder: Path, notice: str = "") -> list[Path]:
     """Draw plots into a folder, each as SVG and PNG; returns the files.
+
+    Args:
+        plots: What is drawn.
+        folder: Where the files go.
+        notice: Stands below each plot: a picture travels alone.
 
     Raises:
         CannotCreate: the folder cannot be written.
@@ -31,7 +39,7 @@ def draw_all(plots: Iterable[Plot], folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         for plot in plots:
             with style():
-                drawn += save(_figure(plot), folder / _slug(plot.name))
+                drawn += save(_figure(plot, notice), folder / _slug(plot.name))
     except OSError as error:
         raise cannot_write(folder, error) from error
     return drawn
@@ -46,9 +54,11 @@ def svg_of(plot: Plot) -> bytes:
     return out.getvalue()
 
 
-def _figure(plot: Plot) -> Figure:
+def _figure(plot: Plot, notice: str = "") -> Figure:
     figure = Figure(figsize=(PAGE, _HEIGHT), layout="constrained")
     plot.draw(figure)
+    if notice:
+        figure.supxlabel("\n".join(wrap(notice, _NOTICE_WIDTH)), fontsize="x-small")
     return figure
 
 

@@ -18,7 +18,9 @@ from curation.system.atomic_files import atomic_write_bytes
 from curation.system.escaping import safe
 from evaluation.analysis.failures import FailureChoice, failures, failures_table
 from evaluation.analysis.run_report import conditions_of, engines_of, reports
+from evaluation.exports.notice import notice_of
 from evaluation.reporting.tables import text_of
+from evaluation.results.description import describe
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,7 +68,12 @@ def page(run: RecordedRun, tasks: Sequence[str] = ()) -> str:
         files("evaluation.exports").joinpath(_TEMPLATE).read_text(encoding="utf-8")
     )
     name = safe(run.folder.resolve().name)
-    return template.render(name=name, sections=sections(run, reports(run, tasks)))
+    return template.render(
+        name=name,
+        notice=[safe(line) for line in notice_of(run)],
+        about=[safe(line) for line in describe(run.header)],
+        sections=sections(run, reports(run, tasks)),
+    )
 
 
 def sections(run: RecordedRun, found: Mapping[str, Report]) -> list[Section]:

@@ -63,6 +63,8 @@ def _data(header: RunHeader) -> Iterator[str]:
     chosen = [*data.configs, *data.splits]
     parts += [f"only {', '.join(chosen)}"] if chosen else []
     parts += [f"instances {data.instances}"] if data.instances else []
+    parts += [f"{data.left_out:,} left out"] if data.left_out else []
+    parts += [f"{data.invalid:,} of them invalid"] if data.invalid else []
     yield f"data: {', '.join(parts)}"
     yield from partial_data(header)
 

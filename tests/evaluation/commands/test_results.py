@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +16,6 @@ from evaluation.core.cases import Result
 from tests.evaluation.made_runs import HEAD, accepted, blocked, many, row, write_run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from typer.testing import Result as Answer
 
 _ENGINES = [
@@ -265,6 +264,32 @@ def test_merge_says_what_it_made(tmp_path: Path) -> None:
     assert "6 units" in answer.stderr
     with pytest.raises(BadData, match="no shard 3/3"):
         _ask("merge", *folders[:2], "--out", str(tmp_path / "less"))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        pytest.param("html", marks=pytest.mark.slow),
+        pytest.param("plots", marks=pytest.mark.slow),
+        *("csv", "parquet", "maskbench"),
+    ],
+)
+def test_every_export_says_that_its_data_are_partial(form: str, tmp_path: Path) -> None:
+    """On the page, below a plot, and beside files; nothing where the data are whole."""
+    line = "the embedded sample: none of its schemas is real"
+    partial = {**_HEAD, "data": {"name": "x", "sha256": "1", "partial": [line]}}
+    for name, head, said in (("partial", partial, True), ("whole", _HEAD, False)):
+        run = str(write_run(tmp_path / name, many("alpha 1.0", 5), head))
+        out = tmp_path / f"{name}-out"
+        answer = _ask("export", run, "--as", form, "--out", str(out))
+        texts = "".join(
+            path.read_text("utf-8", "replace")
+            for path in map(Path, answer.stdout.splitlines())
+            if path.suffix in {".txt", ""}
+        )
+        assert (line in texts) is said
+        drawn = [path.read_text() for path in out.glob("*.svg")]
+        assert all(("<!-- partial data" in one) is said for one in drawn)
 
 
 @pytest.mark.parametrize("form", ["html", "plots", "csv", "parquet", "maskbench"])

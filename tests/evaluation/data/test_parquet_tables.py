@@ -111,7 +111,7 @@ def test_what_does_not_exist_is_said(
     build: Path, choice: SampleSelection, said: str
 ) -> None:
     """A config or a split that is not there is named, with those that are."""
-    with pytest.raises(BadConfiguration, match=said):
+    with pytest.raises(NoInput, match=said):
         _open(build, choice)
 
 

@@ -222,7 +222,7 @@ def test_a_store_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
 def test_a_schema_that_is_hopeless_has_no_instances(tmp_path: Path) -> None:
     """It stays a subject: a schema without instances never counts as passing."""
     path = tmp_path / "mine.json"
-    path.write_text('{"type": "object", "required": 5}')
+    path.write_text('{"type": "object", "minProperties": 2, "maxProperties": 1}')
     data = _open(path)
     assert [each.instances for each in data.samples()] == [()]
     assert (data.count, data.instances) == (1, "made")
