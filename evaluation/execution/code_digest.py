@@ -39,7 +39,9 @@ _MEASURING: Final = (
 )
 #: What writes texts, and what judges them.
 _WRITING: Final = (
+    "evaluation/extraction/thinking.py",
     "evaluation/generation",
+    "evaluation/judging",
     "evaluation/models",
     "evaluation/prompts",
     "evaluation/servers",

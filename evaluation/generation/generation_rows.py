@@ -113,10 +113,16 @@ class GeneratedText:
         return self.outcome is TextClass.COMPLIANT
 
     @property
-    def compliant_as_paper(self) -> bool:
-        """Whether it is valid under 2020-12, as the paper counted (section 5.1)."""
+    def compliant_by_listing_10(self) -> bool:
+        """Whether the paper's Listing 10 takes it for valid."""
         judgement = self.judgement
         return judgement is not None and judgement.paper is TextVerdict.VALID
+
+    @property
+    def compliant_as_published(self) -> bool:
+        """Whether the paper's published code takes it for valid."""
+        judgement = self.judgement
+        return judgement is not None and judgement.published is TextVerdict.VALID
 
 
 def row_from_generation(  # noqa: PLR0913 - the parts of a row

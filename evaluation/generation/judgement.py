@@ -1,9 +1,8 @@
 """What a generated text is worth: is it JSON, and does its schema accept it?
 
-A text is judged twice: under the record's own dialect with formats asserted, and as
-the paper did, under 2020-12 whatever the schema declares (its section 5.1). The second
-calls a schema that is itself invalid under 2020-12 violated by every text, as the
-paper's own code did (its Listing 10).
+A text is judged three times: under the record's own dialect with formats asserted, by
+the paper's Listing 10, and as its published code and lm-evaluation-harness do
+(`evaluation.judging.published_validation`).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, NoReturn, Self
 
 import msgspec
 
-import curation.instances.dataset.worker
 from curation.core.documents import Explained
 from curation.instances.judging.grading import Graded
 from curation.workers.limits import Limits
@@ -25,14 +23,15 @@ from curation.workers.process import Program
 from curation.workers.worker import Worker
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import Generation, TextEnding
+from evaluation.judging import judge_worker
+from evaluation.judging.judge_messages import JudgedText, SchemaReading
+from evaluation.judging.trivial_texts import is_trivial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.instances.judging.grading import Grade
 
-#: The dialect under which the paper validated everything.
-PAPER_DIALECT = "2020-12"
 #: So much white space in a row is no layout any more.
 _RUNAWAY = 40
 
@@ -53,15 +52,17 @@ class Judgement:
     is_json: bool
     #: Under the record's own dialect, formats asserted.
     own: TextVerdict = TextVerdict.INVALID
-    #: Under 2020-12, formats asserted.
+    #: By the paper's Listing 10: under 2020-12, formats asserted.
     paper: TextVerdict = TextVerdict.INVALID
+    #: As the published code does; None where that was not asked.
+    published: TextVerdict | None = None
     #: The keyword that fails under the own dialect; `mixed` for several.
     keyword: str = ""
     #: Why it is refused, or why that is not known.
     detail: str = ""
     #: Under the adapted schema, where a provider wanted another one.
     adapted: TextVerdict | None = None
-    #: Whether it is `{}`, or holds nothing but required members at its root.
+    #: Whether it says next to nothing (`evaluation.judging.trivial_texts`).
     trivial: bool = False
 
 
@@ -155,9 +156,7 @@ class TextJudge:
         Args:
             seconds: How long validating one text may take.
         """
-        program = Program(
-            file=Path(curation.instances.dataset.worker.__file__), setup={"seed": 0}
-        )
+        program = Program(file=Path(judge_worker.__file__), setup={})
         self._worker = Worker(program, Limits(seconds=seconds, recycle_after=1 << 40))
 
     def __enter__(self) -> Self:
@@ -179,31 +178,39 @@ class TextJudge:
             dialect: The name of its dialect.
             adapted: The schema that a server was sent in its place; empty if none.
         """
+        published = self._published(SchemaReading.PUBLISHED, text, schema)
         try:
             value = json.loads(text, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
-            return Judgement(is_json=False, detail=str(error)[:200])
+            return Judgement(
+                is_json=False, published=published, detail=str(error)[:200]
+            )
         own, keyword, detail = self._verdict(text, schema, dialect)
-        paper, _, _ = (
-            (own, keyword, detail)
-            if dialect == PAPER_DIALECT
-            else self._verdict(text, schema, PAPER_DIALECT)
-        )
         return Judgement(
             is_json=True,
             own=own,
-            paper=paper,
+            paper=self._published(SchemaReading.LISTING_10, text, schema),
+            published=published,
             keyword=keyword,
             detail=detail,
             adapted=self._verdict(text, adapted, dialect)[0] if adapted else None,
-            trivial=_is_trivial(value, schema),
+            trivial=is_trivial(value, schema),
         )
+
+    def _published(self, reading: SchemaReading, text: str, schema: str) -> TextVerdict:
+        unit = JudgedText(reading=reading, schema=schema, text=text)
+        outcome = self._worker.ask(msgspec.to_builtins(unit))
+        if outcome.ending is not WorkerEnding.OK:
+            return TextVerdict.UNDECIDED
+        return TextVerdict.VALID if outcome.answer is True else TextVerdict.INVALID
 
     def _verdict(
         self, text: str, schema: str, dialect: str
     ) -> tuple[TextVerdict, str, str]:
-        unit = {"schema": schema, "dialect": dialect, "instances": [text]}
-        outcome = self._worker.ask(unit)
+        unit = JudgedText(
+            reading=SchemaReading.OWN, schema=schema, text=text, dialect=dialect
+        )
+        outcome = self._worker.ask(msgspec.to_builtins(unit))
         if outcome.ending is not WorkerEnding.OK:
             return TextVerdict.UNDECIDED, "", f"{outcome.ending}: {outcome.detail}"
         graded = msgspec.convert(outcome.answer, Graded)
@@ -228,16 +235,3 @@ def _verdict_of(grades: Sequence[Grade]) -> tuple[TextVerdict, str, str]:
 
 def _refuse(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-def _is_trivial(value: object, schema: str) -> bool:
-    if not isinstance(value, dict):
-        return False
-    if not value:
-        return True
-    root = json.loads(schema)
-    required = root.get("required") if isinstance(root, dict) else None
-    known = root.get("properties") if isinstance(root, dict) else None
-    if not isinstance(required, list) or not isinstance(known, dict):
-        return False
-    return set(value) <= set(required) < set(known)

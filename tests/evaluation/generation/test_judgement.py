@@ -162,7 +162,7 @@ def test_a_schema_that_hangs_a_validator_leaves_the_text_undecided() -> None:
         ("{}", True),
         ('{"depth": 1}', True),
         ('{"depth": 1, "when": "2024-01-01T00:00:00Z"}', False),
-        ("[]", False),
+        ("[]", True),
     ],
 )
 def test_a_text_that_says_next_to_nothing_is_trivial(
