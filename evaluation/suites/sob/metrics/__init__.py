@@ -1,0 +1,1 @@
+"""The figures that one answer gets: the seven metrics, and the five categories."""
