@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
+from evaluation.reporting.bootstrap import (
+    bootstrap_means,
+    geometric_ratio,
+    mean_difference,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,3 +158,26 @@ def test_one_schema_has_no_interval() -> None:
     assert found is not None
     assert (found.value, found.interval, found.p) == (1, None, None)
     assert mean_difference([], []) is None
+
+
+def test_the_bootstrap_of_columns_is_scipys() -> None:
+    """Of equal weights the bounds are those of scipy's percentile bootstrap, nearly."""
+    draw = numpy.random.default_rng(1)
+    values = draw.random((60, 2))
+    ours = bootstrap_means(values, numpy.ones(60), resamples=4_000, seed=3)
+    for column, interval in enumerate(ours):
+        reference = stats.bootstrap(
+            (values[:, column],), numpy.mean, n_resamples=4_000, method="percentile"
+        ).confidence_interval
+        assert interval is not None
+        assert interval.low == pytest.approx(reference.low, abs=0.01)
+        assert interval.high == pytest.approx(reference.high, abs=0.01)
+
+
+def test_rows_without_a_weight_do_not_count_in_a_bootstrap() -> None:
+    """A row of weight 0 moves no bound; fewer than two others have no interval."""
+    values = numpy.array([[1.0], [1.0], [0.0]])
+    (interval,) = bootstrap_means(values, numpy.array([2.0, 3.0, 0.0]))
+    assert interval is not None
+    assert (interval.low, interval.high) == (1.0, 1.0)
+    assert bootstrap_means(values, numpy.array([1.0, 0.0, 0.0])) == [None]

@@ -96,10 +96,9 @@ SEVEN: Final = (
     Metric.TYPE_SAFETY,
     Metric.PERFECT,
 )
-#: The metrics that `h` multiplies (the paper's equations 14 to 18; Type Safety by the
-#: published code alone, and so in every table of the paper).
-HARDENED: Final = frozenset(SEVEN) - {Metric.JSON_PASS, Metric.PERFECT}
-#: Those that the coverage gate multiplies as well.
+#: The metrics that the coverage gate multiplies, beside hardening, which multiplies
+#: all of the seven but JSON Pass and Perfect (the paper's equations 14 to 18; Type
+#: Safety by the published code alone, and so in every table of the paper).
 GATED: Final = frozenset({Metric.VALUE_ACCURACY, Metric.FAITHFULNESS})
 
 

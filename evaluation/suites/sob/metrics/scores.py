@@ -17,7 +17,7 @@ from evaluation.suites.sob.metrics.leaves import (
     all_leaves,
     compared_leaves,
 )
-from evaluation.suites.sob.metrics.names import GATED, HARDENED, Metric
+from evaluation.suites.sob.metrics.names import GATED, Metric
 from evaluation.suites.sob.metrics.required_keys import (
     required_paths,
     required_recall,
@@ -111,25 +111,24 @@ def score_answer(
     rules = expected.rules
     leaves = all_leaves(answer) if leaves is None else leaves
     refusal = expected.target.refusal(answer)
+    hardening = float(refusal is None)
     compared = compared_leaves(leaves, rules)
     common = len(expected.compared.keys() & compared.keys())
     coverage = f1(common, len(compared), len(expected.compared))
-    gate = coverage_gate(coverage, expected.source, rules)
-    hardening = float(refusal is None)
     perfect = float(same_leaves(expected.leaves, leaves, rules))
+    recall = _share(common, len(expected.compared))
     values = {
         Metric.JSON_PARSE: 1.0,
         Metric.JSON_PASS: hardening,
-        **_compared_values(expected, compared),
-        Metric.PATH_RECALL: _share(common, len(expected.compared)),
-        Metric.STRUCTURE_COVERAGE: coverage,
-        Metric.TYPE_SAFETY: _type_safety(expected, leaves),
+        **gated_values(expected, compared, hardening),
+        Metric.PATH_RECALL: hardening * recall,
+        Metric.STRUCTURE_COVERAGE: hardening * coverage,
+        Metric.TYPE_SAFETY: hardening * _type_safety(expected, leaves),
         Metric.PERFECT: perfect,
         Metric.PERFECT_AND_VALID: perfect * hardening,
         Metric.REQUIRED_KEYS: required_recall(expected.required, answer),
     }
-    for metric in HARDENED:
-        values[metric] *= hardening * (gate if metric in GATED else 1.0)
+    gate = coverage_gate(coverage, expected.source, rules)
     return RecordScores(
         values=values,
         hardening=hardening,
@@ -143,11 +142,22 @@ def _share(count: int, of: int) -> float:
     return count / of if of else 0.0
 
 
-def _compared_values(
-    expected: Expectation, found: dict[Path, Json]
+def gated_values(
+    expected: Expectation, found: dict[Path, Json], hardening: float
 ) -> dict[Metric, float]:
-    """Return Value Accuracy and Faithfulness before hardening and gate."""
+    """Return Value Accuracy and Faithfulness of an answer's compared leaves.
+
+    Args:
+        expected: The record's truth and schema.
+        found: The leaves of the answer, as `leaves.compared_leaves` gives them.
+        hardening: 1 if the answer passes its schema, else 0.
+    """
     rules = expected.rules
+    of = len(expected.compared)
+    common = len(expected.compared.keys() & found.keys())
+    gate = coverage_gate(f1(common, len(found), of), expected.source, rules)
+    if not of or not hardening * gate:
+        return dict.fromkeys(sorted(GATED), 0.0)
     exact = 0
     words = 0.0
     for path, value in expected.compared.items():
@@ -157,10 +167,9 @@ def _compared_values(
             words += token_f1(value, other, rules)
         elif not rules.missing_is_zero:
             words += token_f1(value, None, rules)
-    of = len(expected.compared)
     return {
-        Metric.VALUE_ACCURACY: _share(exact, of),
-        Metric.FAITHFULNESS: words / of if of else 0.0,
+        Metric.VALUE_ACCURACY: gate * exact / of,
+        Metric.FAITHFULNESS: gate * words / of,
     }
 
 

@@ -64,7 +64,7 @@ def _shuffled(value: Json) -> Json:
     return value
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(_ROOTS, _VALUES, _SCHEMAS, _SOURCES, _RULES)
 def test_every_figure_is_between_0_and_1(
     truth: Json, answer: Json, schema: Json, source: str, rules: ScoringRules
@@ -77,7 +77,7 @@ def test_every_figure_is_between_0_and_1(
     assert all(0 <= figure <= 1 for figure in figures)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(_ROOTS, _ROOTS, _SCHEMAS, _SOURCES, _RULES)
 def test_the_order_of_keys_changes_nothing(
     truth: Json, answer: Json, schema: Json, source: str, rules: ScoringRules
@@ -94,7 +94,7 @@ def test_the_order_of_keys_changes_nothing(
     )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(_ROOTS, _SOURCES, _RULES)
 def test_the_truth_itself_is_worth_everything(
     truth: Json, source: str, rules: ScoringRules
@@ -120,7 +120,7 @@ def _schema_of(value: Json) -> Json:
     return {}
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(_ROOTS, _ROOTS, _SCHEMAS, _SOURCES, _RULES)
 def test_the_gate_and_hardening_never_raise_a_figure(
     truth: Json, answer: Json, schema: Json, source: str, rules: ScoringRules
@@ -137,7 +137,7 @@ def test_the_gate_and_hardening_never_raise_a_figure(
         assert strict.values[metric] <= strict.gate
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     st.dictionaries(st.sampled_from("abcdef"), _SCALARS, min_size=1),
     st.data(),
@@ -163,7 +163,7 @@ def test_adding_a_right_leaf_lowers_nothing(
             assert more.values[metric] >= less.values[metric] - 1e-12, metric
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(_ROOTS, _ROOTS, _SCHEMAS, _RULES)
 def test_an_answer_is_perfect_if_and_only_if_no_leaf_is_wrong(
     truth: Json, answer: Json, schema: Json, rules: ScoringRules

@@ -1,0 +1,1 @@
+"""Arrays of an answer in another order: which item answers which?"""

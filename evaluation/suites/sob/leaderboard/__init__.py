@@ -1,0 +1,1 @@
+"""From figures of records to figures of sources, and from these to one ranking."""

@@ -1,0 +1,1 @@
+"""Records: where they are read from, and how models are asked."""

@@ -1,0 +1,1 @@
+"""What a run of the suite, or several, amounts to: tables and plots."""

@@ -1,0 +1,1 @@
+"""Answers whose verdicts are known: the truth, and what was done to it."""
