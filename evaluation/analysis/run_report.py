@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.reporting.tables import Table
 from evaluation.results.completeness import gaps_of
+from evaluation.results.description import about_writing
 from evaluation.results.overview import overview
 from evaluation.results.suite_rows import SUITE, scored_run
 
@@ -62,9 +63,9 @@ def _engine(participant: ParticipantHeader) -> tuple[Cell, ...]:
 def conditions_of(run: RecordedRun) -> Table:
     """Return what decides whether another run may be compared with this one."""
     header = run.raw_header
-    rows: list[tuple[Cell, ...]] = [
-        (name, _flat(header.get(name))) for name in _CONDITIONS
-    ]
+    said = (line.partition(": ") for line in about_writing(run.header))
+    rows: list[tuple[Cell, ...]] = [(what, value) for what, _, value in said]
+    rows += [(name, _flat(header.get(name))) for name in _CONDITIONS]
     if run.header.timer_ns is not None:
         rows.append(("timer", f"{run.header.timer_ns:,} ns a reading"))
     rows.append(("units", f"{len(run):,}"))

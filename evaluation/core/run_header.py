@@ -84,6 +84,37 @@ def _nanoseconds(seconds: float | None) -> int | None:
     return None if seconds is None else int(seconds * _NS_PER_SECOND)
 
 
+class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The model that wrote, and how it was asked."""
+
+    model: str | None = None
+    #: Commit of the Hub, or the digest of the folder.
+    revision: str = ""
+    device: str = ""
+    #: Name of the GPU, its driver and CUDA; empty on a CPU.
+    device_name: str = ""
+    driver: str = ""
+    cuda: str = ""
+    dtype: str = ""
+    threads: int | None = None
+    #: Version by the library's name.
+    libraries: dict[str, str] = {}
+    #: The day that the chat template was told; empty where there is no template.
+    template_date: str = ""
+    #: Why some of what a cache can do was not done; empty where all was.
+    limits: str = ""
+    prompt: str = ""
+    #: Schema and output of each worked example.
+    shots: tuple[tuple[str, str], ...] = ()
+    samples: int = 1
+    temperature: float = 0.0
+    seed: int = 0
+    #: Tokens of every text; None: by the schema's own witnesses.
+    budget: int | None = None
+    batch: int = 1
+    compat: str = ""
+
+
 class FinishedPart(msgspec.Struct, frozen=True, kw_only=True):
     """How many units one participant has of one task, in a run that came to its end."""
 
@@ -111,6 +142,12 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     tokenizer: TokenizerHeader = TokenizerHeader()
     limits: LimitsHeader = LimitsHeader()
     settings: TaskSettings = TaskSettings()
+    #: Without a name where no model wrote.
+    models: ModelHeader = ModelHeader()
+    #: When it was begun first, as ISO 8601 in UTC.
+    started: str = ""
+    #: The version that measured.
+    csbdata: str = ""
     #: None while a run is going on, and in one that was ended before its end.
     finished: FinishedHeader | None = None
     #: Nanoseconds that one reading of the clock took.

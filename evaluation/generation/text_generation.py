@@ -189,13 +189,6 @@ class Generation:
         return (self.total_ns - self.ttft_ns - own) / later if later > 0 else None
 
     @property
-    def tokens_per_pass(self) -> float | None:
-        """Tokens for each forward pass, the end token among them; 1 without forced."""
-        passes = len(self.steps) - (self.ending is TextEnding.DEAD_END)
-        written = len(self.tokens) + (self.ending is TextEnding.END)
-        return written / passes if passes > 0 else None
-
-    @property
     def may_pass(self) -> bool:
         """Whether another try may end otherwise: a server was in trouble."""
         return self.ending is TextEnding.MODEL and self.pieces is not None

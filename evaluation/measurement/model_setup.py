@@ -189,7 +189,7 @@ def _vocabulary(
     found = get_tokenizer(str(model.tokenizer_folder), fetch, say)
     size = max(found.vocab_size, model.vocab_size)
     end = found.eos_id if found.eos_id in model.end_tokens else min(model.end_tokens)
-    return replace(found, vocab_size=size, eos_id=end)
+    return replace(found, name=model.name, vocab_size=size, eos_id=end)
 
 
 def _counter(tokenizer: TokenizerFiles) -> Callable[[str], int]:

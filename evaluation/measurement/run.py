@@ -71,6 +71,8 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     check_usable(participants, request)
     plan, data, count = plan_run(request, progress)
     models = _models(request, plan, progress)
+    if models is not None and all(task.needs_model for task in plan.tasks):
+        plan = replace(plan, tokenizer=models.tokenizer)
     head = header(
         participants, plan, data, request.limit, models.header() if models else {}
     )

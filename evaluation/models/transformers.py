@@ -151,6 +151,7 @@ class TransformersModel:
                 "batch": able.batch,
                 "why": able.why,
             },
+            "limits": self.limits,
             **self._prompts.facts(),
         }
 

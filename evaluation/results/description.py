@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.core.run_header import ParticipantHeader, RunHeader
+    from evaluation.core.run_header import (
+        ModelHeader,
+        ParticipantHeader,
+        RunHeader,
+    )
 
 #: Before a line that is to be copied as it is.
 INDENT = "  "
@@ -20,11 +24,18 @@ def describe(header: RunHeader) -> list[str]:
     """Return what a run measures, line by line; a line to be copied is indented."""
     return [
         *not_run(header),
+        *_model(header.models),
         *_data(header),
         f"tasks: {', '.join(header.tasks)}",
         f"engines: {', '.join(_labels(header)) or 'none can be run here'}",
         *_conditions(header),
+        *_made(header),
     ]
+
+
+def about_writing(header: RunHeader) -> list[str]:
+    """Return when a run was made, and by which model, on what, line by line."""
+    return [*_made(header), *_model(header.models)]
 
 
 def not_run(header: RunHeader) -> list[str]:
@@ -67,6 +78,49 @@ def _data(header: RunHeader) -> Iterator[str]:
     parts += [f"{data.invalid:,} of them invalid"] if data.invalid else []
     yield f"data: {', '.join(parts)}"
     yield from partial_data(header)
+
+
+def _made(header: RunHeader) -> Iterator[str]:
+    if header.started and header.csbdata:
+        yield f"made: {header.started} by csbdata {header.csbdata}"
+
+
+def _model(model: ModelHeader) -> Iterator[str]:
+    """Say who wrote, on what, and how it was asked."""
+    if model.model is None:
+        return
+    named = [model.model]
+    named += [f"revision {model.revision[:12]}"] if model.revision else []
+    named += [model.dtype] if model.dtype else []
+    if model.device:
+        named.append(f"on {_device(model)}")
+    yield f"model: {', '.join(named)}"
+    if model.limits:
+        yield f"its cache: {model.limits}"
+    if model.libraries:
+        versions = (f"{name} {version}" for name, version in model.libraries.items())
+        yield f"libraries: {', '.join(versions)}"
+    budget = "by witnesses" if model.budget is None else f"{model.budget:,} tokens"
+    greedy = not model.temperature
+    asked = [
+        f"prompt {model.prompt} with {len(model.shots)} shots",
+        f"budget {budget}",
+        "greedy" if greedy else f"temperature {model.temperature:g}, seed {model.seed}",
+    ]
+    asked += [f"{model.samples} for each schema"] if model.samples > 1 else []
+    asked += [f"batch {model.batch}"] if model.batch > 1 else []
+    asked += [f"as {model.compat}"] if model.compat else []
+    asked += [f"dated {model.template_date}"] if model.template_date else []
+    yield f"texts: {', '.join(asked)}"
+
+
+def _device(model: ModelHeader) -> str:
+    if model.device_name:
+        return (
+            f"{model.device} ({model.device_name}, driver {model.driver or 'unknown'}, "
+            f"CUDA {model.cuda})"
+        )
+    return f"{model.device}, {model.threads} threads" if model.threads else model.device
 
 
 def _labels(header: RunHeader) -> list[str]:

@@ -22,6 +22,7 @@ from evaluation.reporting.tables import (
     Spread,
     Table,
 )
+from evaluation.tasks.coverage.batches import decided_apart
 from evaluation.tasks.coverage.paired import paired, share_of_texts
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def report(run: RunRows) -> Report:
     """Return the tables of task coverage; what would be empty is left out."""
     sides = texts_by_engine(run)
     tables = [coverage(sides), paired(sides), outcomes(sides), keywords(sides)]
-    tables += [outputs(sides), adapted(sides)]
+    tables += [outputs(sides), decided_apart(sides), adapted(sides)]
     return Report(tables=tuple(table for table in tables if table.rows))
 
 

@@ -10,12 +10,16 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
+import transformers
 import typer
 from typer.testing import CliRunner
 
 from curation.system.errors import BadConfiguration, NoInput
 from evaluation.commands.eval import evaluate
+from evaluation.exports.page import page
 from evaluation.generation.generation_rows import text_from_row
+from evaluation.results.description import describe
 from evaluation.results.reader import open_run
 
 if TYPE_CHECKING:
@@ -207,3 +211,22 @@ def test_what_makes_no_sense_is_told_before_anything_is_written(
         _run(model_folder, data, run, *words)
     assert told in f"{caught.value} {caught.value.then}"
     assert not run.exists()
+
+
+def test_a_run_begins_with_who_wrote_and_how(
+    model_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    """`results show` and the page say model, device, libraries, prompt and budget."""
+    run = tmp_path / "run"
+    _run(model_folder, data, run, "--id", "tide")
+    recorded = open_run(run)
+    lines = describe(recorded.header)
+    assert lines[0].startswith(f"model: {model_folder}, revision ")
+    assert lines[0].endswith("float32, on cpu, 1 threads")
+    assert f"torch {torch.__version__}" in lines[1]
+    assert f"transformers {transformers.__version__}" in lines[1]
+    asked = "prompt sections with 2 shots, budget 60 tokens, greedy, dated 2024-07-26"
+    assert lines[2] == f"texts: {asked}"
+    assert lines[-1].startswith("made: 20")
+    assert asked in page(recorded)
+    assert f"tokenizer: {model_folder}" in lines

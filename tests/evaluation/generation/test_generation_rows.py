@@ -18,13 +18,19 @@ from evaluation.generation.generation_rows import (
     row_from_generation,
     text_from_row,
 )
-from evaluation.generation.judgement import Judgement, TextVerdict
+from evaluation.generation.judgement import Judgement, TextClass, TextVerdict
 from evaluation.generation.requests import GenerationRequest
-from evaluation.generation.text_generation import DecodingStep, Generation, TextEnding
+from evaluation.generation.text_generation import (
+    DecidedApart,
+    DecodingStep,
+    Generation,
+    TextEnding,
+)
 from evaluation.reporting.quantiles import Quantile
 from evaluation.reporting.statistics import holm, mcnemar
 from evaluation.reporting.tables import MissingFigure, Rate, Ratio, json_of
 from evaluation.results.row_parser import parse_row
+from evaluation.tasks.coverage.batches import decided_apart
 from evaluation.tasks.coverage.paired import paired
 from evaluation.tasks.coverage.report import coverage, outcomes, outputs
 from evaluation.tasks.efficiency.figures import TextFigures, tokens
@@ -86,6 +92,7 @@ def _text(
     *,
     engine: str = "some 1.0 faithful",
     subject: str = "o1",
+    class_in_batch: TextClass | None = None,
 ) -> GeneratedText:
     row = row_from_generation(
         replace(generation, id=subject),
@@ -93,6 +100,7 @@ def _text(
         engine=engine,
         judgement=judgement,
         fingerprint="f",
+        class_in_batch=class_in_batch,
     )
     return text_from_row(parse_row(orjson.dumps(row)))
 
@@ -368,6 +376,26 @@ def test_without_an_engine_there_is_nothing_to_declare() -> None:
     row = coverage({"none": side}).rows[0]
     assert isinstance(row[2], MissingFigure)
     assert row[3] == Rate(1, 1)
+
+
+def test_what_a_batch_turned_is_counted() -> None:
+    """Texts written again alone have a line, with other texts and other classes."""
+    same = replace(_OK, apart=DecidedApart.SAME)
+    other = replace(
+        _OK,
+        apart=DecidedApart.OTHER,
+        batch_text="{",
+        batch_ending=TextEnding.TRUNCATED,
+    )
+    side = [
+        _text(_OK, _VALID, subject="o1"),
+        _text(same, _VALID, subject="o2"),
+        _text(other, _VALID, subject="o3", class_in_batch=TextClass.TRUNCATED),
+        _text(other, _VALID, subject="o4", class_in_batch=TextClass.COMPLIANT),
+    ]
+    (row,) = decided_apart({"some": side, "alone": [_text(_OK, _VALID)]}).rows
+    counts = [(rate.count, rate.of) for rate in row[1:] if isinstance(rate, Rate)]
+    assert counts == [(3, 4), (2, 3), (1, 3)]
 
 
 def test_what_texts_cost_is_added_up_and_never_zero_for_nothing() -> None:
