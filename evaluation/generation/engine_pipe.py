@@ -121,11 +121,13 @@ class EnginePipe:
         """Send what is queued, once what was sent before has been answered."""
         while self._sent:
             self.serve(None)
-        if not self._queued or self._is_another_process():
+        if not self._queued:
+            return
+        self._worker.start()
+        if self._is_another_process():
             return
         self._sent.extend(self._queued)
         self._queued = []
-        self._worker.start()
         self._child = self._worker.child
         self._worker.begin(
             [question.asked for question in self._sent],
@@ -135,7 +137,7 @@ class EnginePipe:
         self.serve(0.0)
 
     def _is_another_process(self) -> bool:
-        """Return whether the process died while it was asked nothing; all is redone."""
+        """Return whether the process has ended unasked; then all is redone."""
         if self._child is None or self._worker.child is self._child:
             return False
         self._forget_process()

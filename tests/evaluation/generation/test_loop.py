@@ -70,6 +70,7 @@ def sessions(
     options: dict[str, UntypedJson] | None = None,
     *,
     texts: int = 1,
+    limits: Limits | None = None,
 ) -> Iterator[Sequence[EngineSession]]:
     """Open an engine's process over the small vocabulary, for a batch of texts."""
     given: dict[str, UntypedJson] = {
@@ -85,7 +86,7 @@ def sessions(
         setup={"engine": str(engine), "options": options or {}, "tokenizer": given},
     )
     with EngineProcess(
-        program, texts, vocab_size=tokenizer.vocab_size, limits=Limits()
+        program, texts, vocab_size=tokenizer.vocab_size, limits=limits or Limits()
     ) as opened:
         yield opened.sessions
 
@@ -95,9 +96,10 @@ def session(
     tokenizer: TokenizerFiles,
     engine: Path,
     options: dict[str, UntypedJson] | None = None,
+    limits: Limits | None = None,
 ) -> Iterator[EngineSession]:
     """Open an engine's process for one text at a time."""
-    with sessions(tokenizer, engine, options) as opened:
+    with sessions(tokenizer, engine, options, limits=limits) as opened:
         yield opened[0]
 
 
@@ -448,3 +450,16 @@ def test_what_an_engine_prints_is_a_warning_of_its_text(
         for _ in range(2):
             made = generate(model, [request], [opened], LoopOptions())[0]
             assert made.warnings == ("odd keyword",)
+
+
+def test_a_process_that_is_replaced_goes_on_where_it_was(
+    model: TransformersModel, tokenizer: TokenizerFiles
+) -> None:
+    """A worker that has served long enough gives way to a new one in mid-text."""
+    request = _request(model, "go")
+    engine = _ENGINES / "llguidance.py"
+    with session(tokenizer, engine, _COMPACT) as opened:
+        wanted = generate(model, [request], [opened], LoopOptions())[0]
+    with session(tokenizer, engine, _COMPACT, Limits(recycle_after=4)) as opened:
+        made = generate(model, [request], [opened], LoopOptions())[0]
+    assert (made.tokens, made.ending) == (wanted.tokens, TextEnding.END)
