@@ -1,7 +1,7 @@
 """Tables of a report, as values: every rate with its denominator and its interval.
 
-A cell is text, a whole number, a number, `Rate`, `Duration`, `Spread`, `Size`, `Ratio`,
-`Shift`, `MissingFigure` or None. What is missing stays missing: None, NaN and
+A cell is text, a whole number, a number, `Rate`, `Duration`, `Quartiles`, `Size`,
+`Ratio`, `Shift`, `MissingFigure` or None. What is missing stays missing: None, NaN and
 `NOT_RUN` are printed as such and never as 0. `evaluation.reporting.table_rendering`
 prints tables.
 """
@@ -123,7 +123,7 @@ class Duration:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Quartiles:
     """A median with the quartiles around it, of times or of counts."""
 
     #: The first quartile, the median and the third one.
@@ -132,7 +132,7 @@ class Spread:
     unit: str = "ns"
 
     @classmethod
-    def of(cls, values: Quantiles, unit: str = "ns") -> Spread | None:
+    def of(cls, values: Quantiles, unit: str = "ns") -> Quartiles | None:
         """Return the cell of measured values; None where there is none."""
         found = [values.at(percent) for percent in (25.0, 50.0, 75.0)]
         low, middle, high = found
@@ -251,7 +251,7 @@ Cell: TypeAlias = (
     | float
     | Rate
     | Duration
-    | Spread
+    | Quartiles
     | Size
     | Ratio
     | Shift

@@ -18,8 +18,8 @@ from evaluation.reporting.report import Report
 from evaluation.reporting.tables import (
     Cell,
     MissingFigure,
+    Quartiles,
     Rate,
-    Spread,
     Table,
 )
 from evaluation.tasks.coverage.batches import decided_apart
@@ -211,12 +211,12 @@ def outputs(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     )
 
 
-def _lengths(written: Sequence[Generation]) -> Spread | None:
+def _lengths(written: Sequence[Generation]) -> Quartiles | None:
     """Return the tokens of texts; one that the budget cut off has at least so many."""
     known = [(text, n) for text in written if (n := text.length) is not None]
     ended = [n for text, n in known if text.ending is not TextEnding.TRUNCATED]
     cut_off = [n for text, n in known if text.ending is TextEnding.TRUNCATED]
-    return Spread.of(Quantiles.of(ended, cut_off), "tokens")
+    return Quartiles.of(Quantiles.of(ended, cut_off), "tokens")
 
 
 def _forced(texts: Sequence[GeneratedText]) -> Rate:

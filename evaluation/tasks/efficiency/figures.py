@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from evaluation.core.cases import Result
 from evaluation.generation.text_generation import TextEnding
 from evaluation.reporting.quantiles import Quantile, Quantiles
-from evaluation.reporting.tables import Spread
+from evaluation.reporting.tables import Quartiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -94,10 +94,10 @@ def forced_tokens(text: Generation) -> Quantile | None:
 
 def spread(
     texts: Iterable[Generation], figure: Figure, unit: str = "ns"
-) -> Spread | None:
+) -> Quartiles | None:
     """Return the median and quartiles of a figure; None where nobody has it."""
     found = [one for one in map(figure, texts) if one is not None]
-    return Spread.of(
+    return Quartiles.of(
         Quantiles.of(
             [one.value for one in found if not one.at_least],
             [one.value for one in found if one.at_least],

@@ -17,7 +17,7 @@ from evaluation.reporting.bootstrap import geometric_ratio
 from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.report import Report
 from evaluation.reporting.statistics import holm
-from evaluation.reporting.tables import Cell, MissingFigure, Ratio, Spread, Table
+from evaluation.reporting.tables import Cell, MissingFigure, Quartiles, Ratio, Table
 from evaluation.tasks.efficiency.figures import (
     TextFigures,
     forced_tokens,
@@ -145,8 +145,8 @@ def steps(sides: Mapping[str, Sequence[GeneratedText]]) -> Table:
     )
 
 
-def _spread(values: Sequence[float]) -> Spread | None:
-    return Spread.of(Quantiles.of(values))
+def _spread(values: Sequence[float]) -> Quartiles | None:
+    return Quartiles.of(Quantiles.of(values))
 
 
 def _tokens_per_pass(side: Sequence[GeneratedText]) -> float | None:
