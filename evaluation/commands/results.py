@@ -290,6 +290,26 @@ def _export_files(
     return write_csv(run, out) if form is ExportFormat.CSV else write_parquet(run, out)
 
 
+@app.command("paper-table")
+def paper_table(
+    number: Annotated[int, typer.Argument(metavar="N", help="2, 3, 4, 12 or 13.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
+    ],
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Print a table of arXiv 2501.10868 in its own form, filled from runs.
+
+    Example: csbdata results paper-table 4 runs/4f1c22a09b3e
+
+    Each row says what was not as in the paper: versions, model, loop, device, budget.
+    """
+    from evaluation.exports.paper_tables import paper_table as build
+
+    opened = [open_and_report_problems(run) for run in runs]
+    print_tables([build(number, opened)], format_, {"runs": [str(run) for run in runs]})
+
+
 @app.command()
 def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     run: _RunArgument,

@@ -1,9 +1,9 @@
 """Tables of a report, as values: every rate with its denominator and its interval.
 
-A cell is text, a whole number, a number, `Rate`, `Duration`, `Quartiles`, `Size`,
-`Ratio`, `Shift`, `MissingFigure` or None. What is missing stays missing: None, NaN and
-`NOT_RUN` are printed as such and never as 0. `evaluation.reporting.table_rendering`
-prints tables.
+A cell is text, a whole number, a number, `Rate`, `Duration`, `FixedFigure`,
+`Quartiles`, `Size`, `Ratio`, `Shift`, `MissingFigure` or None. What is missing stays
+missing: None, NaN and `NOT_RUN` are printed as such and never as 0.
+`evaluation.reporting.table_rendering` prints tables.
 """
 
 from __future__ import annotations
@@ -120,6 +120,24 @@ class Duration:
     def parts(self) -> dict[str, Json]:
         """Return its figures by name."""
         return {"ns": _number(self.ns), "at_least": self.at_least}
+
+
+@dataclass(frozen=True, slots=True)
+class FixedFigure:
+    """A number with two decimals, its unit in the name of its column."""
+
+    value: float
+    at_least: bool = False
+
+    def __str__(self) -> str:
+        """Return it as it is printed: `3.48`, `≥ 40.00`."""
+        if not isfinite(self.value):
+            return "-"
+        return f"{'≥ ' if self.at_least else ''}{self.value:.2f}"
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name."""
+        return {"value": _number(self.value), "at_least": self.at_least}
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +269,7 @@ Cell: TypeAlias = (
     | float
     | Rate
     | Duration
+    | FixedFigure
     | Quartiles
     | Size
     | Ratio

@@ -92,17 +92,23 @@ def forced_tokens(text: Generation) -> Quantile | None:
     return Quantile(text.forced, at_least=_cut_off(text))
 
 
+def median_of(texts: Iterable[Generation], figure: Figure) -> Quantile | None:
+    """Return the median of a figure; None where nobody has it."""
+    return _quantiles(texts, figure).at(50)
+
+
 def spread(
     texts: Iterable[Generation], figure: Figure, unit: str = "ns"
 ) -> Quartiles | None:
     """Return the median and quartiles of a figure; None where nobody has it."""
+    return Quartiles.of(_quantiles(texts, figure), unit)
+
+
+def _quantiles(texts: Iterable[Generation], figure: Figure) -> Quantiles:
     found = [one for one in map(figure, texts) if one is not None]
-    return Quartiles.of(
-        Quantiles.of(
-            [one.value for one in found if not one.at_least],
-            [one.value for one in found if one.at_least],
-        ),
-        unit,
+    return Quantiles.of(
+        [one.value for one in found if not one.at_least],
+        [one.value for one in found if one.at_least],
     )
 
 

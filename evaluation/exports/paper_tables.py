@@ -1,0 +1,268 @@
+"""Tables 2, 3, 4, 12 and 13 of arXiv 2501.10868 in the paper's own form.
+
+Datasets, frameworks, columns, units and digits are those of the paper. What the paper
+did otherwise stands in the last column of each row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from curation.system.errors import BadConfiguration, NoInput
+from evaluation.exports.paper_setup import PAPER_SETUPS, differences, framework_of
+from evaluation.generation.generated_texts import (
+    is_unconstrained,
+    on_common_samples,
+    texts_by_engine,
+    texts_of_config,
+)
+from evaluation.reporting.tables import Cell, FixedFigure, MissingFigure, Table
+from evaluation.tasks.efficiency.figures import (
+    TextFigures,
+    forced_tokens,
+    median_of,
+    tokens,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from evaluation.exports.paper_setup import PaperSetup
+    from evaluation.generation.generated_texts import CommonTexts
+    from evaluation.generation.generation_rows import GeneratedText
+    from evaluation.reporting.quantiles import Quantile
+    from evaluation.results.reader import RecordedRun
+
+#: How the paper names the configs, in the order of its Table 4.
+_DATASETS: Final[Mapping[str, str]] = {
+    "Glaiveai2K": "GlaiveAI",
+    "Github_easy": "GitHub Easy",
+    "Snowplow": "Snowplow",
+    "Github_medium": "GitHub Medium",
+    "Kubernetes": "Kubernetes",
+    "WashingtonPost": "Washington Post",
+    "Github_hard": "GitHub Hard",
+    "JsonSchemaStore": "JsonSchemaStore",
+}
+_LLAMA_CPP: Final = (
+    *("Glaiveai2K", "Github_easy", "Snowplow", "Github_medium", "Kubernetes"),
+)
+_TRANSFORMERS: Final = ("Glaiveai2K", "Github_easy", "Github_medium", "Github_hard")
+_NS_PER: Final = {"s": 1e9, "ms": 1e6}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PaperTable:
+    """What one table of the paper holds."""
+
+    title: str
+    configs: tuple[str, ...]
+    #: Frameworks that it has a row for.
+    frameworks: frozenset[str]
+    #: Whether it has the whole time and the tokens.
+    long: bool = False
+
+
+_ALL_LLAMA_CPP: Final = frozenset({"LM only", "Guidance", "Llamacpp", "Outlines"})
+_TABLES: Final[Mapping[int, _PaperTable]] = {
+    2: _PaperTable(
+        title="Table 2: efficiency with LlamaCpp",
+        configs=_LLAMA_CPP,
+        frameworks=_ALL_LLAMA_CPP,
+    ),
+    3: _PaperTable(
+        title="Table 3: efficiency with Hugging Face Transformers",
+        configs=_TRANSFORMERS,
+        frameworks=frozenset({"Guidance", "XGrammar"}),
+    ),
+    4: _PaperTable(
+        title="Table 4: coverage of all the frameworks",
+        configs=tuple(_DATASETS),
+        frameworks=frozenset(
+            {"Guidance", "Llamacpp", "Outlines", "XGrammar", "OpenAI", "Gemini"}
+        ),
+    ),
+    12: _PaperTable(
+        title="Table 12: efficiency with LlamaCpp",
+        configs=_LLAMA_CPP,
+        frameworks=_ALL_LLAMA_CPP,
+        long=True,
+    ),
+    13: _PaperTable(
+        title="Table 13: efficiency with Hugging Face Transformers",
+        configs=_TRANSFORMERS,
+        frameworks=frozenset({"Guidance", "XGrammar"}),
+        long=True,
+    ),
+}
+_COVERAGE_NOTE: Final = (
+    "Shares of the texts. Empirical and Compliant Rate by the paper's Listing 10. "
+    "A framework that the paper has no row for stands under its own name."
+)
+_TIME_NOTE: Final = (
+    "Medians over the schemas on which every framework of the runs wrote a text or ran "
+    "out of time, as section 4.1 has it; a lower bound where budget or deadline cut it "
+    "off. NA: nothing compiles."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Side:
+    """One participant of one run, with its row's last cell."""
+
+    framework: str
+    texts: Sequence[GeneratedText]
+    run: RecordedRun
+    differs: str
+
+
+def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
+    """Return a table of the paper, filled with the texts of runs.
+
+    Args:
+        number: 2, 3, 4, 12 or 13.
+        runs: Runs of the tasks `coverage` and `efficiency`.
+
+    Raises:
+        BadConfiguration: there is no such table here.
+        NoInput: the runs have no text for the datasets of the table.
+    """
+    if number not in _TABLES:
+        raise BadConfiguration(
+            f"no table {number} here", then=f"say one of {', '.join(map(str, _TABLES))}"
+        )
+    wanted = _TABLES[number]
+    sides = _sides(runs, wanted, PAPER_SETUPS[number])
+    build = _coverage_rows if number == 4 else _time_rows  # noqa: PLR2004 (its number)
+    columns, rows = build(wanted, sides)
+    if not rows:
+        raise NoInput(
+            f"no text for a dataset of the paper's Table {number}",
+            ", ".join(str(run.folder) for run in runs),
+            "csbdata eval --compat paper --task coverage --task efficiency",
+        )
+    return Table(
+        title=wanted.title,
+        columns=("Dataset", "Framework", *columns, "not as in the paper"),
+        rows=tuple(rows),
+        note=_COVERAGE_NOTE if number == 4 else _TIME_NOTE,  # noqa: PLR2004 (as above)
+        name=f"paper-table-{number}",
+    )
+
+
+def _sides(
+    runs: Sequence[RecordedRun], wanted: _PaperTable, setup: PaperSetup
+) -> dict[str, _Side]:
+    """Return who takes part, in the paper's order, by a name that nobody else has."""
+    found: dict[str, _Side] = {}
+    for run in runs:
+        for label, texts in texts_by_engine(run).items():
+            framework = framework_of(run.header.participant(label))
+            if framework == "LM only" and framework not in wanted.frameworks:
+                continue
+            name = label if label not in found else f"{run.folder.name}: {label}"
+            found[name] = _Side(
+                framework=framework,
+                texts=texts,
+                run=run,
+                differs="; ".join(differences(run, label, setup)),
+            )
+    order = list(setup.versions)
+    return dict(
+        sorted(
+            found.items(),
+            key=lambda item: (
+                order.index(item[1].framework)
+                if item[1].framework in order
+                else len(order)
+            ),
+        )
+    )
+
+
+def _coverage_rows(
+    wanted: _PaperTable, sides: Mapping[str, _Side]
+) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
+    rows: list[tuple[Cell, ...]] = []
+    for config in wanted.configs:
+        for side in sides.values():
+            texts = list(texts_of_config(side.texts, config))
+            if not texts:
+                continue
+            declared = [text for text in texts if text.declared]
+            rows.append(
+                (
+                    _DATASETS[config],
+                    side.framework,
+                    _share(texts, lambda text: text.declared),
+                    _share(texts, lambda text: text.compliant_by_listing_10),
+                    _share(declared, lambda text: text.compliant_by_listing_10),
+                    len(texts),
+                    side.differs,
+                )
+            )
+    return ("Declared", "Empirical", "Compliant Rate", "texts"), rows
+
+
+def _share(
+    texts: Sequence[GeneratedText], good: Callable[[GeneratedText], bool]
+) -> Cell:
+    if not texts:
+        return MissingFigure("NA")
+    return FixedFigure(sum(map(good, texts)) / len(texts))
+
+
+def _time_rows(
+    wanted: _PaperTable, sides: Mapping[str, _Side]
+) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
+    columns = ["GCT (s)", "TTFT (s)", "TPOT (ms)"]
+    columns += ["TGT (s)", "Output Tokens", "(FF)"] if wanted.long else []
+    common = on_common_samples(
+        {
+            name: [text for text in side.texts if text.config in wanted.configs]
+            for name, side in sides.items()
+        }
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for config in wanted.configs:
+        for name, side in sides.items():
+            cells = _times(config, name, side, common, long=wanted.long)
+            if cells:
+                head = (_DATASETS[config], side.framework)
+                rows.append((*head, *cells, side.differs))
+    return (*columns, "texts"), rows
+
+
+def _times(
+    config: str, name: str, side: _Side, common: CommonTexts, *, long: bool
+) -> tuple[Cell, ...]:
+    """Return a row's figures; nothing where there is no text."""
+    listed = texts_of_config(common.sides.get(name, ()), config)
+    texts = [text.generation for text in listed]
+    if not texts:
+        return ()
+    figures = TextFigures(side.run.header.limits)
+    free = is_unconstrained(side.texts[0].engine)
+    cells: list[Cell] = [
+        MissingFigure("NA") if free else _in(median_of(texts, figures.compile), "s"),
+        _in(median_of(texts, figures.first_token), "s"),
+        _in(median_of(texts, figures.per_token), "ms"),
+    ]
+    if long:
+        cells += [
+            _in(median_of(texts, figures.total), "s"),
+            _fixed(median_of(texts, tokens)),
+            _fixed(median_of(texts, forced_tokens)),
+        ]
+    return (*cells, len(texts))
+
+
+def _in(found: Quantile | None, unit: str) -> Cell:
+    if found is None:
+        return None
+    return FixedFigure(found.value / _NS_PER[unit], at_least=found.at_least)
+
+
+def _fixed(found: Quantile | None) -> Cell:
+    return None if found is None else FixedFigure(found.value, at_least=found.at_least)

@@ -1,0 +1,191 @@
+"""The paper's tables in its own form, with what was otherwise said in each row."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from curation.system.errors import BadConfiguration, NoInput
+from evaluation.core.cases import Result, Sample
+from evaluation.exports.paper_tables import paper_table
+from evaluation.generation.generation_rows import row_from_generation
+from evaluation.generation.judgement import Judgement, TextVerdict
+from evaluation.generation.requests import GenerationRequest
+from evaluation.generation.text_generation import Generation, TextEnding
+from evaluation.reporting.table_rendering import as_json, as_markdown
+from evaluation.results.reader import HEADER, RecordedRun, open_run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_AS_THEY_DID: dict[str, Any] = {
+    "model": "meta-llama/Llama-3.1-8B-Instruct",
+    "device": "cuda (NVIDIA A100-SXM4-80GB)",
+    "prompt": "sections",
+    "shots": [["a", "b"], ["c", "d"]],
+    "budget": 2048,
+    "batch": 1,
+    "options": {"forced": True},
+}
+_ENGINES = (
+    ("none", "none", ""),
+    ("llguidance 1.9.1 paper", "llguidance", "1.9.1"),
+    ("mine 3.0", "mine", "3.0"),
+)
+_WRITTEN = Generation(
+    id="o1",
+    result=Result.OK,
+    ending=TextEnding.END,
+    tokens=(1,) * 41,
+    forced=15,
+    compile_ns=12_000_000,
+    ttft_ns=240_000_000,
+    total_ns=501_170_000,
+)
+_VALID = Judgement(
+    is_json=True,
+    own=TextVerdict.VALID,
+    paper=TextVerdict.VALID,
+    published=TextVerdict.INVALID,
+)
+
+
+def _run(
+    folder: Path,
+    texts: Iterable[tuple[str, str, Generation, Judgement | None]],
+    models: dict[str, Any],
+) -> RecordedRun:
+    """Write a run of texts (engine, id, generation, judgement) and open it."""
+    folder.mkdir()
+    head = {
+        "engines": [
+            {"engine": label, "name": name, "version": version}
+            for label, name, version in _ENGINES
+        ],
+        "tasks": ["coverage"],
+        "limits": {"compile_seconds": 40.0, "run_seconds": 40.0},
+        "models": models,
+    }
+    (folder / HEADER).write_bytes(orjson.dumps(head))
+    rows = [
+        row_from_generation(
+            made,
+            GenerationRequest(
+                sample=Sample(
+                    id=name,
+                    config="Glaiveai2K",
+                    split="test",
+                    schema="{}",
+                    dialect="2020-12",
+                ),
+                messages=(),
+                budget=2048,
+            ),
+            engine=engine,
+            judgement=judgement,
+            fingerprint=f"{engine} {name}",
+        )
+        for engine, name, made, judgement in texts
+    ]
+    lines = b"".join(orjson.dumps(asdict(row)) + b"\n" for row in rows)
+    (folder / "units-1-of-1.jsonl").write_bytes(lines)
+    return open_run(folder)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RecordedRun:
+    """Return a run of three participants on two schemas, as the paper did it."""
+    late = Generation(id="o2", result=Result.TIMEOUT, ending=TextEnding.ENGINE)
+    return _run(
+        tmp_path / "run",
+        [
+            *((label, "o1", _WRITTEN, _VALID) for label, _, _ in _ENGINES),
+            *((label, "o2", _WRITTEN, None) for label, _, _ in _ENGINES[:2]),
+            ("mine 3.0", "o2", late, None),
+        ],
+        _AS_THEY_DID,
+    )
+
+
+def test_table_2_has_the_papers_columns_rows_and_units(run: RecordedRun) -> None:
+    """Seconds and milliseconds with two decimals, NA where nothing compiles."""
+    table = paper_table(2, [run])
+    columns = ("Dataset", "Framework", "GCT (s)", "TTFT (s)", "TPOT (ms)", "texts")
+    assert table.columns[:-1] == columns
+    texts = [[str(cell) for cell in row[:-1]] for row in table.rows]
+    assert texts == [
+        ["GlaiveAI", "LM only", "NA", "0.24", "6.37", "2"],
+        ["GlaiveAI", "Guidance", "0.01", "0.24", "6.37", "2"],
+        ["GlaiveAI", "mine 3.0", "≥ 20.01", "≥ 20.12", "6.37", "2"],
+    ]
+
+
+def test_table_12_has_the_whole_time_and_the_forced_tokens(run: RecordedRun) -> None:
+    """TGT in seconds, tokens with those that were fast-forwarded beside them."""
+    table = paper_table(12, [run])
+    assert table.columns[5:8] == ("TGT (s)", "Output Tokens", "(FF)")
+    guidance = [str(cell) for cell in table.rows[1][2:8]]
+    assert guidance == ["0.01", "0.24", "6.37", "0.50", "41.00", "15.00"]
+
+
+def test_table_4_judges_as_listing_10(run: RecordedRun) -> None:
+    """Declared, empirical and compliant rate as shares; the free model has no row."""
+    table = paper_table(4, [run])
+    assert table.columns[2:6] == ("Declared", "Empirical", "Compliant Rate", "texts")
+    rows = [[str(cell) for cell in row[1:6]] for row in table.rows]
+    assert rows == [
+        ["Guidance", "1.00", "0.50", "0.50", "2"],
+        ["mine 3.0", "0.50", "0.50", "1.00", "2"],
+    ]
+
+
+def test_a_row_says_what_was_not_as_in_the_paper(
+    run: RecordedRun, tmp_path: Path
+) -> None:
+    """The version and the loop at least; model, device, budget and prompt if other."""
+    (_, guidance, mine) = (str(row[-1]) for row in paper_table(2, [run]).rows)
+    loop = "loop csbdata's on transformers, not llama.cpp, Q8"
+    assert guidance == f"llguidance 1.9.1 paper, not Guidance 0.2.0rc; {loop}"
+    assert mine == f"not in the paper; {loop}"
+    models = {"model": "smollm2", "device": "cpu", "budget": None, "batch": 4}
+    other = _run(
+        tmp_path / "other", [("llguidance 1.9.1 paper", "o1", _WRITTEN, None)], models
+    )
+    (row,) = paper_table(3, [other]).rows
+    for part in ("model smollm2", "device cpu", "budget by witnesses", "batch 4"):
+        assert part in str(row[-1])
+    assert "forced tokens not taken" in str(row[-1])
+
+
+def test_figures_are_numbers(run: RecordedRun) -> None:
+    """In JSON every figure is a number beside whether it is a lower bound."""
+    table: Any = as_json(paper_table(2, [run]))
+    assert table["rows"][2]["GCT (s)"] == {
+        "value": pytest.approx(20.006),
+        "at_least": True,
+    }
+    assert "| GlaiveAI | Guidance | 0.01 |" in as_markdown(paper_table(2, [run]))
+
+
+def test_several_runs_stand_in_one_table(run: RecordedRun, tmp_path: Path) -> None:
+    """The same engine in two runs has two rows."""
+    again = _run(
+        tmp_path / "again",
+        [("llguidance 1.9.1 paper", "o1", _WRITTEN, None)],
+        _AS_THEY_DID,
+    )
+    rows = paper_table(3, [run, again]).rows
+    assert [row[1] for row in rows] == ["Guidance", "Guidance", "mine 3.0"]
+
+
+def test_what_cannot_be_filled_is_said(tmp_path: Path, run: RecordedRun) -> None:
+    """No such table, and no text for its datasets: one line, and what to do."""
+    with pytest.raises(BadConfiguration, match="no table 5 here"):
+        paper_table(5, [run])
+    empty = _run(tmp_path / "empty", [], {})
+    with pytest.raises(NoInput, match="Table 4"):
+        paper_table(4, [empty])
