@@ -1,0 +1,1 @@
+"""What a row asks for, as values: fields, fence, format, count, wrapper."""

@@ -1,0 +1,122 @@
+"""The record format: both published variants, and ours."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.system.errors import BadData
+from evaluation.suites.ifstruct.core.requirements import Fence, FenceWish
+from evaluation.suites.ifstruct.records.files import (
+    PUBLISHED,
+    read_records,
+    write_records,
+)
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+_ROW: dict[str, Json] = {
+    "seed": 7,
+    "entity_type": "test__berth_booking",
+    "prompt": "Generate 2-3 berth bookings.",
+    "json_schema": {"type": "array", "minItems": 2, "maxItems": 3, "items": {}},
+    "top_level_count": [2, 3],
+    "top_level_key": None,
+    "require_wrapper_key": False,
+    "require_code_block": True,
+    "require_no_commentary": False,
+    "output_format": "yaml",
+}
+_HUB = {
+    "doc_id": 7,
+    **{name: value for name, value in _ROW.items() if name != "seed"},
+    "json_schema": json.dumps(_ROW["json_schema"]),
+    "top_level_count": "[2, 3]",
+    "top_level_key": "",
+}
+
+
+def _content(*rows: dict[str, Json]) -> bytes:
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def test_both_variants_are_the_same_row() -> None:
+    """The plain row and the Hub's, with `doc_id` and JSON texts, are equal."""
+    plain, hub = read_records(_content(_ROW), "a"), read_records(_content(_HUB), "b")
+    assert plain == hub
+    wanted = plain[0].requirements
+    assert (wanted.least, wanted.most, wanted.wrapper) == (2, 3, None)
+    assert wanted.fence == Fence(FenceWish.REQUIRED)
+    assert wanted.commentary
+
+
+def test_a_file_is_written_as_it_was_read() -> None:
+    """The ten columns come back byte for byte, in both variants."""
+    content = _content(_ROW, _ROW | {"seed": 8, "top_level_count": 2})
+    records = read_records(content, "a")
+    assert write_records(records, published=True) == content
+    hub = write_records(records, published=True, hub=True)
+    assert tuple(json.loads(hub.splitlines()[0])) == ("doc_id", *PUBLISHED)
+    assert read_records(hub, "b") == records
+    assert read_records(write_records(records, hub=True), "c") == records
+
+
+def test_a_published_row_knows_no_forbidden_block() -> None:
+    """`require_code_block` false is a free choice; `fence` says more."""
+    (free,) = read_records(_content(_ROW | {"require_code_block": False}), "a")
+    assert free.requirements.fence == Fence(FenceWish.FREE)
+    (ours,) = read_records(_content(_ROW | {"fence": "required:yaml"}), "a")
+    assert ours.requirements.fence == Fence(FenceWish.REQUIRED, "yaml")
+
+
+def test_the_wrapper_and_the_count_are_part_of_the_schema_of_an_answer() -> None:
+    """A constrained run is held to the object with its one key, and to the count."""
+    row = _ROW | {"top_level_key": "box", "require_wrapper_key": True}
+    row |= {"top_level_count": 2}
+    (record,) = read_records(_content(row), "a")
+    assert record.requirements.answer_schema() == {
+        "type": "object",
+        "properties": {
+            "box": {"type": "array", "minItems": 2, "maxItems": 2, "items": {}}
+        },
+        "required": ["box"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"json_schema": "{"}, "`json_schema` is no JSON text"),
+        ({"seed": None}, "`seed`"),
+        ({"prompt": None}, "`prompt`"),
+        ({"output_format": "xml"}, "xml"),
+        ({"top_level_count": [3, 2]}, "no range"),
+        ({"top_level_count": -1}, "no range"),
+        ({"require_wrapper_key": True}, "names none"),
+        ({"fence": "sometimes"}, "sometimes"),
+        ({"fence": "forbidden:json"}, "only a required fence"),
+    ],
+)
+def test_a_line_that_is_no_row_is_named(change: dict[str, Json], said: str) -> None:
+    """The error names the file, the line and what is wrong with it."""
+    with pytest.raises(BadData, match="line 2 is no row") as caught:
+        read_records(_content(_ROW, _ROW | {"seed": 8} | change), "rows.jsonl")
+    assert str(caught.value).startswith("rows.jsonl: ")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]\n", b"{\n", b"\xff\n"])
+def test_a_file_without_rows_is_refused(content: bytes) -> None:
+    """Nothing to score is an error, and no empty result."""
+    with pytest.raises(BadData):
+        read_records(content, "rows.jsonl")
+
+
+def test_two_rows_of_one_seed_are_refused() -> None:
+    """A response could belong to either."""
+    with pytest.raises(BadData, match="lines 1 and 3 both have the seed 7"):
+        read_records(_content(_ROW) + b"\n" + _content(_ROW), "rows.jsonl")

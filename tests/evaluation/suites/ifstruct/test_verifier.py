@@ -1,0 +1,416 @@
+"""The verifier: the golden vectors of its rules, and what must not harm it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.suites.ifstruct.core.requirements import (
+    AnswerFormat,
+    Fence,
+    FenceWish,
+    Requirements,
+)
+from evaluation.suites.ifstruct.verifier.fences import find_code_block
+from evaluation.suites.ifstruct.verifier.findings import Failure, Reading
+from evaluation.suites.ifstruct.verifier.thinking import without_thinking
+from evaluation.suites.ifstruct.verifier.verify import (
+    VerifierOptions,
+    compile_requirements,
+    verify,
+)
+
+if TYPE_CHECKING:
+    from evaluation.suites.ifstruct.verifier.verify import StructureVerdict
+
+_ITEM = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer", "minimum": 1, "maximum": 5},
+        "t": {"type": "string"},
+    },
+    "required": ["id"],
+}
+JSON = Requirements(
+    format=AnswerFormat.JSON,
+    wrapper=None,
+    least=1,
+    most=1,
+    fence=Fence(FenceWish.FREE),
+    commentary=True,
+    schema={"type": "array", "minItems": 1, "maxItems": 1, "items": _ITEM},
+)
+YAML = replace(JSON, format=AnswerFormat.YAML)
+_BAN = replace(JSON, commentary=False)
+_BOXED = replace(JSON, wrapper="box")
+_PLAIN = '[{"id": 1}]'
+_BLOCK = f"```json\n{_PLAIN}\n```"
+
+
+def _judge(
+    text: str, wanted: Requirements, options: VerifierOptions | None = None
+) -> StructureVerdict:
+    return verify(text, compile_requirements(wanted), options)
+
+
+def _failures(text: str, wanted: Requirements, reading: Reading) -> list[Failure]:
+    return [found.failure for found in _judge(text, wanted).counted(reading)]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (_PLAIN, JSON),
+        (_BLOCK, JSON),
+        (f"Here:\n{_BLOCK}", JSON),
+        (f"{_BLOCK}\nHope it helps!", JSON),
+        ('[{"id": 1, "id": 2}]', JSON),
+        ('[{"id": 1, "t": "a ``` b"}]', JSON),
+        ('[{"id": 1, "t": "```"}]', JSON),
+        ('\r\n[{"id":\r\n1}]\r\n', JSON),
+        (_BLOCK.replace("\n", "\r\n"), _BAN),
+        (f"<think>hm {{[</think>{_PLAIN}", _BAN),
+        (f"so I begin</think>\n{_PLAIN}<|im_end|>", _BAN),
+        (f"<|channel|>final<|message|>{_PLAIN}<|return|>", _BAN),
+        ('{"box": [{"id": 1}]}', _BOXED),
+        ("- id: 1", YAML),
+        ("- id: 1\n  t: 2024-01-01", YAML),
+        ("---\n- id: 1\n...", YAML),
+        ("```yaml\n- id: 1\n```", YAML),
+        ("```\n- id: 1\n```", YAML),
+        ('- id: 1\n  t: "no"', YAML),
+        ("- &a\n  id: 1", YAML),
+        ("- id: 1\n  t: |\n    ```\n    code\n    ```", YAML),
+    ],
+)
+def test_what_passes(text: str, wanted: Requirements) -> None:
+    """Each of these answers keeps every rule, by both readings."""
+    assert _judge(text, wanted).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "published"),
+    [
+        (f"Here: {_PLAIN}", JSON, [Failure.LEADING_TEXT]),
+        (f"{_PLAIN} done", JSON, [Failure.TRAILING_TEXT]),
+        (f"Here:\n{_BLOCK}", _BAN, [Failure.COMMENTARY]),
+        (f"Here: {_PLAIN}", _BAN, [Failure.COMMENTARY, Failure.LEADING_TEXT]),
+        ('[{"id": 1.0}]', JSON, [Failure.WRONG_TYPE]),
+        ('[{"id": true}]', JSON, [Failure.WRONG_TYPE]),
+        ('{"x": [{"id": 1}]}', JSON, [Failure.WRAPPED]),
+        ('{"x": [{"id": 1}]}', _BOXED, [Failure.WRONG_WRAPPER_KEY]),
+        (_PLAIN, _BOXED, [Failure.NOT_WRAPPED]),
+        ('{"box": [{"id": 1}], "n": 1}', _BOXED, [Failure.NOT_A_LIST]),
+        ('{"box": {"id": 1}}', _BOXED, [Failure.NOT_A_LIST]),
+        ('[{"id": 1, "x": 1}]', JSON, [Failure.UNKNOWN_FIELD]),
+        ('[{"id": 1, "t": null}]', JSON, [Failure.WRONG_TYPE]),
+        ('[{"t": "a"}]', JSON, [Failure.MISSING_FIELD]),
+        ('[{"id": 6}]', JSON, [Failure.ABOVE_MAXIMUM]),
+        ('[{"id": 0}]', JSON, [Failure.BELOW_MINIMUM]),
+        (
+            '[{"id": 1}, {"id": 2}, {"id": 3}]',
+            JSON,
+            [Failure.ITEM_COUNT, Failure.ITEM_COUNT],
+        ),
+        ("```json\n[{", JSON, [Failure.UNCLOSED_FENCE]),
+        ("```json [1]```", JSON, [Failure.UNCLOSED_FENCE]),
+        ("```yaml\n[]\n```", JSON, [Failure.WRONG_FORMAT]),
+        ("- id: 1", JSON, [Failure.WRONG_FORMAT]),
+        ('[{"id": 1,}]', JSON, [Failure.INVALID_JSON]),
+        ("I cannot help with that.", JSON, [Failure.INVALID_JSON]),
+        ("\ufeff" + _PLAIN, JSON, [Failure.BYTE_ORDER_MARK]),
+        ("", JSON, [Failure.EMPTY]),
+        (" \n\t", YAML, [Failure.EMPTY]),
+        ("```json\n\n```", JSON, [Failure.EMPTY]),
+        (f"<think>{_PLAIN}", JSON, [Failure.THINKING_UNCLOSED]),
+        ("[1, 2", JSON, [Failure.INVALID_JSON]),
+        ('"text"', JSON, [Failure.INVALID_JSON]),
+        (_PLAIN, YAML, [Failure.WRONG_FORMAT]),
+        ("- {id: 1}", YAML, [Failure.WRONG_FORMAT]),
+        ("```yaml\n- {id: 1}\n```", YAML, [Failure.WRONG_FORMAT]),
+        (_BLOCK, YAML, [Failure.WRONG_FORMAT]),
+        ("- id: 1\n  t: no", YAML, [Failure.COERCED_SCALAR]),
+        ("- id: 1\n  t: 1.10", YAML, [Failure.COERCED_SCALAR]),
+        ("- id: 1\n  t: 012", YAML, [Failure.COERCED_SCALAR]),
+        ("- id: 1\n  t: 1:30", YAML, [Failure.COERCED_SCALAR]),
+        ("- id: 1\n  t: ~", YAML, [Failure.COERCED_SCALAR]),
+        ("- id: .inf", YAML, [Failure.WRONG_TYPE]),
+        ("- id: 012", YAML, [Failure.ABOVE_MAXIMUM]),
+        ("- id: 1\n\tt: a", YAML, [Failure.YAML_TAB]),
+        ("- id: 1\n  t: a: b", YAML, [Failure.INVALID_YAML]),
+        ("- id: 1\n---\n- id: 1", YAML, [Failure.INVALID_YAML]),
+        ("- *a", YAML, [Failure.INVALID_YAML]),
+        ("# nothing", YAML, [Failure.INVALID_YAML]),
+        ("- id: 1\n  ? [a]\n  : b", YAML, [Failure.INVALID_YAML]),
+        ("just words", YAML, [Failure.NOT_A_LIST]),
+    ],
+)
+def test_what_fails_and_why(
+    text: str, wanted: Requirements, published: list[Failure]
+) -> None:
+    """Each of these answers has the failures that are named, and passes by no reading.
+
+    The recommended reading books a wrong number of items once.
+    """
+    assert _failures(text, wanted, Reading.PUBLISHED) == published
+    recommended = list(dict.fromkeys(published))
+    assert _failures(text, wanted, Reading.RECOMMENDED) == recommended
+
+
+@pytest.mark.parametrize(
+    ("text", "fence", "recommended"),
+    [
+        (_BLOCK, "forbidden", [Failure.FORBIDDEN_FENCE]),
+        (
+            _BLOCK.replace("json", "text"),
+            "required:json",
+            [Failure.WRONG_FENCE_LANGUAGE],
+        ),
+        (_BLOCK.replace("json", ""), "required:json", [Failure.WRONG_FENCE_LANGUAGE]),
+        (_BLOCK, "required:json", []),
+        (_BLOCK.replace("json", "JSON"), "required:json", []),
+        (_BLOCK.replace("json", "js"), "required", []),
+        (_PLAIN, "forbidden", []),
+        (_PLAIN, "free", []),
+        (f"{_BLOCK}\n{_BLOCK}", "free", [Failure.SEVERAL_FENCES]),
+    ],
+)
+def test_where_the_readings_differ(
+    text: str, fence: str, recommended: list[Failure]
+) -> None:
+    """A forbidden block, its language and a second block count by one reading only."""
+    wanted = replace(_BAN, fence=Fence.parse(fence))
+    assert _failures(text, wanted, Reading.PUBLISHED) == []
+    assert _failures(text, wanted, Reading.RECOMMENDED) == recommended
+
+
+@pytest.mark.parametrize("fence", ["required", "required:json"])
+def test_a_required_block_that_is_not_there_fails_by_both(fence: str) -> None:
+    """Without a block, or with one that is never closed, the wish is not met."""
+    wanted = replace(JSON, fence=Fence.parse(fence))
+    for reading in (Reading.PUBLISHED, Reading.RECOMMENDED):
+        assert _failures(_PLAIN, wanted, reading) == [Failure.MISSING_FENCE]
+        unclosed = [Failure.UNCLOSED_FENCE, Failure.MISSING_FENCE]
+        assert _failures(f"```json\n{_PLAIN}", wanted, reading) == unclosed
+
+
+def test_a_broken_end_is_commentary_by_the_published_rule_alone() -> None:
+    """What follows the last bracket of JSON that is broken is booked twice there."""
+    text = '[{"id": 1}, {"id'
+    assert _failures(text, _BAN, Reading.RECOMMENDED) == [Failure.INVALID_JSON]
+    both = [Failure.COMMENTARY, Failure.INVALID_JSON]
+    assert _failures(text, _BAN, Reading.PUBLISHED) == both
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "failure"),
+    [
+        (f"Sure: {_PLAIN} there.", VerifierOptions(lenient_raw=True), None),
+        ('[{"id": 1.0}]', VerifierOptions(whole_floats=True), None),
+        ('[{"id": 1.5}]', VerifierOptions(whole_floats=True), Failure.WRONG_TYPE),
+        (
+            '[{"id": 1, "id": 2}]',
+            VerifierOptions(no_duplicate_keys=True),
+            Failure.DUPLICATE_KEY,
+        ),
+    ],
+)
+def test_options_change_one_rule_each(
+    text: str, options: VerifierOptions, failure: Failure | None
+) -> None:
+    """An option lets pass what fails without it, or the reverse."""
+    found = [found.failure for found in _judge(text, JSON, options).findings]
+    assert found == ([] if failure is None else [failure])
+
+
+def test_numbers_that_are_none_count_where_they_are_asked_for() -> None:
+    """NaN passes bounds by the published rule; `no_nan` has a class for it."""
+    wanted = replace(
+        JSON, schema={"items": {"properties": {"n": {"type": "number", "maximum": 2}}}}
+    )
+    assert _judge('[{"n": NaN}]', wanted).findings == ()
+    for text, asked in (
+        ('[{"n": NaN}]', wanted),
+        ('[{"n": -1e999}]', wanted),
+        ("- n: .nan", replace(wanted, format=AnswerFormat.YAML)),
+        ("- n: -.inf", replace(wanted, format=AnswerFormat.YAML)),
+    ):
+        verdict = _judge(text, asked, VerifierOptions(no_nan=True))
+        assert [found.failure for found in verdict.findings] == [Failure.NOT_FINITE]
+
+
+def test_scalars_are_counted() -> None:
+    """A missing list counts with the scalars that it would have held."""
+    nested = {"type": "array", "minItems": 2, "items": _ITEM}
+    schema = {
+        "items": {
+            "properties": {"a": {"type": "string"}, "b": nested},
+            "required": ["a", "b"],
+        }
+    }
+    wanted = replace(JSON, schema=schema)
+    good = '[{"a": "x", "b": [{"id": 1, "t": "y"}, {"id": 9, "t": "z"}]}]'
+    verdict = _judge(good, wanted)
+    assert (verdict.fields_passed, verdict.fields_total) == (4, 5)
+    verdict = _judge('[{"a": "x"}]', wanted)
+    assert (verdict.fields_passed, verdict.fields_total) == (1, 5)
+    verdict = _judge('[{"a": "x", "b": [{"id": 1, "t": "y"}]}]', wanted)
+    assert (verdict.fields_passed, verdict.fields_total) == (3, 5)
+
+
+def test_a_place_is_a_path() -> None:
+    """A finding says where in the list it is."""
+    (found,) = _judge('[{"id": "one"}]', JSON).findings
+    assert (found.place, found.detail) == ("[0].id", "string for integer")
+
+
+_BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+_MERGES = "- &a {k: 1}\n" + "".join(
+    f"- &{name}\n  <<: [{', '.join([f'*{before}'] * 10)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "failure"),
+    [
+        (_BOMB, YAML, Failure.YAML_ALIASES),
+        (_MERGES, YAML, Failure.YAML_ALIASES),
+        ("&a\n- *a", YAML, Failure.YAML_ALIASES),
+        ("- !!python/object/apply:os.system ['false']", YAML, Failure.YAML_TAG),
+        ("- id: !!python/name:os.system", YAML, Failure.YAML_TAG),
+        ("- !mine\n  id: 1", YAML, Failure.YAML_TAG),
+        ("- id: 1\n  t: !!binary aGk=", YAML, Failure.YAML_TAG),
+        ("- id: !!int x", YAML, Failure.INVALID_YAML),
+        ("- id: 1\n  t: \ud800", YAML, Failure.INVALID_YAML),
+        ("- id: 1\n  t: \x07", YAML, Failure.INVALID_YAML),
+        (f"- id: {'7' * 5000}", YAML, Failure.NUMBER_TOO_LONG),
+        (f'[{{"id": {"7" * 5000}}}]', JSON, Failure.NUMBER_TOO_LONG),
+        ("[" * 10_000, JSON, Failure.TOO_DEEP),
+        ("[" * 10_000 + "]" * 10_000, JSON, Failure.TOO_DEEP),
+        ("[" * 300 + "]" * 300, JSON, Failure.TOO_DEEP),
+        ("[" * 10_000, YAML, Failure.TOO_DEEP),
+        ("- " * 10_000, YAML, Failure.TOO_DEEP),
+        ("[" + "1," * 5_000_000 + "1]", JSON, Failure.TOO_LARGE),
+        ("- x\n" * 2_500_000, YAML, Failure.TOO_LARGE),
+    ],
+)
+def test_hostile_answers_have_a_class(
+    text: str, wanted: Requirements, failure: Failure
+) -> None:
+    """Nothing is executed, nothing grows without bound, and each has its class."""
+    assert _failures(text, wanted, Reading.RECOMMENDED)[0] is failure
+
+
+def test_merge_keys_are_those_of_pyyaml() -> None:
+    """`<<` takes the members of another mapping over, as the safe loader does."""
+    text = "- &a\n  id: 1\n- <<: *a\n  t: x"
+    wanted = replace(YAML, least=2, most=2, schema={"items": _ITEM})
+    assert _judge(text, wanted).findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>" * 140_000,
+        "</think>" * 120_000,
+        "```\n" * 240_000,
+        "[" * 990_000,
+        '{"a":' * 190_000,
+        "{" * 990_000,
+        "- " * 490_000,
+        "? " * 490_000,
+        "a: " * 300_000,
+        "&a " * 300_000,
+        "'" * 990_000,
+        "a:\n" * 300_000,
+        "\t" * 990_000,
+        "- x: 1\n" * 140_000,
+        "#" * 990_000,
+        "<<: " * 240_000,
+        "!" * 990_000,
+    ],
+)
+@pytest.mark.parametrize("wanted", [_BAN, replace(YAML, commentary=False)])
+@pytest.mark.slow
+def test_nothing_hangs(text: str, wanted: Requirements) -> None:
+    """The longest answers of one repeated piece are read to their end, and fail."""
+    assert not _judge(text, wanted).passed(Reading.PUBLISHED)
+
+
+@settings(max_examples=40)
+@given(st.text(max_size=200))
+def test_any_text_has_a_verdict(text: str) -> None:
+    """Whatever a model writes, the verifier says something, in both formats."""
+    for wanted in (_BAN, YAML):
+        verdict = _judge(text, wanted)
+        assert verdict.passed(Reading.BOTH) == (not verdict.findings)
+
+
+_PLAIN_VALUES = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text()
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.text(max_size=5), inner, min_size=1, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(_PLAIN_VALUES, min_size=1, max_size=3))
+def test_yaml_is_read_as_the_safe_loader_does(value: object) -> None:
+    """What PyYAML writes is read back as its own safe loader reads it."""
+    text = yaml.safe_dump(value, default_flow_style=False, allow_unicode=True)
+    open_list = replace(YAML, schema={}, least=1, most=3)
+    failures = _failures(text, open_list, Reading.BOTH)
+    # An empty list is written in brackets, and `[]` as the whole is none of these.
+    assert set(failures) <= {Failure.WRONG_FORMAT} if "{}" in text else failures == []
+
+
+def test_thinking_is_taken_away_in_order() -> None:
+    """Pairs, a lone closing tag, a lone opening tag, the final channel, end tokens."""
+    cases = {
+        "<think>a</think>b<think>c</think>d": ("bd", False),
+        "[THINK]a[/THINK] b </s>": (" b", False),
+        "a</think>b": ("b", False),
+        "b<think>a": ("b", True),
+        "x<|channel|>final<|message|>b<|end|><|return|>": ("b", False),
+        "b": ("b", False),
+    }
+    for text, (answer, unclosed) in cases.items():
+        spoken = without_thinking(text)
+        assert (spoken.text, spoken.unclosed) == (answer, unclosed)
+
+
+def test_the_first_block_counts() -> None:
+    """The first fence opens a block and the next one closes it."""
+    block = find_code_block("a\n```Json x\n1\n```py\n2\n```\nb")
+    assert block is not None
+    assert (block.language, block.content) == ("json", "\n1\n")
+    assert (block.before, block.after, block.fences) == ("a\n", "\nb", 3)
+    assert find_code_block("a ``` b") is None
+
+
+def test_every_failure_is_explained_and_belongs_to_a_requirement() -> None:
+    """No class lacks its sentence."""
+    for failure in Failure:
+        assert failure.explanation
+        assert failure.requirement
+
+
+def test_json_of_another_reader_is_the_same() -> None:
+    """What `json` reads, the verifier reads."""
+    text = json.dumps([{"id": 1, "t": "æ\u2028\n"}])
+    assert _judge(text, JSON).findings == ()
