@@ -66,13 +66,21 @@ class StructureVerdict:
     fields_passed: int = 0
 
     def counted(self, reading: Reading) -> tuple[StructureFinding, ...]:
-        """Return what counts by a reading, the failure that names the row first."""
+        """Return what counts by a reading, the failure that names the row first.
+
+        What the published verifier alone counts is a second booking of one fault, so
+        it comes last.
+        """
         counted = [found for found in self.findings if found.reading & reading]
-        return tuple(sorted(counted, key=lambda found: _ORDER[found.failure]))
+        return tuple(sorted(counted, key=_place))
 
     def passed(self, reading: Reading) -> bool:
         """Return whether nothing counts by a reading."""
         return not any(found.reading & reading for found in self.findings)
+
+
+def _place(found: StructureFinding) -> tuple[bool, int]:
+    return found.reading is Reading.PUBLISHED, _ORDER[found.failure]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

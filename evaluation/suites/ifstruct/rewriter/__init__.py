@@ -1,0 +1,1 @@
+"""A row put into words: voices, thinking aloud, and the check that nothing was lost."""
