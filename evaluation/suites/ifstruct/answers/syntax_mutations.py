@@ -11,7 +11,7 @@ from evaluation.suites.ifstruct.answers.mutation import (
     Mutation,
     at_place,
 )
-from evaluation.suites.ifstruct.answers.reference import json_text, yaml_text
+from evaluation.suites.ifstruct.answers.reference import json_text
 from evaluation.suites.ifstruct.core.requirements import AnswerFormat
 from evaluation.suites.ifstruct.verifier.findings import Failure
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from curation.core.json_types import Json
+    from curation.core.json_types import UntypedJson
 
 
 class AnswerFormat(StrEnum):
@@ -65,7 +65,7 @@ class Requirements:
     #: Whether there may be text before and after the answer.
     commentary: bool
     #: The JSON Schema of the list.
-    schema: dict[str, Json]
+    schema: dict[str, UntypedJson]
     #: Whether keywords beyond the published ones count (`ifstruct-ext`).
     extended: bool = False
     #: Whether a member may stand twice in one object; the last one counts then.
@@ -73,13 +73,13 @@ class Requirements:
     #: Whether a number may be NaN or infinite.
     non_finite: bool = True
 
-    def answer_schema(self) -> dict[str, Json]:
+    def answer_schema(self) -> dict[str, UntypedJson]:
         """Return the JSON Schema of the whole answer, the wrapper included.
 
         This is what a constrained run is held to. The wish for the number of items is
         part of it: where the schema of the list says less, the wish is added.
         """
-        listed: dict[str, Json] = {
+        listed: dict[str, UntypedJson] = {
             "type": "array",
             **self.schema,
             "minItems": self.least,

@@ -1,0 +1,286 @@
+"""The generator: kinds of things, shares of choices, rows that are never the same."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+from scipy.stats import chisquare
+
+from curation.system.errors import BadConfiguration, BadData, CsbdataError, NoInput
+from evaluation.suites.ifstruct.core.fields import all_fields
+from evaluation.suites.ifstruct.core.requirements import Fence, FenceWish
+from evaluation.suites.ifstruct.core.row_spec import Presentation
+from evaluation.suites.ifstruct.generator.entity_kinds import entity_kinds
+from evaluation.suites.ifstruct.generator.extended_fields import field_groups
+from evaluation.suites.ifstruct.generator.generate import (
+    generate_rows,
+    identity,
+    prompt_of,
+)
+from evaluation.suites.ifstruct.generator.mixes import (
+    CHOICES,
+    alternatives,
+    find_mix,
+    named_mixes,
+)
+from evaluation.suites.ifstruct.generator.row_draw import draw_row
+from evaluation.suites.ifstruct.records.files import read_records, write_records
+from evaluation.suites.ifstruct.rewriter.escapes import escapes
+from evaluation.suites.ifstruct.rewriter.voice import voices
+from tests.evaluation.suites.ifstruct.rows import rows, source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.suites.ifstruct.core.row_spec import RowSpec
+
+_KIND = """
+manners = ["Write it plainly."]
+[[entity]]
+name = "garden_gate"
+label = "garden gate"
+plural = "garden gates"
+contexts = ["for a catalogue"]
+fields = [
+  { name = "gate_name", type = "string" },
+  { name = "gate_cm", type = "integer", minimum = 40, maximum = 400 },
+  { name = "is_locked", type = "boolean" },
+  { name = "gate_wood", type = "enum", values = ["oak", "pine"] },
+  { name = "gate_story", type = "string", stress = ["quotes"] },
+]
+"""
+
+
+def test_there_are_kinds_enough_and_the_taxonomies_share_none() -> None:
+    """At least 60 kinds, 20 of them for tests, and no name or noun in both."""
+    train, test = entity_kinds("train"), entity_kinds("test")
+    assert len(train) + len(test) >= 60
+    assert len(test) >= 20
+    for part in ("name", "label", "plural"):
+        assert not {getattr(k, part) for k in train} & {getattr(k, part) for k in test}
+    assert all(len({kind.label, kind.plural}) == 2 for kind in (*train, *test))
+
+
+def test_the_fields_of_the_extended_track_are_no_fields_of_a_kind() -> None:
+    """What is added to a row never collides with what its kind has."""
+    added = {field.name for group in field_groups() for field in group.fields}
+    own = {
+        field.name
+        for split in ("train", "test")
+        for kind in entity_kinds(split)
+        for _, field in all_fields(kind.fields)
+    }
+    assert not added & own
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('"gate_name"', '"name"', "several words"),
+        ('"gate_cm", type', '"gate_name", type', "two fields are called gate_name"),
+        ('values = ["oak", "pine"]', 'values = ["oak"]', "two `values`"),
+        ("minimum = 40, ", "", "a `minimum` below"),
+        ('stress = ["quotes"]', 'stress = ["smells"]', "no such stress: smells"),
+        (', stress = ["quotes"]', "", "no field has a `stress`"),
+        ("Write it plainly.", "Answer in YAML.", "reads like a choice"),
+        ("for a catalogue", "without a code block", "reads like a choice"),
+        ('contexts = ["for a catalogue"]', "", "contexts"),
+        ('label = "garden gate"', 'label = "garden gate"\nprice = 3', "price"),
+        ("[[entity]]", "[[entity", "no file of kinds"),
+        ('{ name = "is_locked", type = "boolean" },', "", "under 4 fields"),
+    ],
+)
+def test_a_faulty_file_of_kinds_is_refused_by_name(
+    tmp_path: Path, before: str, after: str, said: str
+) -> None:
+    """Who extends the files is told which file, which kind and what is wrong."""
+    assert before in _KIND
+    (tmp_path / "gates.toml").write_text(_KIND.replace(before, after), "utf-8")
+    with pytest.raises(BadData) as caught:
+        entity_kinds("train", str(tmp_path))
+    assert "gates.toml" in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_a_kind_of_ones_own_makes_rows(tmp_path: Path) -> None:
+    """A folder of one file is enough; an empty one, or an unknown split, is not."""
+    with pytest.raises(NoInput):
+        entity_kinds("test", str(tmp_path))
+    with pytest.raises(BadConfiguration, match="train, test"):
+        entity_kinds("dev")
+    (tmp_path / "gates.toml").write_text(_KIND, "utf-8")
+    (kind,) = entity_kinds("train", str(tmp_path))
+    assert kind.manners == ("Write it plainly.",)
+
+
+def _drawn(spec: RowSpec) -> dict[str, str]:
+    """Return which alternative of each choice a row has."""
+    fence = Fence.parse(spec.fence)
+    return {
+        "format": str(spec.format),
+        "wrapper": "bare" if spec.wrapper is None else "wrapped",
+        "commentary": "allowed" if spec.commentary else "banned",
+        "fence": "required_language" if fence.language else str(fence.wish),
+        "count": "exact" if spec.least == spec.most else "range",
+        "escaping": "stressed" if spec.escaping else "plain",
+        "presentation": str(spec.presentation),
+        "voice": spec.voice,
+    }
+
+
+@pytest.mark.parametrize("mix", ["published", "even"])
+def test_choices_have_the_shares_that_are_asked_for(mix: str) -> None:
+    """Of 2,000 rows each choice has the mix's shares (chi squared, p over 0.001)."""
+    drawn = [_drawn(draw_row(source(mix), seed, 0)) for seed in range(2000)]
+    for choice in (*CHOICES, "presentation", "voice"):
+        shares = find_mix(mix).shares(choice)
+        counts = Counter(row[choice] for row in drawn)
+        assert set(counts) <= set(shares)
+        observed = [counts[name] for name in shares]
+        expected = [share * len(drawn) for share in shares.values()]
+        assert chisquare(observed, expected).pvalue > 0.001, choice
+
+
+def test_choices_are_drawn_apart_from_each_other() -> None:
+    """Style and voice say nothing of one another (chi squared, p over 0.001)."""
+    drawn = [_drawn(draw_row(source(), seed, 0)) for seed in range(2000)]
+    for one, other in (("presentation", "voice"), ("format", "fence")):
+        pairs = Counter((row[one], row[other]) for row in drawn)
+        cells = len(alternatives(one)) * len(alternatives(other))
+        assert len(pairs) == cells
+        assert chisquare(list(pairs.values())).pvalue > 0.001
+
+
+def test_the_published_mix_is_the_published_one() -> None:
+    """Halves of format, wrapper, commentary and voice; 0.63 blocks; 0.3 escaping."""
+    mix = named_mixes()["published"]
+    for choice in ("format", "wrapper", "commentary"):
+        assert set(mix.shares(choice).values()) == {0.5}
+    fence = mix.shares("fence")
+    assert fence["required"] + fence["required_language"] == pytest.approx(0.63)
+    assert mix.shares("escaping")["stressed"] == pytest.approx(0.3)
+    assert mix.shares("voice")["plain"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("fence = { required = 1, perhaps = 1 }", "fence has no 'perhaps'"),
+        ("fence = { required = 0 }", "no weights"),
+        ("fence = { required = -1 }", "no weights"),
+        ('fence = { required = "often" }', "no mix"),
+        ("fences = { required = 1 }", "no mix"),
+    ],
+)
+def test_a_faulty_mix_is_refused(tmp_path: Path, line: str, said: str) -> None:
+    """A mix in a file may only weigh what there is."""
+    lines = [
+        f"{choice} = {{ {alternatives(choice)[0]} = 1 }}"
+        for choice in (*CHOICES, "presentation", "voice")
+    ]
+    path = tmp_path / "mine.toml"
+    path.write_text("\n".join(lines), "utf-8")
+    assert find_mix(str(path)).shares("fence") == {"required": 1}
+    other = tmp_path / "other.toml"
+    other.write_text(
+        "\n".join(each for each in lines if not each.startswith("fence")) + f"\n{line}",
+        "utf-8",
+    )
+    with pytest.raises(BadData, match=said):
+        find_mix(str(other))
+
+
+def test_an_unknown_mix_names_those_there_are() -> None:
+    """The message is the way on."""
+    with pytest.raises(BadConfiguration, match="published, even"):
+        find_mix("publish")
+
+
+def test_no_two_rows_are_the_same() -> None:
+    """Kind, item schema, style and wishes together occur once in a file."""
+    made = rows(240)
+    assert len({identity(row.spec) for row in made if row.spec}) == 240
+    assert len({row.seed for row in made}) == 240
+
+
+def test_a_draw_that_would_repeat_a_row_is_drawn_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Equal draws give different rows, and an end where no other is to be had."""
+    module = "evaluation.suites.ifstruct.generator.generate.draw_row"
+    monkeypatch.setattr(module, lambda one, _seed, attempt: draw_row(one, 0, attempt))
+    first, second = generate_rows(source(), 0, 2)
+    assert first.prompt != second.prompt
+    monkeypatch.setattr(module, lambda one, _seed, _attempt: draw_row(one, 0, 0))
+    with pytest.raises(BadConfiguration, match="no new one"):
+        list(generate_rows(source(), 0, 2))
+
+
+def test_a_file_is_the_same_every_time() -> None:
+    """The same seed gives the same bytes, and another one other rows."""
+    again = tuple(generate_rows(source(), 3, 20))
+    assert write_records(again) == write_records(rows(240)[:20])
+    other = {row.prompt for row in generate_rows(source(), 4, 20)}
+    assert not other & {row.prompt for row in again}
+
+
+@pytest.mark.parametrize("extended", [False, True])
+def test_rows_survive_a_file(extended: bool) -> None:  # noqa: FBT001 (a parameter)
+    """What is written is read back as it was, `spec` and all."""
+    made = rows(60, extended=extended)
+    assert read_records(write_records(made), "rows") == list(made)
+    assert read_records(write_records(made, hub=True), "rows") == list(made)
+    assert all(row.spec and row.spec.requirements == row.requirements for row in made)
+
+
+def test_published_columns_say_what_they_can() -> None:
+    """`require_code_block` is true where a block is required, and only there."""
+    for row in rows(240):
+        line = json.loads(write_records([row], published=True))
+        wish = row.requirements.fence.wish
+        assert line["require_code_block"] == (wish is FenceWish.REQUIRED)
+        assert row.entity_type.startswith("test__")
+
+
+def test_half_of_the_rows_have_a_text_to_escape() -> None:
+    """A row has a text that needs escaping if and only if it was drawn so."""
+    for row in rows(240):
+        assert row.spec
+        fields = [field for _, field in all_fields(row.spec.fields)]
+        assert any(field.stress for field in fields) == row.spec.escaping
+    kinds = {"multiline", "quotes", "code", "paths", "trace", "regex"}
+    assert set(escapes()) == kinds
+
+
+def test_an_item_is_never_empty() -> None:
+    """Every object has a required member: YAML cannot write an empty one in blocks."""
+    for row in rows(240):
+        assert row.spec
+        groups = [row.spec.fields]
+        groups += [f.fields for _, f in all_fields(row.spec.fields) if f.fields]
+        assert all(any(not f.optional for f in group) for group in groups)
+
+
+def test_every_style_is_told_by_every_voice() -> None:
+    """All pairs of style and voice occur, and their texts differ."""
+    pairs = {(row.presentation, row.voice) for row in rows(240)}
+    assert len(pairs) == len(Presentation) * len(voices())
+
+
+def test_a_voice_that_loses_a_requirement_is_a_defect(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A text that does not say its outermost shape is never handed out."""
+    (row, *_) = [row for row in rows(240) if row.voice == "plain"]
+    assert row.spec
+    silent = replace(voices()["plain"], bare=("",), wrapped=("",))
+    monkeypatch.setattr(
+        "evaluation.suites.ifstruct.generator.generate.voices",
+        lambda: {"plain": silent},
+    )
+    with pytest.raises(CsbdataError, match="lost: wrapper"):
+        prompt_of(row.spec, row.seed)
