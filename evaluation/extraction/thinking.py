@@ -23,9 +23,15 @@ _CHANNEL: Final = "<|channel|>"
 _BARE_HARMONY: Final = re.compile(
     r"\A\s*(?:analysis|commentary)(.*?)assistant\s*final", re.DOTALL
 )
-_END_TOKENS: Final = re.compile(
-    r"(?:\s*(?:<\|im_end\|>|<\|eot_id\|>|<\|endoftext\|>|<\|end_of_text\|>|<\|return\|>"
-    r"|<\|end\|>|<end_of_turn>|</s>))+\s*\Z"
+_END_TOKENS: Final = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|return|>",
+    "<|end|>",
+    "<end_of_turn>",
+    "</s>",
 )
 #: What an answer begins with that is no thinking, whatever tags it may quote.
 _ANSWER_STARTS: Final = ("{", "[", '"', "```", "- ")
@@ -55,7 +61,7 @@ def split_thinking(text: str) -> AnswerParts:
         >>> split_thinking("<think>Two?").unclosed
         True
     """
-    text = _END_TOKENS.sub("", text)
+    text = _without_end_tokens(text)
     harmony = _split_harmony(text)
     if harmony is not None:
         return harmony
@@ -76,6 +82,15 @@ def split_thinking(text: str) -> AnswerParts:
         thinking="\n".join(thought.strip() for thought in thoughts),
         unclosed=unclosed,
     )
+
+
+def _without_end_tokens(text: str) -> str:
+    """Return a text without end tokens at its end, and the white space before them."""
+    short = text.rstrip()
+    while short.endswith(_END_TOKENS):
+        token = next(token for token in _END_TOKENS if short.endswith(token))
+        text = short = short[: -len(token)].rstrip()
+    return text
 
 
 def _split_harmony(text: str) -> AnswerParts | None:
@@ -105,10 +120,11 @@ def _without_tag(text: str, opening: str, closing: str) -> tuple[str, list[str],
         if level > 1:
             level -= 1
             continue
-        # Without an opening tag everything so far was thinking.
-        thoughts.append(text[begun : mark.start()] if level else text[: mark.start()])
-        if not level:
-            kept = []
+        if level:
+            thoughts.append(text[begun : mark.start()])
+        else:
+            # Without an opening tag everything so far was thinking.
+            thoughts, kept = [text[: mark.start()]], []
         place, level = mark.end(), 0
     if level:
         thoughts.append(text[begun:])

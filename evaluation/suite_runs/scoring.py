@@ -17,6 +17,7 @@ from evaluation.core.suite import SCORING_FAILED, SCORING_TIMEOUT
 from evaluation.core.suite_records import Verdict
 from evaluation.suite_runs import scoring_worker
 from evaluation.suite_runs.scoring_messages import ScoringSetup, ScoringUnit
+from evaluation.suites.registry import is_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,7 +106,7 @@ def _limits(seconds: float) -> Limits:
 
 def _program(chosen: ChosenSuite) -> Program:
     spec = chosen.spec
-    if not spec.isidentifier():
+    if is_path(spec):
         spec = str(Path(spec).resolve())
     settings = msgspec.to_builtins(chosen.settings)
     return Program(

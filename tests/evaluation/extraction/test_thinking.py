@@ -46,3 +46,12 @@ def test_golden_vectors(
         thinking,
         unclosed,
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [" " * 400_000, "</think>" * 50_000, "<think>" * 50_000, "</s> " * 50_000 + "x"],
+)
+def test_long_texts_are_read_in_one_pass(text: str) -> None:
+    """Text of one repeated piece takes no longer than its length (it took hours)."""
+    assert not split_thinking(text).answer.strip("x </s>")

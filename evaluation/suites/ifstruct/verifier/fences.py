@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from evaluation.extraction.policies import strict_fence
 from evaluation.suites.ifstruct.core.requirements import Fence, FenceWish
 from evaluation.suites.ifstruct.verifier.findings import (
     Failure,
@@ -15,8 +15,6 @@ from evaluation.suites.ifstruct.verifier.findings import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_FENCE: Final = re.compile(r"^```(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,17 +38,19 @@ def find_code_block(text: str) -> CodeBlock | None:
     A fence is three backticks at the beginning of a line. The first one opens the
     block and the next one closes it, whatever else stands on its line.
     """
-    opening = _FENCE.search(text)
-    if opening is None:
+    found = strict_fence(text)
+    if not found.fenced and not found.problem:
         return None
-    words = opening[1].split()
-    rest = list(_FENCE.finditer(text, opening.end()))
+    words = found.language.split()
+    # Behind the block there may be others: what counts as after is after the last.
+    rest = found.after.split("\n") if found.fenced else []
+    marks = [place for place, line in enumerate(rest) if line.startswith("```")]
     return CodeBlock(
         language=words[0].lower() if words else "",
-        content=text[opening.end() : rest[0].start()] if rest else None,
-        before=text[: opening.start()],
-        after=text[rest[-1].end() :] if rest else "",
-        fences=1 + len(rest),
+        content=found.text,
+        before=found.before,
+        after="\n".join(rest[marks[-1] + 1 if marks else 0 :]),
+        fences=len(marks) + (2 if found.fenced else 1),
     )
 
 

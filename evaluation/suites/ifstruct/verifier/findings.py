@@ -21,6 +21,7 @@ class Reading(Flag):
 class Requirement(StrEnum):
     """What a row asks for, in the words of a report."""
 
+    ANSWER = "an answer"
     SYNTAX = "valid text"
     FORMAT = "the right format"
     FENCE = "code block"
@@ -39,6 +40,9 @@ class Requirement(StrEnum):
 class Failure(Explained):
     """Why a response fails; of several, the first in this order names the row."""
 
+    NO_ANSWER = ("no_answer", "the server, the engine or the model failed")
+    REFUSED = ("refused", "the server says that the model refuses to answer")
+    TRUNCATED = ("truncated", "cut off by the budget of tokens before it could be read")
     EMPTY = ("empty", "there is nothing, or nothing but white space")
     TOO_LARGE = ("too_large", "more characters than are read")
     THINKING_UNCLOSED = ("thinking_unclosed", "thinking that never ends, and no answer")
@@ -101,6 +105,11 @@ class Failure(Explained):
 
 
 _REQUIREMENTS = {
+    Failure.NO_ANSWER: Requirement.ANSWER,
+    Failure.REFUSED: Requirement.ANSWER,
+    Failure.TRUNCATED: Requirement.ANSWER,
+    Failure.EMPTY: Requirement.ANSWER,
+    Failure.THINKING_UNCLOSED: Requirement.ANSWER,
     Failure.UNCLOSED_FENCE: Requirement.FENCE,
     Failure.MISSING_FENCE: Requirement.FENCE,
     Failure.WRONG_FENCE_LANGUAGE: Requirement.FENCE,

@@ -27,7 +27,7 @@ _YAML: Final = re.compile(r"- [\w\"']+:(?: |$)|-$|\w+:$", re.MULTILINE)
 _SHOWN: Final = 40
 
 
-def read_json_answer(
+def read_as_json(
     text: str,
     *,
     fenced: bool,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evaluation.extraction.thinking import split_thinking
 from evaluation.suites.ifstruct.core.requirements import AnswerFormat, Requirements
 from evaluation.suites.ifstruct.verifier.commentary import (
     check_around_block,
@@ -17,13 +18,12 @@ from evaluation.suites.ifstruct.verifier.findings import (
     Reading,
     StructureFinding,
 )
-from evaluation.suites.ifstruct.verifier.json_answers import read_json_answer
+from evaluation.suites.ifstruct.verifier.json_answers import read_as_json
 from evaluation.suites.ifstruct.verifier.reading import LONGEST, AnswerValue
 from evaluation.suites.ifstruct.verifier.schema_tree import SchemaNode, read_schema
 from evaluation.suites.ifstruct.verifier.schema_walk import SchemaWalk
 from evaluation.suites.ifstruct.verifier.shape import check_list, unwrap
-from evaluation.suites.ifstruct.verifier.thinking import without_thinking
-from evaluation.suites.ifstruct.verifier.yaml_answers import read_yaml_answer
+from evaluation.suites.ifstruct.verifier.yaml_answers import read_as_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,8 +123,8 @@ def verify(
     if len(response) > LONGEST:
         detail = f"{len(response):,} characters, {LONGEST:,} are read"
         return _unread(StructureFinding(Failure.TOO_LARGE, detail))
-    spoken = without_thinking(response)
-    answer = spoken.text
+    spoken = split_thinking(response)
+    answer = spoken.answer
     if not answer.strip():
         empty = Failure.THINKING_UNCLOSED if spoken.unclosed else Failure.EMPTY
         return _unread(StructureFinding(empty))
@@ -164,8 +164,8 @@ def _read(
         if not text.strip():
             return StructureFinding(Failure.EMPTY, "the code block is empty")
     if wanted.format is AnswerFormat.YAML:
-        return read_yaml_answer(text)
-    return read_json_answer(
+        return read_as_yaml(text)
+    return read_as_json(
         text,
         fenced=block is not None,
         lenient=options.lenient_raw and wanted.commentary,

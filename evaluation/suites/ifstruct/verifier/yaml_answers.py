@@ -164,7 +164,7 @@ def _events(loader: _Loader) -> Iterator[yaml.Event]:
         yield event
 
 
-def read_yaml_answer(text: str) -> AnswerValue | StructureFinding:
+def read_as_yaml(text: str) -> AnswerValue | StructureFinding:
     """Return the YAML value of an answer, or why it holds none.
 
     Args:

@@ -19,7 +19,6 @@ from evaluation.suites.ifstruct.core.requirements import (
 )
 from evaluation.suites.ifstruct.verifier.fences import find_code_block
 from evaluation.suites.ifstruct.verifier.findings import Failure, Reading
-from evaluation.suites.ifstruct.verifier.thinking import without_thinking
 from evaluation.suites.ifstruct.verifier.verify import (
     VerifierOptions,
     compile_requirements,
@@ -379,27 +378,27 @@ def test_yaml_is_read_as_the_safe_loader_does(value: object) -> None:
     assert set(failures) <= {Failure.WRONG_FORMAT} if "{}" in text else failures == []
 
 
-def test_thinking_is_taken_away_in_order() -> None:
-    """Pairs, a lone closing tag, a lone opening tag, the final channel, end tokens."""
-    cases = {
-        "<think>a</think>b<think>c</think>d": ("bd", False),
-        "[THINK]a[/THINK] b </s>": (" b", False),
-        "a</think>b": ("b", False),
-        "b<think>a": ("b", True),
-        "x<|channel|>final<|message|>b<|end|><|return|>": ("b", False),
-        "b": ("b", False),
-    }
-    for text, (answer, unclosed) in cases.items():
-        spoken = without_thinking(text)
-        assert (spoken.text, spoken.unclosed) == (answer, unclosed)
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"<think>a</think>{_PLAIN}",
+        f"[THINK]a[/THINK]{_PLAIN} </s>",
+        f"a</think>{_PLAIN}",
+        f"x<|channel|>final<|message|>{_PLAIN}<|end|><|return|>",
+        '[{"id": 1, "t": "<think>"}]',
+    ],
+)
+def test_thinking_is_never_judged(text: str) -> None:
+    """Pairs of tags, a lone closing tag, channels and end tokens are taken away."""
+    assert _judge(text, _BAN).findings == ()
 
 
 def test_the_first_block_counts() -> None:
     """The first fence opens a block and the next one closes it."""
     block = find_code_block("a\n```Json x\n1\n```py\n2\n```\nb")
     assert block is not None
-    assert (block.language, block.content) == ("json", "\n1\n")
-    assert (block.before, block.after, block.fences) == ("a\n", "\nb", 3)
+    assert (block.language, block.content) == ("json", "1")
+    assert (block.before, block.after, block.fences) == ("a", "b", 3)
     assert find_code_block("a ``` b") is None
 
 

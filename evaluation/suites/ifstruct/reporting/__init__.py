@@ -1,0 +1,1 @@
+"""What a run of IFStruct amounts to: one module a question."""

@@ -1,0 +1,1 @@
+"""Suite `ifstruct-ext`: rows that ask for what IFStruct's verifier does not look at."""
