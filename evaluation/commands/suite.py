@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads it off the signature
 from typing import TYPE_CHECKING, Annotated, Any
@@ -250,22 +250,38 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
 
 @_actions.command("generate")
 @with_option_groups
-def generate_command(
+def generate_command(  # noqa: PLR0913 (options of one command)
     *,
     ctx: typer.Context,
     reading: ReadingOptions,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The file of records.")],
-    count: Annotated[int, typer.Option(min=1, help="How many records.")] = 100,
+    count: Annotated[
+        int, typer.Option("--count", "--rows", min=1, help="How many records.")
+    ] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Another seed, others.")] = 0,
+    split: Annotated[
+        str | None,
+        typer.Option(help="The same as --set split=..., where there is one."),
+    ] = None,
+    layout: Annotated[
+        str | None,
+        typer.Option("--as", metavar="LAYOUT", help="[default: a record a line]"),
+    ] = None,
 ) -> None:
     """Write records of the suite's own generator; `run --data FILE` reads them.
 
-    Example: csbdata suite NAME generate --count 200 --seed 1 --out records.jsonl
-    """
+    \b
+    Examples:
+      csbdata suite NAME generate --count 200 --seed 1 --out records.jsonl
+      csbdata suite ifstruct generate --rows 2000 --split train --out rows.jsonl
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from curation.system.atomic_files import atomic_write_bytes
-    from evaluation.suite_runs.records import encode_records
+    from evaluation.suite_runs.records import layout_of
 
+    if split is not None:
+        reading = replace(reading, value=[*(reading.value or ()), f"split={split}"])
     chosen = chosen_suite(_name(ctx), reading)
+    encode = layout_of(chosen, layout)
     generate = chosen.suite.generate
     if generate is None:
         raise BadConfiguration(
@@ -273,7 +289,7 @@ def generate_command(
             then="run takes them from --data",
         )
     records = list(generate(count, seed, chosen.settings))
-    atomic_write_bytes(out, encode_records(records))
+    atomic_write_bytes(out, encode(records))
     say(f"{len(records):,} records in {out}")
     say(f"Next: csbdata suite {_name(ctx)} run --data {out}")
 

@@ -8,7 +8,7 @@ docs/suites.md shows a whole suite.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeAlias, TypeVar
 
@@ -170,6 +170,11 @@ class Suite(Generic[S]):
     #: Yields so many records of its own, drawn with a seed: `generate(count, seed,
     #: settings)`; None where it has no generator.
     generate: Callable[[int, int, S], Iterable[SuiteRecord]] | None = None
+    #: Layouts of a file of records beside our own, by the name of `generate --as`:
+    #: each returns the bytes of such a file.
+    layouts: Mapping[str, Callable[[Sequence[SuiteRecord]], bytes]] = field(
+        default_factory=dict
+    )
     #: Returns the settings of the published reading (`--compat paper`); None where
     #: there is no other reading.
     paper: Callable[[S], S] | None = None

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from curation.system.errors import BadData, NoInput
+from curation.system.errors import BadConfiguration, BadData, NoInput
 from evaluation.core.suite import RecordRequest, RecordSet
 from evaluation.core.suite_records import SuiteRecord
 from evaluation.data.sampling import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from evaluation.suite_runs.request import ChosenSuite
 
@@ -48,6 +48,25 @@ def records_of(chosen: ChosenSuite, request: RecordRequest) -> RecordSet:
 def encode_records(records: Iterable[SuiteRecord]) -> bytes:
     """Return records as JSON lines."""
     return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+
+
+def layout_of(
+    chosen: ChosenSuite, name: str | None
+) -> Callable[[Sequence[SuiteRecord]], bytes]:
+    """Return what writes a file of records: ours, or a layout of the suite.
+
+    Raises:
+        BadConfiguration: the suite has no layout of this name.
+    """
+    if name is None:
+        return encode_records
+    known = chosen.suite.layouts
+    if name not in known:
+        raise BadConfiguration(
+            f"suite {chosen.suite.name} writes no {name!r}",
+            then=f"--as {' or '.join(known)}" if known else "leave --as out",
+        )
+    return known[name]
 
 
 def digest_of(records: Iterable[SuiteRecord]) -> str:

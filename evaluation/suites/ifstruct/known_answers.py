@@ -8,7 +8,7 @@ from evaluation.core.suite import KnownAnswer
 from evaluation.suites.ifstruct.answers.known import judged_answers
 from evaluation.suites.ifstruct.answers.reference import reference_answer
 from evaluation.suites.ifstruct.records.asked import read_asked
-from evaluation.suites.ifstruct.verifier.findings import Failure, Reading
+from evaluation.suites.ifstruct.verifier.findings import Failure, RuleReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def known_answers(
         finish="content_filter",
         expected=Failure.REFUSED,
     )
-    if settings.decides is Reading.RECOMMENDED:
+    if settings.decides is RuleReading.RECOMMENDED:
         yield KnownAnswer(
             kind="cut by the budget",
             text='[{"a_name": "begun',

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from evaluation.core.suite_records import Verdict
+from evaluation.suites.ifstruct.core.requirement import Requirement
 from evaluation.suites.ifstruct.records.asked import read_asked
 from evaluation.suites.ifstruct.records.slices import (
     asked_of,
@@ -14,8 +15,7 @@ from evaluation.suites.ifstruct.records.slices import (
 )
 from evaluation.suites.ifstruct.verifier.findings import (
     Failure,
-    Reading,
-    Requirement,
+    RuleReading,
     StructureFinding,
 )
 from evaluation.suites.ifstruct.verifier.published_errors import published_class
@@ -102,7 +102,7 @@ class IfstructScorer:
         if not cut:
             return judged
         finding = StructureFinding(
-            Failure.TRUNCATED, "the budget was used up", reading=Reading.RECOMMENDED
+            Failure.TRUNCATED, "the budget was used up", reading=RuleReading.RECOMMENDED
         )
         return StructureVerdict(
             findings=(finding, *judged.findings), parsed=False, fenced=judged.fenced
@@ -135,9 +135,9 @@ def _details(
     differs = {
         str(found.failure)
         for found in judged.findings
-        if found.reading is not Reading.BOTH
+        if found.reading is not RuleReading.BOTH
     }
-    published = judged.counted(Reading.PUBLISHED)
+    published = judged.counted(RuleReading.PUBLISHED)
     return {
         "lost": [
             str(requirement) for requirement in Requirement if requirement in lost
@@ -146,8 +146,8 @@ def _details(
         "wrapped": judged.wrapped,
         "fields_total": judged.fields_total,
         "fields_passed": judged.fields_passed,
-        "passes_published": judged.passed(Reading.PUBLISHED),
-        "passes_recommended": judged.passed(Reading.RECOMMENDED),
+        "passes_published": judged.passed(RuleReading.PUBLISHED),
+        "passes_recommended": judged.passed(RuleReading.RECOMMENDED),
         "differs": [*sorted(differs)],
         "published_errors": [published_class(found) for found in published],
     }

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from evaluation.suites.ifstruct.verifier.findings import Reading
+from evaluation.suites.ifstruct.verifier.findings import RuleReading
 from evaluation.suites.ifstruct.verifier.verify import VerifierOptions
 
 #: Tokens of an answer; the published run allows 16,000.
@@ -39,10 +39,10 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     no_nan: bool = False
 
     @property
-    def decides(self) -> Reading:
+    def decides(self) -> RuleReading:
         """The reading that decides whether a response passes."""
         published = self.reading == "published"
-        return Reading.PUBLISHED if published else Reading.RECOMMENDED
+        return RuleReading.PUBLISHED if published else RuleReading.RECOMMENDED
 
     @property
     def options(self) -> VerifierOptions:

@@ -13,7 +13,7 @@ from evaluation.suites.ifstruct.settings import IfstructSettings, as_published
 from evaluation.suites.ifstruct.verifier.findings import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from evaluation.core.suite import (
         KnownAnswer,
@@ -58,6 +58,7 @@ def make_suite(name: str, summary: str, *, extended: bool) -> Suite[IfstructSett
         report=_report,
         known_answers=_known_answers,
         generate=generate,
+        layouts={"published": _published, "hub": _hub},
         paper=as_published,
     )
 
@@ -82,6 +83,23 @@ def _known_answers(
     )
 
     return known_answers(record, settings)
+
+
+def _published(records: Sequence[SuiteRecord]) -> bytes:
+    return _written(records, hub=False)
+
+
+def _hub(records: Sequence[SuiteRecord]) -> bytes:
+    return _written(records, hub=True)
+
+
+def _written(records: Sequence[SuiteRecord], *, hub: bool) -> bytes:
+    """Return a file of the ten published columns, as files hold them or as the Hub."""
+    from evaluation.suites.ifstruct.records.asked import read_asked  # noqa: PLC0415 - heavy
+    from evaluation.suites.ifstruct.records.files import write_records  # noqa: PLC0415 - heavy
+
+    rows = [read_asked(record) for record in records]
+    return write_records(rows, published=True, hub=hub)
 
 
 def _report(run: ScoredRun) -> Report:

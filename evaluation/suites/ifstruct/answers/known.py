@@ -14,7 +14,7 @@ from evaluation.suites.ifstruct.answers.shape_mutations import SHAPE_MUTATIONS
 from evaluation.suites.ifstruct.answers.syntax_mutations import SYNTAX_MUTATIONS
 from evaluation.suites.ifstruct.answers.text_mutations import TEXT_MUTATIONS
 from evaluation.suites.ifstruct.answers.value_mutations import VALUE_MUTATIONS
-from evaluation.suites.ifstruct.verifier.findings import Failure, Reading
+from evaluation.suites.ifstruct.verifier.findings import Failure, RuleReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,9 @@ class JudgedAnswer:
     failure: Failure | None = None
 
 
-def judged_answers(record: IfstructRecord, reading: Reading) -> Iterator[JudgedAnswer]:
+def judged_answers(
+    record: IfstructRecord, reading: RuleReading
+) -> Iterator[JudgedAnswer]:
     """Yield a right answer to a row, and one for each fault that it leaves room for.
 
     A fault that the reading, or the row's track, does not count is named as unseen:
@@ -66,8 +68,8 @@ def judged_answers(record: IfstructRecord, reading: Reading) -> Iterator[JudgedA
         )
 
 
-def _is_seen(mutation: Mutation, reading: Reading, extended: bool) -> bool:  # noqa: FBT001 (a fact of the row)
-    if mutation.recommended_only and not reading & Reading.RECOMMENDED:
+def _is_seen(mutation: Mutation, reading: RuleReading, extended: bool) -> bool:  # noqa: FBT001 (a fact of the row)
+    if mutation.recommended_only and not reading & RuleReading.RECOMMENDED:
         return False
     needs = mutation.extended_only or mutation.seen_when_extended
     return extended or not needs

@@ -35,7 +35,7 @@ class FieldType(StrEnum):
     """A list of strings, as many as `min_items` to `max_items`."""
 
 
-class Condition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class FieldCondition(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Another field of the same object that decides whether a field has to be there."""
 
     field: str
@@ -76,7 +76,7 @@ class Field(
     max_length: int | None = None
     #: Whether the strings of a list must differ.
     unique: bool = False
-    when: Condition | None = None
+    when: FieldCondition | None = None
     #: Texts that satisfy `pattern`, `format` and lengths, for the reference answer.
     examples: tuple[str, ...] = ()
 

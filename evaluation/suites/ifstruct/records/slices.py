@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from evaluation.suites.ifstruct.core.requirement import Requirement
 from evaluation.suites.ifstruct.core.requirements import FenceWish
-from evaluation.suites.ifstruct.verifier.findings import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from evaluation.reporting.tables import MissingFigure, Rate, Table
-from evaluation.suites.ifstruct.verifier.findings import Requirement
+from evaluation.suites.ifstruct.core.requirement import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from curation.system.escaping import shortened
 from evaluation.suites.ifstruct.verifier.findings import (
     Failure,
-    Reading,
+    RuleReading,
     StructureFinding,
 )
 
@@ -35,7 +35,7 @@ def check_around_block(block: CodeBlock) -> Iterator[StructureFinding]:
         yield StructureFinding(
             Failure.SEVERAL_FENCES,
             f"{block.fences} lines begin with a fence",
-            reading=Reading.RECOMMENDED,
+            reading=RuleReading.RECOMMENDED,
         )
 
 
@@ -58,7 +58,7 @@ def check_around_json(text: str, *, decoded: bool) -> Iterator[StructureFinding]
     if before:
         yield StructureFinding(Failure.COMMENTARY, shortened(before, _SHOWN))
     if after:
-        reading = Reading.BOTH if decoded else Reading.PUBLISHED
+        reading = RuleReading.BOTH if decoded else RuleReading.PUBLISHED
         yield StructureFinding(
             Failure.COMMENTARY, shortened(after, _SHOWN), reading=reading
         )

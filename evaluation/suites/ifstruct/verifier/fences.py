@@ -9,7 +9,7 @@ from evaluation.extraction.policies import strict_fence
 from evaluation.suites.ifstruct.core.requirements import Fence, FenceWish
 from evaluation.suites.ifstruct.verifier.findings import (
     Failure,
-    Reading,
+    RuleReading,
     StructureFinding,
 )
 
@@ -68,10 +68,10 @@ def check_fence(block: CodeBlock | None, wanted: Fence) -> Iterator[StructureFin
     if block is None:
         return
     if wanted.wish is FenceWish.FORBIDDEN:
-        yield StructureFinding(Failure.FORBIDDEN_FENCE, reading=Reading.RECOMMENDED)
+        yield StructureFinding(Failure.FORBIDDEN_FENCE, reading=RuleReading.RECOMMENDED)
     if wanted.language and block.language != wanted.language:
         said = block.language or "none"
         detail = f"{wanted.language} is required, {said} is named"
         yield StructureFinding(
-            Failure.WRONG_FENCE_LANGUAGE, detail, reading=Reading.RECOMMENDED
+            Failure.WRONG_FENCE_LANGUAGE, detail, reading=RuleReading.RECOMMENDED
         )

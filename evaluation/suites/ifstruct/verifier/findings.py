@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Flag, StrEnum, auto
+from enum import Flag, auto
 
 from curation.core.documents import Explained
+from evaluation.suites.ifstruct.core.requirement import Requirement
 
 
-class Reading(Flag):
+class RuleReading(Flag):
     """By which reading of the rules a failure counts."""
 
     PUBLISHED = auto()
@@ -16,25 +17,6 @@ class Reading(Flag):
     RECOMMENDED = auto()
     """What the requests say, where the published verifier does something else."""
     BOTH = PUBLISHED | RECOMMENDED
-
-
-class Requirement(StrEnum):
-    """What a row asks for, in the words of a report."""
-
-    ANSWER = "an answer"
-    SYNTAX = "valid text"
-    FORMAT = "the right format"
-    FENCE = "code block"
-    COMMENTARY = "no commentary"
-    WRAPPER = "wrapper"
-    COUNT = "number of items"
-    FIELDS = "all fields"
-    NO_EXTRA = "no other fields"
-    TYPES = "types"
-    ENUMS = "enum values"
-    BOUNDS = "numeric bounds"
-    LISTS = "lengths of lists"
-    EXTENDED = "extended rules"
 
 
 class Failure(Explained):
@@ -151,7 +133,7 @@ class StructureFinding:
     detail: str = ""
     #: Where in the list, as a path: `[0].poems[1].poem_title`; empty: the whole.
     place: str = ""
-    reading: Reading = Reading.BOTH
+    reading: RuleReading = RuleReading.BOTH
 
     def __str__(self) -> str:
         """Return it as one line."""

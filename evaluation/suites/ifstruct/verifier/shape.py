@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from curation.system.escaping import shortened
 from evaluation.suites.ifstruct.verifier.findings import (
     Failure,
-    Reading,
+    RuleReading,
     StructureFinding,
 )
 from evaluation.suites.ifstruct.verifier.schema_walk import kind_of
@@ -88,5 +88,5 @@ def check_list(
         yield StructureFinding(Failure.ITEM_COUNT, detail)
     if schema_says_too:
         yield StructureFinding(
-            Failure.ITEM_COUNT, "the schema's own bound", reading=Reading.PUBLISHED
+            Failure.ITEM_COUNT, "the schema's own bound", reading=RuleReading.PUBLISHED
         )

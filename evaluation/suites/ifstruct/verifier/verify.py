@@ -15,7 +15,7 @@ from evaluation.suites.ifstruct.verifier.extended_rules import ExtendedRules
 from evaluation.suites.ifstruct.verifier.fences import check_fence, find_code_block
 from evaluation.suites.ifstruct.verifier.findings import (
     Failure,
-    Reading,
+    RuleReading,
     StructureFinding,
 )
 from evaluation.suites.ifstruct.verifier.json_answers import read_as_json
@@ -65,7 +65,7 @@ class StructureVerdict:
     fields_total: int = 0
     fields_passed: int = 0
 
-    def counted(self, reading: Reading) -> tuple[StructureFinding, ...]:
+    def counted(self, reading: RuleReading) -> tuple[StructureFinding, ...]:
         """Return what counts by a reading, the failure that names the row first.
 
         What the published verifier alone counts is a second booking of one fault, so
@@ -74,13 +74,13 @@ class StructureVerdict:
         counted = [found for found in self.findings if found.reading & reading]
         return tuple(sorted(counted, key=_place))
 
-    def passed(self, reading: Reading) -> bool:
+    def passed(self, reading: RuleReading) -> bool:
         """Return whether nothing counts by a reading."""
         return not any(found.reading & reading for found in self.findings)
 
 
 def _place(found: StructureFinding) -> tuple[bool, int]:
-    return found.reading is Reading.PUBLISHED, _ORDER[found.failure]
+    return found.reading is RuleReading.PUBLISHED, _ORDER[found.failure]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,8 +61,8 @@ def _without_last_choice(text: str) -> str:
 
 
 def test_every_text_says_all() -> None:
-    """Of 280 rows in every style and voice no requirement is lost."""
-    for row in (*rows(240), *rows(40, extended=True)):
+    """Of 120 rows in every style and voice no requirement is lost."""
+    for row in (*rows(240)[:80], *rows(40, extended=True)):
         assert row.spec
         assert lost_requirements(row.spec, row.prompt) == ()
 
@@ -81,7 +81,7 @@ def test_a_choice_that_is_dropped_is_missed() -> None:
 
 def test_another_choice_is_missed() -> None:
     """A text is no text of a row that wants another format, count, key or fence."""
-    for row in rows(240):
+    for row in rows(240)[:40]:
         spec = row.spec
         assert spec
         is_json = spec.format is AnswerFormat.JSON
@@ -158,7 +158,7 @@ def test_a_value_that_is_dropped_is_missed() -> None:
 
 def test_a_field_that_becomes_optional_is_missed() -> None:
     """A text is no text of a row whose fields are optional where they were not."""
-    for row in rows(240)[:100]:
+    for row in rows(240)[:40]:
         assert row.spec
         first, *others = row.spec.fields
         changed = replace(row.spec, fields=(_flipped(first), *others))

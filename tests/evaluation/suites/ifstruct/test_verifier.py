@@ -18,7 +18,7 @@ from evaluation.suites.ifstruct.core.requirements import (
     Requirements,
 )
 from evaluation.suites.ifstruct.verifier.fences import find_code_block
-from evaluation.suites.ifstruct.verifier.findings import Failure, Reading
+from evaluation.suites.ifstruct.verifier.findings import Failure, RuleReading
 from evaluation.suites.ifstruct.verifier.verify import (
     VerifierOptions,
     compile_requirements,
@@ -58,7 +58,7 @@ def _judge(
     return verify(text, compile_requirements(wanted), options)
 
 
-def _failures(text: str, wanted: Requirements, reading: Reading) -> list[Failure]:
+def _failures(text: str, wanted: Requirements, reading: RuleReading) -> list[Failure]:
     return [found.failure for found in _judge(text, wanted).counted(reading)]
 
 
@@ -157,9 +157,9 @@ def test_what_fails_and_why(
 
     The recommended reading books a wrong number of items once.
     """
-    assert _failures(text, wanted, Reading.PUBLISHED) == published
+    assert _failures(text, wanted, RuleReading.PUBLISHED) == published
     recommended = list(dict.fromkeys(published))
-    assert _failures(text, wanted, Reading.RECOMMENDED) == recommended
+    assert _failures(text, wanted, RuleReading.RECOMMENDED) == recommended
 
 
 @pytest.mark.parametrize(
@@ -185,15 +185,15 @@ def test_where_the_readings_differ(
 ) -> None:
     """A forbidden block, its language and a second block count by one reading only."""
     wanted = replace(_BAN, fence=Fence.parse(fence))
-    assert _failures(text, wanted, Reading.PUBLISHED) == []
-    assert _failures(text, wanted, Reading.RECOMMENDED) == recommended
+    assert _failures(text, wanted, RuleReading.PUBLISHED) == []
+    assert _failures(text, wanted, RuleReading.RECOMMENDED) == recommended
 
 
 @pytest.mark.parametrize("fence", ["required", "required:json"])
 def test_a_required_block_that_is_not_there_fails_by_both(fence: str) -> None:
     """Without a block, or with one that is never closed, the wish is not met."""
     wanted = replace(JSON, fence=Fence.parse(fence))
-    for reading in (Reading.PUBLISHED, Reading.RECOMMENDED):
+    for reading in (RuleReading.PUBLISHED, RuleReading.RECOMMENDED):
         assert _failures(_PLAIN, wanted, reading) == [Failure.MISSING_FENCE]
         unclosed = [Failure.UNCLOSED_FENCE, Failure.MISSING_FENCE]
         assert _failures(f"```json\n{_PLAIN}", wanted, reading) == unclosed
@@ -202,9 +202,9 @@ def test_a_required_block_that_is_not_there_fails_by_both(fence: str) -> None:
 def test_a_broken_end_is_commentary_by_the_published_rule_alone() -> None:
     """What follows the last bracket of JSON that is broken is booked twice there."""
     text = '[{"id": 1}, {"id'
-    assert _failures(text, _BAN, Reading.RECOMMENDED) == [Failure.INVALID_JSON]
+    assert _failures(text, _BAN, RuleReading.RECOMMENDED) == [Failure.INVALID_JSON]
     both = [Failure.INVALID_JSON, Failure.COMMENTARY]
-    assert _failures(text, _BAN, Reading.PUBLISHED) == both
+    assert _failures(text, _BAN, RuleReading.PUBLISHED) == both
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_hostile_answers_have_a_class(
     text: str, wanted: Requirements, failure: Failure
 ) -> None:
     """Nothing is executed, nothing grows without bound, and each has its class."""
-    assert _failures(text, wanted, Reading.RECOMMENDED)[0] is failure
+    assert _failures(text, wanted, RuleReading.RECOMMENDED)[0] is failure
 
 
 def test_merge_keys_are_those_of_pyyaml() -> None:
@@ -343,7 +343,7 @@ def test_merge_keys_are_those_of_pyyaml() -> None:
 @pytest.mark.slow
 def test_nothing_hangs(text: str, wanted: Requirements) -> None:
     """The longest answers of one repeated piece are read to their end, and fail."""
-    assert not _judge(text, wanted).passed(Reading.PUBLISHED)
+    assert not _judge(text, wanted).passed(RuleReading.PUBLISHED)
 
 
 @settings(max_examples=40)
@@ -352,7 +352,7 @@ def test_any_text_has_a_verdict(text: str) -> None:
     """Whatever a model writes, the verifier says something, in both formats."""
     for wanted in (_BAN, YAML):
         verdict = _judge(text, wanted)
-        assert verdict.passed(Reading.BOTH) == (not verdict.findings)
+        assert verdict.passed(RuleReading.BOTH) == (not verdict.findings)
 
 
 _PLAIN_VALUES = st.recursive(
@@ -373,7 +373,7 @@ def test_yaml_is_read_as_the_safe_loader_does(value: object) -> None:
     """What PyYAML writes is read back as its own safe loader reads it."""
     text = yaml.safe_dump(value, default_flow_style=False, allow_unicode=True)
     open_list = replace(YAML, schema={}, least=1, most=3)
-    failures = _failures(text, open_list, Reading.BOTH)
+    failures = _failures(text, open_list, RuleReading.BOTH)
     # An empty list is written in brackets, and `[]` as the whole is none of these.
     assert set(failures) <= {Failure.WRONG_FORMAT} if "{}" in text else failures == []
 
