@@ -270,11 +270,8 @@ def generate_command(  # noqa: PLR0913 (options of one command)
 ) -> None:
     """Write records of the suite's own generator; `run --data FILE` reads them.
 
-    \b
-    Examples:
-      csbdata suite NAME generate --count 200 --seed 1 --out records.jsonl
-      csbdata suite ifstruct generate --rows 2000 --split train --out rows.jsonl
-    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    Example: csbdata suite NAME generate --count 200 --seed 1 --out records.jsonl
+    """
     from curation.system.atomic_files import atomic_write_bytes
     from evaluation.suite_runs.records import layout_of
 
