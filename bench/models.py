@@ -137,12 +137,18 @@ class _Bench:
     def model(self, dtype: str = "bf16") -> TransformersModel:
         from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - heavy
         from evaluation.models.store import get_model  # noqa: PLC0415 - heavy
+        from evaluation.models.transformers import (  # noqa: PLC0415 - heavy
+            TransformersModel,
+        )
 
-        return get_model(
+        found = get_model(
             "smollm2",
             LoadOptions(device="cpu", dtype=dtype),
             FetchSettings.from_environment(),
         )
+        if not isinstance(found, TransformersModel):
+            raise TypeError(found)
+        return found
 
     def asked(self, most: int | None = None) -> list[GenerationRequest]:
         questions = RequestBuilder(

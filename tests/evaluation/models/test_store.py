@@ -1,0 +1,79 @@
+"""Models by name are files, and another package adds one without a change to ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration
+from evaluation.models.store import get_model, named_models
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytest.importorskip("torch")
+pytest.importorskip("transformers")
+
+_THEIRS = """
+from evaluation.models.named_model import NamedModel
+
+def load(loading, settings, say):
+    say("made of nothing")
+    return (loading.device, settings.offline)
+
+MODEL = NamedModel(name={name!r}, summary="a model of their own", load=load)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> Iterator[None]:
+    """Look for models anew, and leave nothing behind for other tests."""
+    named_models.cache_clear()
+    yield
+    named_models.cache_clear()
+
+
+def _install(folder: Path, module: str, name: str) -> None:
+    """Lay out a distribution with a model, as an installer would."""
+    (folder / f"{module}.py").write_text(_THEIRS.format(name=name), "utf-8")
+    about = folder / f"{module}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n", "utf-8"
+    )
+    (about / "entry_points.txt").write_text(
+        f"[csbdata.models]\n{module} = {module}\n", "utf-8"
+    )
+
+
+def test_every_file_with_a_model_is_one() -> None:
+    """Each under the name that it gives itself; nothing heavy is loaded for that."""
+    assert list(named_models()) == ["smollm2"]
+
+
+def test_a_package_adds_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry point is enough: `--model theirs` loads it, with what was asked for."""
+    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - needs torch
+
+    _install(tmp_path, "their_model", "theirs")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
+    said: list[str] = []
+    found: object = get_model("theirs", LoadOptions(device="cpu"), settings, said.append)
+    assert found == ("cpu", True)
+    assert said == ["made of nothing"]
+
+
+def test_a_second_model_of_a_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message says which name, and where it was found."""
+    _install(tmp_path, "their_smollm2", "smollm2")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(BadConfiguration, match="a second model named 'smollm2'"):
+        named_models()
