@@ -64,7 +64,8 @@ def test_a_package_adds_a_model(
     monkeypatch.syspath_prepend(str(tmp_path))
     settings = FetchSettings(mirror=None, cache=tmp_path, offline=True)
     said: list[str] = []
-    found: object = get_model("theirs", LoadOptions(device="cpu"), settings, said.append)
+    loading = LoadOptions(device="cpu")
+    found: object = get_model("theirs", loading, settings, said.append)
     assert found == ("cpu", True)
     assert said == ["made of nothing"]
 
