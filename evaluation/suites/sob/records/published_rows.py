@@ -7,11 +7,15 @@ and `metadata`, with the answer of a model.
 
 from __future__ import annotations
 
+import json
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
 from curation.json.text import parse
+from curation.json.values import is_number
 from curation.system.errors import BadData
+from evaluation.core.suite_records import SuiteResponse
 from evaluation.suites.sob.record import SobRecord
 
 if TYPE_CHECKING:
@@ -77,6 +81,39 @@ def record_of_response(line: Mapping[str, Json], where: str) -> SobRecord:
         "question_difficulty": metadata.get("difficulty"),
     }
     return record_of_row(row, where)
+
+
+def model_of_line(line: Mapping[str, Json]) -> str:
+    """Return the model that a line of a published response file is of."""
+    metadata = line.get("metadata")
+    return str(metadata.get("model_id", "")) if isinstance(metadata, dict) else ""
+
+
+def response_of_line(line: Mapping[str, Json]) -> SuiteResponse | None:
+    """Return the response of a line of a published response file; None of another.
+
+    The authors store what they parsed. A text that they could not parse is a string
+    there and is not parsed again, so it becomes the JSON text of that string.
+    """
+    metadata, output = line.get("metadata"), line.get("output")
+    if not isinstance(metadata, dict) or not isinstance(output, dict):
+        return None
+    if "record_id" not in metadata or "candidate_response" not in output:
+        return None
+    candidate, info = output["candidate_response"], line.get("eval_info")
+    tokens = info if isinstance(info, dict) else {}
+    return SuiteResponse(
+        record=str(metadata["record_id"]),
+        model=model_of_line(line) or "model",
+        text=None if candidate is None else json.dumps(candidate, ensure_ascii=False),
+        error="no response was stored" if candidate is None else "",
+        prompt_tokens=_count(tokens.get("input_tokens")),
+        output_tokens=_count(tokens.get("output_tokens")),
+    )
+
+
+def _count(value: Json) -> int | None:
+    return int(value) if is_number(value) and isfinite(value) else None
 
 
 def _text(row: Mapping[str, Json], column: str, where: str) -> str:
