@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curation.system.errors import CsbdataError, NoInput
 from evaluation.reporting.tables import Table
 from evaluation.results.completeness import gaps_of
 from evaluation.results.description import about_writing
 from evaluation.results.overview import overview
-from evaluation.results.suite_rows import SUITE, scored_run
+from evaluation.results.suite_rows import SUITE, joined_runs, scored_run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from curation.core.json_types import Json
     from evaluation.core.run_header import ParticipantHeader
+    from evaluation.core.suite import Suite
     from evaluation.reporting.report import Report
     from evaluation.reporting.tables import Cell
     from evaluation.results.reader import RecordedRun
+    from evaluation.results.suite_rows import RecordedSuiteRun
 
 #: What of a header decides whether another run may be compared with this one.
 _CONDITIONS = (
@@ -118,6 +120,26 @@ def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
         )
         for name, report in found.items()
     }
+
+
+def joined_report(runs: Sequence[RecordedRun], suite: Suite[Any]) -> Report:
+    """Return one report of several runs of a suite.
+
+    Raises:
+        NoInput: one of them is no run of the suite.
+        BadConfiguration: they were scored by different readings.
+    """
+    scored: dict[str, RecordedSuiteRun] = {}
+    for run in runs:
+        if suite.name not in run.tasks:
+            known = ", ".join(sorted(run.tasks)) or "no task at all"
+            what = f"no unit of suite {suite.name}"
+            raise NoInput(what, str(run.folder), f"it has {known}")
+        name = run.folder.resolve().name
+        scored[name if name not in scored else str(run.folder)] = scored_run(
+            run, suite.name, run.raw_header
+        )
+    return suite.report(joined_runs(scored))
 
 
 def suite_of(run: RecordedRun) -> str | None:

@@ -18,6 +18,7 @@ from evaluation.core.suite_records import SuiteRecord, SuiteResponse, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
@@ -178,3 +179,11 @@ class Suite(Generic[S]):
     #: Returns the settings of the published reading (`--compat paper`); None where
     #: there is no other reading.
     paper: Callable[[S], S] | None = None
+    #: Reads one line of a response file as the benchmark's authors publish them; None
+    #: of a line of another layout. None where there are no such files.
+    published_response: Callable[[Mapping[str, Json]], SuiteResponse | None] | None = (
+        None
+    )
+    #: Yields a line for each fault of what was submitted to a leaderboard, a folder or
+    #: a file: `check(path, records, settings)`; None where nothing is submitted.
+    check: Callable[[Path, Sequence[SuiteRecord], S], Iterable[str]] | None = None

@@ -62,17 +62,44 @@ def page(run: RecordedRun, tasks: Sequence[str] = ()) -> str:
     Raises:
         NoInput: a wanted task has no row in the run.
     """
+    name = run.folder.resolve().name
+    return _rendered(name, [run], sections(run, reports(run, tasks)))
+
+
+def write_joined_page(
+    runs: Sequence[RecordedRun], title: str, report: Report, path: Path
+) -> Path:
+    """Write one page of several runs, whose report is given; returns the file.
+
+    Raises:
+        CannotCreate: it cannot be written.
+    """
+    parts = [
+        Section(
+            slug=f"run-{number}",
+            title=f"Run {safe(run.folder.resolve().name)}",
+            tables=(conditions_of(run), engines_of(run)),
+        )
+        for number, run in enumerate(runs, 1)
+    ]
+    main = Section(slug="report", title=title, tables=report.tables, plots=report.plots)
+    text = _rendered(title, runs, [main, *parts])
+    atomic_write_bytes(path, text.encode())
+    return path
+
+
+def _rendered(name: str, runs: Sequence[RecordedRun], parts: Sequence[Section]) -> str:
+    """Return the page of some runs with these sections."""
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     environment.filters |= {"shown": _shown, "picture": _picture, "side": _side}
     template = environment.from_string(
         files("evaluation.exports").joinpath(_TEMPLATE).read_text(encoding="utf-8")
     )
-    name = safe(run.folder.resolve().name)
     return template.render(
-        name=name,
-        notice=[safe(line) for line in notice_of(run)],
-        about=[safe(line) for line in describe(run.header)],
-        sections=sections(run, reports(run, tasks)),
+        name=safe(name),
+        notice=[safe(line) for run in runs for line in notice_of(run)],
+        about=[safe(line) for run in runs for line in describe(run.header)],
+        sections=parts,
     )
 
 

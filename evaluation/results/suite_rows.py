@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Result, Row
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import Verdict
@@ -116,6 +117,37 @@ class RecordedSuiteRun:
 
     facts: Mapping[str, Json]
     by_label: Mapping[str, Sequence[ScoredResponse]]
+
+
+def joined_runs(runs: Mapping[str, RecordedSuiteRun]) -> RecordedSuiteRun:
+    """Return several runs of one suite as one, for one report of all.
+
+    Where two have the same model and condition, the later label names its run too.
+
+    Args:
+        runs: The runs by their names, one at least.
+
+    Raises:
+        BadConfiguration: they were scored by different readings.
+    """
+    readings = {
+        name: run.facts.get("compat") or "recommended" for name, run in runs.items()
+    }
+    if len(set(readings.values())) > 1:
+        told = ", ".join(f"{name}: {reading}" for name, reading in readings.items())
+        what = f"the runs were scored by different readings ({told})"
+        raise BadConfiguration(what, then="score them anew by one of them")
+    found: dict[str, Sequence[ScoredResponse]] = {}
+    for name, run in runs.items():
+        for label, listed in run.by_label.items():
+            found[f"{label} ({name})" if label in found else label] = listed
+    facts = [run.facts for run in runs.values()]
+    data = dict.fromkeys(str(one.get("data", "not recorded")) for one in facts)
+    origins = dict.fromkeys(str(one.get("origin", "?")) for one in facts)
+    return RecordedSuiteRun(
+        facts={**facts[0], "data": ", ".join(data), "origin": ", ".join(origins)},
+        by_label=found,
+    )
 
 
 def scored_run(

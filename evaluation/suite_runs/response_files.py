@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -19,9 +19,13 @@ from evaluation.responses.inspect_logs import inspect_responses, is_inspect_log
 from evaluation.responses.openai_batches import batch_responses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from curation.core.json_types import Json
+
+#: Returns the response of a line of a benchmark's authors; None of another layout.
+PublishedResponse: TypeAlias = "Callable[[Mapping[str, Json]], SuiteResponse | None]"
 #: Name of the responses in a run's folder.
 RESPONSES: Final = "responses.jsonl"
 _SHOWN: Final = 160
@@ -47,11 +51,15 @@ def encode_responses(responses: Iterable[SuiteResponse]) -> bytes:
     return b"".join(msgspec.json.encode(response) + b"\n" for response in responses)
 
 
-def read_responses(path: Path) -> ResponseFile:
+def read_responses(
+    path: Path, published: PublishedResponse | None = None
+) -> ResponseFile:
     """Return the responses of a file, whatever of the known layouts it has.
 
     Args:
         path: JSON lines of ours or of OpenAI's batch output, or a log of Inspect.
+        published: Reads a line in the layout of a benchmark's authors
+            (`Suite.published_response`).
 
     Raises:
         NoInput: it cannot be read.
@@ -60,7 +68,9 @@ def read_responses(path: Path) -> ResponseFile:
     found: list[SuiteResponse] = []
     problems: list[str] = []
     try:
-        for item in inspect_responses(path) if is_inspect_log(path) else _lines(path):
+        for item in (
+            inspect_responses(path) if is_inspect_log(path) else _lines(path, published)
+        ):
             if isinstance(item, str):
                 problems.append(item)
             else:
@@ -91,7 +101,9 @@ def parse_response(line: bytes) -> SuiteResponse:
     return msgspec.convert(_value(line), SuiteResponse)
 
 
-def _lines(path: Path) -> Iterator[SuiteResponse | str]:
+def _lines(
+    path: Path, published: PublishedResponse | None
+) -> Iterator[SuiteResponse | str]:
     """Yield the responses of JSON lines; in place of what is none, one line of why."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
@@ -99,7 +111,12 @@ def _lines(path: Path) -> Iterator[SuiteResponse | str]:
                 continue
             try:
                 value = _value(line)
-                if isinstance(value, dict) and "custom_id" in value:
+                theirs = (
+                    published(value) if published and isinstance(value, dict) else None
+                )
+                if theirs is not None:
+                    yield theirs
+                elif isinstance(value, dict) and "custom_id" in value:
                     yield from batch_responses(value)
                 else:
                     yield msgspec.convert(value, SuiteResponse)

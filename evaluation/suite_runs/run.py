@@ -105,7 +105,10 @@ def score_file(
         Fault: the folder cannot be written.
     """
     progress = progress or Quiet()
-    file = read_responses(path / RESPONSES if path.is_dir() else path)
+    file = read_responses(
+        path / RESPONSES if path.is_dir() else path,
+        request.chosen.suite.published_response,
+    )
     records = _records_beside(request, path)
     written = _written_header(path)
     if written is not None and request.run_dir is None:

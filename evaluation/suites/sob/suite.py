@@ -9,8 +9,10 @@ from evaluation.suites.sob.mistakes.classes import Mistake
 from evaluation.suites.sob.settings import SobSettings, as_published
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
+    from curation.core.json_types import Json
     from evaluation.core.suite import (
         KnownAnswer,
         RecordRequest,
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
         ScoredRun,
         Scorer,
     )
-    from evaluation.core.suite_records import SuitePrompt, SuiteRecord
+    from evaluation.core.suite_records import SuitePrompt, SuiteRecord, SuiteResponse
     from evaluation.reporting.report import Report
 
 
@@ -68,6 +70,28 @@ def _report(run: ScoredRun) -> Report:
     return report(run)
 
 
+def _published_response(line: Mapping[str, Json]) -> SuiteResponse | None:
+    from evaluation.suites.sob.records.published_rows import (  # noqa: PLC0415 - heavy
+        response_of_line,
+    )
+
+    return response_of_line(line)
+
+
+def _check(
+    path: Path, records: Sequence[SuiteRecord], settings: SobSettings
+) -> Iterable[str]:
+    from evaluation.suites.sob.records.loading import (  # noqa: PLC0415 - heavy
+        sob_record,
+    )
+    from evaluation.suites.sob.submissions.check import (  # noqa: PLC0415 - heavy
+        submission_complaints,
+    )
+
+    own = [sob_record(record) for record in records]
+    return submission_complaints(path, own, settings.rules)
+
+
 SUITE = Suite(
     name="sob",
     summary="Are the values right that a model extracts, not only their shape?",
@@ -80,4 +104,6 @@ SUITE = Suite(
     known_answers=_known_answers,
     generate=_generate,
     paper=as_published,
+    published_response=_published_response,
+    check=_check,
 )

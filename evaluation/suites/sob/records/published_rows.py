@@ -16,7 +16,7 @@ from curation.json.text import parse
 from curation.json.values import is_number
 from curation.system.errors import BadData
 from evaluation.core.suite_records import SuiteResponse
-from evaluation.suites.sob.record import SobRecord
+from evaluation.suites.sob.record import SobRecord, complexity_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,15 +52,23 @@ def record_of_row(row: Mapping[str, Json], where: str) -> SobRecord:
     Raises:
         BadData: a column is missing, or holds no JSON.
     """
+    schema = _value(row, "json_schema", where)
+    complexity, difficulty = (
+        str(row.get(name) or "")
+        for name in ("schema_complexity", "question_difficulty")
+    )
     return SobRecord(
         record_id=_text(row, "record_id", where),
         source=source_of(row, where),
         context=_text(row, "context", where),
         question=_text(row, "question", where),
-        json_schema=_value(row, "json_schema", where),
+        json_schema=schema,
         ground_truth=_value(row, "ground_truth", where),
-        schema_complexity=str(row.get("schema_complexity") or ""),
-        question_difficulty=str(row.get("question_difficulty") or ""),
+        # What says neither is as hard as its schema: else it would weigh nothing.
+        schema_complexity=complexity
+        if complexity or difficulty
+        else complexity_of(schema),
+        question_difficulty=difficulty,
     )
 
 

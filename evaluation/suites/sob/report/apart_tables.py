@@ -38,9 +38,9 @@ def lenient_table(run: ScoredRun) -> Table:
         columns=(
             "model",
             "records",
-            *("parse", "lenient"),
-            *("pass", "lenient"),
-            *("value", "lenient"),
+            *("parse", "lenient parse"),
+            *("pass", "lenient pass"),
+            *("value", "lenient value"),
         ),
         rows=tuple(rows),
         note="Strictly the answer is JSON and nothing else, as the paper counts. "
@@ -137,11 +137,10 @@ def _pairs(
     by_label: Mapping[str, Sequence[ScoredResponse]],
 ) -> list[tuple[str, str]]:
     """Return which labels are compared: each with the free one of its model."""
-    free = {
-        listed[0].model: label
-        for label, listed in by_label.items()
-        if listed and listed[0].condition == FREE
-    }
+    free: dict[str, str] = {}
+    for label, listed in by_label.items():
+        if listed and listed[0].condition == FREE:
+            free.setdefault(listed[0].model, label)
     pairs = [
         (free[listed[0].model], label)
         for label, listed in by_label.items()

@@ -95,7 +95,10 @@ def interval_table(figures: RunFigures) -> Table:
         )
     return Table(
         title="Value Accuracy with its 95 % intervals",
-        columns=("source", "model", "plain", "low", "high", "weighted", "low", "high"),
+        columns=(
+            *("source", "model", "plain", "low", "high"),
+            *("weighted", "weighted low", "weighted high"),
+        ),
         rows=tuple(rows),
         note="Percentile bootstrap over records, 1,000 resamples.",
         name="intervals",

@@ -162,3 +162,9 @@ def test_a_run_of_nothing_but_failed_scoring_is_reported() -> None:
     tables = _tables((label, listed), ("m E", broken))
     assert _lines(tables["leaderboard"])[1]["overall"] == 0
     assert tables["leaves"].rows
+
+
+def test_no_table_has_two_columns_of_one_name() -> None:
+    """Programs read rows by the names of their columns."""
+    for table in _tables(_answers("free", "cut"), _answers("E", "fence")).values():
+        assert len(set(table.columns)) == len(table.columns), table.title

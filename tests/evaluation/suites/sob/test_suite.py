@@ -1,0 +1,107 @@
+"""The suite through its commands: score, report of several runs, check."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from typer.testing import CliRunner
+
+from evaluation.commands.suite import app
+from evaluation.suites.sob.generator.generate import generated_records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _csbdata(*words: object, code: int = 0) -> str:
+    """Return the stdout of a command that ends with this code."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def _submitted(folder: Path, model: str, *, right: bool) -> Path:
+    """Write the answers of a model to six records as the authors' files have them."""
+    lines = []
+    for record in list(generated_records(6)):
+        answer = record.ground_truth if right else "I do not know."
+        lines.append(
+            {
+                "metadata": {"record_id": record.record_id, "model_id": model},
+                "input": {
+                    "context": record.context,
+                    "question": record.question,
+                    "json_schema": record.json_schema,
+                },
+                "output": {
+                    "candidate_response": answer,
+                    "ground_truth": record.ground_truth,
+                },
+            }
+        )
+    file = folder / f"response_{model}.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    return file
+
+
+def _table(tables: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    return next(table for table in tables if table["name"] == name)
+
+
+@pytest.mark.slow
+def test_published_answers_are_scored_reported_together_and_checked(
+    tmp_path: Path,
+) -> None:
+    """Two files become two runs, both one leaderboard and one page."""
+    runs = []
+    for model, right in (("wise", True), ("lost", False)):
+        file = _submitted(tmp_path, model, right=right)
+        run = tmp_path / f"run-{model}"
+        asked = ("sob", "score", file, "--data", file, "--jobs", 1)
+        _csbdata(*asked, "--compat", "paper", "--run-dir", run, "--format", "json")
+        runs.append(run)
+    page = tmp_path / "board.html"
+    out = _csbdata("sob", "report", *runs, "--html", page, "--format", "json")
+    report = json.loads(out[: out.rindex("}") + 1])
+    board = _table(report["tables"], "leaderboard")
+    assert [row["model"] for row in board["rows"]] == ["wise free", "lost free"]
+    assert board["rows"][0]["perfect"] == 1
+    assert board["rows"][1]["overall"] == 0
+    html = page.read_text("utf-8")
+    assert "Leaderboard" in html
+    assert "<svg" not in html.partition("</head>")[0]
+
+    checked = ("sob", "check", tmp_path / "response_wise.jsonl")
+    data = ("--data", tmp_path / "response_wise.jsonl")
+    assert _csbdata(*checked, *data) == ""
+    faults = _csbdata(*checked, code=1)
+    assert "records are not answered" in faults
+
+
+@pytest.mark.slow
+def test_runs_of_two_readings_are_no_one_board(tmp_path: Path) -> None:
+    """The figures of one reading are not those of the other."""
+    file = _submitted(tmp_path, "m", right=True)
+    for name, reading in (("a", ()), ("b", ("--compat", "paper"))):
+        asked = ("sob", "score", file, "--data", file, "--jobs", 1, *reading)
+        _csbdata(*asked, "--run-dir", tmp_path / name, "--format", "json")
+    runs = (tmp_path / "a", tmp_path / "b")
+    result = CliRunner().invoke(app, ["sob", "report", *map(str, runs)])
+    assert result.exit_code != 0
+    assert "different readings" in str(result.exception)
+
+
+def test_a_suite_without_submissions_says_so(tmp_path: Path) -> None:
+    """`check` is for suites that have a leaderboard."""
+    result = CliRunner().invoke(app, ["passrate", "check", str(tmp_path)])
+    assert "takes no submissions" in str(result.exception)
+
+
+@pytest.mark.slow
+def test_the_self_test_passes_in_both_readings() -> None:
+    """Every known answer to 36 records has the verdict intended."""
+    for reading in ((), ("--compat", "paper")):
+        asked = ("sob", "selftest", "--limit", 36, "--first", *reading)
+        _csbdata(*asked, "--format", "json")
