@@ -130,12 +130,27 @@ class InstanceStore:
                 if content is None:
                     name = f"{sample.config}/{sample.id}"
                     raise BadData("changed while it was measured", name)
-                stored = msgspec.json.decode(content, type=_StoredInstances)
+                stored = self._decoded(content)
                 yield replace(
                     sample,
                     dialect=stored.dialect or sample.dialect,
                     instances=stored.instances,
                 )
+
+    def _decoded(self, content: bytes) -> _StoredInstances:
+        """Return what is kept of a sample.
+
+        Raises:
+            CannotCreate: it is damaged.
+        """
+        try:
+            return msgspec.json.decode(content, type=_StoredInstances)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise CannotCreate(
+                f"what is kept there is damaged ({error})",
+                str(self.folder / _FILE),
+                "remove the file: its instances are made again",
+            ) from error
 
     def _missing(
         self,
