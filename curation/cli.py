@@ -32,7 +32,7 @@ from curation.system.errors import CsbdataError, Stopped
 from curation.system.redaction import guard, redacted, redacted_traceback
 from curation.system.registry import entry_points_of
 from curation.system.streams import end_output, give_up_output, prepare_streams
-from curation.system.terminal import say, show
+from curation.system.terminal import plain, say, show, stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +142,7 @@ def main() -> None:
     except CsbdataError as fault:
         if os.environ.get("CSBDATA_DEBUG"):
             sys.stderr.write(redacted_traceback(fault))
-        say(f"csbdata: {redacted(str(fault))}", style="red")
+        _say_fault(fault)
         code = fault.exit_code
         end_output()
     except (_ReaderGoneError, BrokenPipeError):
@@ -154,6 +154,16 @@ def main() -> None:
         code = CsbdataError.exit_code
         end_output()
     sys.exit(code)
+
+
+def _say_fault(fault: CsbdataError) -> None:
+    """Print a fault: one line, of which a screen gets the next step on its own."""
+    if not stderr().is_terminal or not fault.then:
+        say(f"csbdata: {redacted(str(fault))}", style="red")
+        return
+    fact = type(fault)(fault.what, fault.where)
+    say(f"csbdata: {redacted(str(fact))}", style="red")
+    stderr().print(plain(f"  {redacted(fault.then)}"), soft_wrap=True)
 
 
 def _run() -> None:

@@ -22,6 +22,7 @@ from curation.system.terminal import (
     FormatOption,
     print_json,
     say,
+    say_command,
     show,
     stdout,
     table,
@@ -222,12 +223,15 @@ def _print(built: BuildResult, shown_out: Path) -> None:
         f"{figures.name} ({figures.rules} rules): {kept:,} records of {raw:,} "
         f"raw documents, {state} in {sum(built.phases.values()):.1f} s"
     )
-    say(
-        f"Why a document is not in it: csbdata explain --reason REASON --in {shown_out}"
+    say_command(
+        "Why a document is not in it",
+        f"csbdata explain --reason REASON --in {shown_out}",
     )
     if built.request.instances:
-        say(f"Witnesses and near misses: csbdata instances --report {shown_out}")
-    say(f"Next: csbdata stats {shown_out}")
+        say_command(
+            "Witnesses and near misses", f"csbdata instances --report {shown_out}"
+        )
+    say_command("Next", f"csbdata stats {shown_out}")
     for line in partiality(built):
         say(line, style="yellow")
 
@@ -267,7 +271,7 @@ def _row(name: str, config: ConfigFigures) -> tuple[str, ...]:
     shown = [f"{reason} {count:,}" for reason, count in few]
     if len(reasons) > len(few):
         rest = sum(count for _, count in reasons[len(few) :])
-        shown.append(f"{len(reasons) - len(few)} other reasons {rest:,}")
+        shown.append(f"and {rest:,} for {len(reasons) - len(few)} more")
     return (
         name,
         config.origin,

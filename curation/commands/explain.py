@@ -35,13 +35,17 @@ _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 _MOST_CHANGES = 5
 
 
-def explain(
+def explain(  # noqa: PLR0913, PLR0917 (one parameter an option)
     unique_id: Annotated[
         str | None,
         typer.Argument(metavar="[ID]", help="A record's id, or config/id."),
     ] = None,
     reason: Annotated[
         Reason | None, typer.Option(help="List what was rejected for this reason.")
+    ] = None,
+    config: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="List what was rejected of this config."),
     ] = None,
     build: Annotated[
         Path, typer.Option("--in", metavar="DIR", help="The build to look into.")
@@ -56,15 +60,21 @@ def explain(
     Example: csbdata explain o13947
 
     Example: csbdata explain --reason template
+
+    Example: csbdata explain --config Github_easy
+
+    GitHub's files that were rejected before their subset was known are of the config
+    `Github`.
     """
     from curation.dataset.story import rule_summaries, stories
 
-    if (unique_id is None) == (reason is None):
-        raise typer.BadParameter("give either an ID or --reason REASON")
-    if reason is not None:
-        _explain_reason(build, reason, format_)
+    if (unique_id is None) == (reason is None and config is None):
+        message = "give either an ID, or --reason REASON, --config NAME or both"
+        raise typer.BadParameter(message)
+    if unique_id is None:
+        _list_rejected(build, reason, config, format_)
         return
-    found = stories(build, unique_id or "")
+    found = stories(build, unique_id)
     summaries = rule_summaries(build)
     if format_ is Format.JSON:
         print_json([_as_json(story) for story in found])
@@ -75,21 +85,32 @@ def explain(
         _print_story(story, summaries, every=every)
 
 
-def _explain_reason(build: Path, reason: Reason, format_: Format) -> None:
+def _list_rejected(
+    build: Path, reason: Reason | None, config: str | None, format_: Format
+) -> None:
+    """Print what was rejected for a reason, of a config, or both."""
     from curation.dataset.ledger_reader import open_ledger
 
-    columns = ("config", "unique_id", "rule", "detail", "path")
-    documents = open_ledger(build).documents().filter(outcome=reason.value)
-    rows = documents.select(columns).collect().rows()
+    rows = open_ledger(build).rejected(reason=reason, config=config)
     if format_ is Format.JSON:
-        listed = [dict(zip(columns, row, strict=True)) for row in rows]
-        print_json({"reason": reason.value, "documents": listed})
+        asked: dict[str, Json] = {"reason": reason, "config": config}
+        known = {name: value for name, value in asked.items() if value is not None}
+        print_json({**known, "documents": rows.to_dicts()})
         return
-    show(f"{reason.value}: {reason.explanation}", style="bold")
-    show("1 document" if len(rows) == 1 else f"{len(rows):,} documents")
-    if rows:
-        cut = [[*row[:3], shortened(row[3], 100)] for row in rows]
-        stdout().print(table(columns[:4], cut))
+    if reason is not None:
+        show(f"{reason.value}: {reason.explanation}", style="bold")
+    if config is not None:
+        show(f"rejected of {config}", style="bold")
+    count = len(rows)
+    show("1 document" if count == 1 else f"{count:,} documents")
+    if count:
+        columns = ["config", "unique_id", "reason", "rule"]
+        if reason is not None:
+            columns.remove("reason")
+        cells = rows.select(columns).rows()
+        cut = [shortened(detail, 100) for detail in rows["detail"]]
+        listed = [[*row, detail] for row, detail in zip(cells, cut, strict=True)]
+        stdout().print(table([*columns, "detail"], listed))
 
 
 def _as_json(story: DocumentStory) -> dict[str, Json]:

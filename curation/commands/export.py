@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from curation.dataset.editions import DEFAULT_BUILD
-from curation.system.terminal import Format, FormatOption, print_json, say, show
+from curation.system.terminal import Format, FormatOption, print_json, say_command, show
 
 export = typer.Typer(
     name="export",
@@ -79,4 +79,4 @@ def maskbench(
         print_json({"folder": str(folder), "files": count})
         return
     show(f"{count:,} files in {folder}")
-    say(f"Are the labels right? csbdata instances --check {folder}")
+    say_command("Are the labels right?", f"csbdata instances --check {folder}")

@@ -151,7 +151,7 @@ def _check(file: Path, build: Path, jobs: int, format_: Format) -> None:
 
     questions = read_schemas_to_grade(file, Records(build))
     progress = Quiet() if format_ is Format.JSON else Shown()
-    with progress.bar("Grading") as advance:
+    with progress.bar("Grading", len(questions)) as advance:
         answers = grade_all(questions, jobs=jobs, progress=advance)
     figures = count_grades(answers)
     if format_ is Format.JSON:

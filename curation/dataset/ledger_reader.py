@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
+from curation.core.benchmark import in_benchmark_order
 from curation.core.documents import ABSENT, Change
-from curation.dataset.ledger import CHANGES, DOCUMENTS, LedgerRow
+from curation.dataset.ledger import CHANGES, DOCUMENTS, KEPT, LedgerRow
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from curation.core.documents import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,35 @@ class Ledger:
             msgspec.convert({**row, "changes": own}, LedgerRow)
             for row, own in zip(rows, changes.values(), strict=True)
         ]
+
+    def rejected(
+        self, *, reason: Reason | None = None, config: str | None = None
+    ) -> pl.DataFrame:
+        """Return the rejected documents, in the order of reading.
+
+        Args:
+            reason: Only those with this reason.
+            config: Only those of this config.
+
+        Returns:
+            The columns `config`, `unique_id`, `reason`, `rule`, `detail`, `path`.
+
+        Raises:
+            NoInput: the build has no such config.
+        """
+        documents = self.documents()
+        if config is not None:
+            known = documents.select("config").unique().collect()["config"].to_list()
+            if config not in known:
+                then = f"there are {', '.join(in_benchmark_order(known))}"
+                raise NoInput(f"no config {config}", str(self.folder), then)
+            documents = documents.filter(config=config)
+        wanted = pl.col("outcome") != KEPT
+        if reason is not None:
+            wanted = pl.col("outcome") == reason.value
+        columns = ("config", "unique_id", "reason", "rule", "detail", "path")
+        named = documents.filter(wanted).rename({"outcome": "reason"})
+        return named.select(columns).collect()
 
 
 def open_ledger(folder: Path) -> Ledger:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from curation.download.acquire import Acquired, ArchivePin, FetchSettings
+    from curation.system.progress import Progress
 
 
 #: What a row of the embedded sample says of its commit and licence.
@@ -102,7 +103,7 @@ def choose_inputs(
     settings: FetchSettings,
     *,
     sample: bool,
-    say: Callable[[str], None],
+    progress: Progress,
 ) -> tuple[list[BuildInput], list[MissingSource]]:
     """Return the best files that can be reached for each source, in order.
 
@@ -114,7 +115,7 @@ def choose_inputs(
         extras: Sources beside those of the ten configs.
         settings: Where archives are looked for.
         sample: Use the embedded sample alone.
-        say: Told what takes time.
+        progress: Told what takes time, and how many sources are found.
 
     Raises:
         CsbdataError: an archive is damaged or has a wrong digest; an extra is unknown.
@@ -127,22 +128,24 @@ def choose_inputs(
     wanted += [(_source_of(extra), extra) for extra in extras]
     # What the user has named is looked at before anything is fetched.
     own = {
-        extra: _open_own_files(source, extra, rules, say)
+        extra: _open_own_files(source, extra, rules, progress.say)
         for source, extra in wanted
         if extra.path is not None
     }
-    for source, extra in wanted:
-        chosen = (
-            own[extra]
-            if extra in own
-            else _find_in_sample(source, rules)
-            if sample
-            else _find_pinned(source, rules, settings, say)
-        )
-        if isinstance(chosen, BuildInput):
-            found.append(chosen)
-        else:
-            missing.append(chosen)
+    with progress.bar("Looking for the sources", len(wanted)) as advance:
+        for source, extra in wanted:
+            chosen = (
+                own[extra]
+                if extra in own
+                else _find_in_sample(source, rules)
+                if sample
+                else _find_pinned(source, rules, settings, progress.say)
+            )
+            if isinstance(chosen, BuildInput):
+                found.append(chosen)
+            else:
+                missing.append(chosen)
+            advance(1)
     return found, missing
 
 

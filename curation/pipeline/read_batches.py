@@ -71,6 +71,14 @@ class BatchReader:
             )
 
 
+def distinct_documents(inputs: Sequence[BuildInput]) -> int:
+    """Return how many documents are worked on: equal ones of one config count once.
+
+    Reading all of them takes a hundredth of the time that the rules need.
+    """
+    return sum(len(batch) for _, batch in BatchReader(inputs).batches())
+
+
 def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
     return in_batches(
         documents,

@@ -1,10 +1,12 @@
-"""Progress of a long command, on stderr: a bar on a terminal, lines elsewhere."""
+"""Progress of a long command, on stderr: a bar on a screen, lines elsewhere."""
 
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 from rich.progress import (
     BarColumn,
@@ -21,6 +23,11 @@ from curation.system.terminal import say, stderr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+
+#: Seconds after which a line says again how far the work is, where there is no bar.
+HEARTBEAT: Final = 10.0
+#: Seconds from which on a duration is said before the work begins.
+_LONG: Final = 60.0
 
 
 class Progress(Protocol):
@@ -64,7 +71,11 @@ class Quiet:
 
 
 class Shown:
-    """Progress for a person."""
+    """Progress for a person: never silent for longer than `HEARTBEAT`."""
+
+    def __init__(self, heartbeat: float = HEARTBEAT) -> None:
+        """Say how many seconds lie between two lines where there is no screen."""
+        self._heartbeat = heartbeat
 
     def say(self, message: str) -> None:
         """Print the line."""
@@ -73,14 +84,15 @@ class Shown:
     @contextmanager
     def _bar(self, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
         if not sys.stderr.isatty():
-            say(f"{title} ...")
-            yield lambda _steps: None
+            with _Lines(title, total, self._heartbeat) as lines:
+                yield lines.advance
             return
         columns = (
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=20),
             MofNCompleteColumn(),
-            TimeElapsedColumn() if total is None else TimeRemainingColumn(),
+            TimeElapsedColumn(),
+            *(() if total is None else (TextColumn("left"), TimeRemainingColumn())),
         )
         with Bars(*columns, console=stderr(), transient=True) as bars:
             task = bars.add_task(safe(title), total=total)
@@ -91,3 +103,68 @@ class Shown:
     ) -> AbstractContextManager[Callable[[int], None]]:
         """Open a bar that counts steps; with their total it tells the time left."""
         return self._bar(title, total)
+
+
+class _Lines:
+    """A bar where there is no screen: now and then a line that says how far it is."""
+
+    def __init__(self, title: str, total: int | None, heartbeat: float) -> None:
+        self._title = title
+        self._total = total
+        self._heartbeat = heartbeat
+        self._done = 0
+        self._start = time.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def __enter__(self) -> Self:
+        of = "" if self._total is None else f" {self._total:,}"
+        say(f"{self._title}{of} ...")
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def advance(self, steps: int) -> None:
+        """Count steps."""
+        self._done += steps
+
+    def _beat(self) -> None:
+        while not self._ended.wait(self._heartbeat):
+            say(f"{self._title}: {self._how_far()}")
+
+    def _how_far(self) -> str:
+        passed = time.monotonic() - self._start
+        if self._total is None or not self._done:
+            of = "" if self._total is None else f" of {self._total:,}"
+            return f"{self._done:,}{of} done, {spoken(passed)} so far"
+        left = passed / self._done * max(0, self._total - self._done)
+        return f"{self._done:,} of {self._total:,}, about {spoken(left)} left"
+
+
+def spoken(seconds: float) -> str:
+    """Return a duration as a person says it.
+
+    Example:
+        >>> spoken(5), spoken(110), spoken(4000)
+        ('5 s', '2 min', '1.1 h')
+    """
+    if seconds < _LONG:
+        return f"{seconds:.0f} s"
+    if seconds < 60 * _LONG:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def announce(progress: Progress, what: str, seconds: float) -> None:
+    """Say how long something will take, if that is over a minute.
+
+    Args:
+        progress: Where to say it.
+        what: What is done, as the beginning of a sentence.
+        seconds: How long it takes by a figure that was measured.
+    """
+    if seconds >= _LONG:
+        progress.say(f"{what} takes about {spoken(seconds)} on a machine like ours")

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,10 +23,14 @@ from rich.text import Text
 from curation.system.escaping import safe_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rich.console import ConsoleOptions
 
     from curation.core.json_types import ReadOnlyJson
 
+#: Columns between two of a table.
+_GAP = 3
 #: Columns where the output is a file or a pipe: tables are not folded there.
 PIPE_WIDTH = 400
 
@@ -80,18 +86,114 @@ def stderr() -> Console:
 
 
 def say(message: str, style: str = "") -> None:
-    """Print one line of progress or warning on stderr."""
-    stderr().print(plain(message, style), soft_wrap=True)
+    """Print one line of progress or warning on stderr; a screen folds it at words."""
+    console = stderr()
+    console.print(plain(message, style), soft_wrap=not console.is_terminal)
+
+
+def say_command(what: str, command: str) -> None:
+    """Print what a command is good for and, on a line of its own, the command.
+
+    It is never folded, so that it can be copied.
+    """
+    say(what if what.endswith("?") else f"{what}:")
+    stderr().print(plain(f"  {command}"), soft_wrap=True)
 
 
 def show(text: str, style: str = "") -> None:
-    """Print lines of data on stdout, never folded."""
-    stdout().print(plain(text, style), soft_wrap=True)
+    """Print lines of data on stdout; a screen folds them at words, a pipe nowhere."""
+    console = stdout()
+    console.print(plain(text, style), soft_wrap=not console.is_terminal)
 
 
 def print_json(value: ReadOnlyJson) -> None:
     """Print one JSON value on stdout, in ASCII, which every locale can print."""
     sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FittingTable:
+    """A table that is folded where the screen is too narrow for a word of every column.
+
+    Its columns then stand below each other in several tables, of which each repeats
+    the first column: no word is broken.
+    """
+
+    #: The titles of the columns.
+    headers: tuple[Text, ...]
+    rows: tuple[tuple[Text, ...], ...]
+    #: Printed above the table.
+    title: str
+    #: Positions of the columns that align right.
+    right: frozenset[int]
+
+    def __rich_console__(
+        self, _console: Console, options: ConsoleOptions
+    ) -> Iterator[Table]:
+        """Yield the table whole, or in as many parts as it needs."""
+        parts: list[list[int]] = [[0]]
+        for column in range(1, len(self.headers)):
+            least = sum(map(self._longest_word, [*parts[-1], column]))
+            if least > self._room(options, len(parts[-1]) + 1) and len(parts[-1]) > 1:
+                parts.append([0, column])
+            else:
+                parts[-1].append(column)
+        for number, part in enumerate(parts):
+            room = self._room(options, len(part))
+            yield self._drawn(part, room, self.title if not number else "")
+
+    def _cells(self, column: int) -> list[Text]:
+        return [self.headers[column], *(row[column] for row in self.rows)]
+
+    def _longest_word(self, column: int) -> int:
+        words = (word for cell in self._cells(column) for word in cell.plain.split())
+        return max(map(cell_len, words), default=0)
+
+    def _longest_line(self, column: int) -> int:
+        lines = (
+            line for cell in self._cells(column) for line in cell.plain.split("\n")
+        )
+        return max(map(cell_len, lines), default=0)
+
+    @staticmethod
+    def _room(options: ConsoleOptions, columns: int) -> int:
+        """Return how wide the columns may be together, beside what parts them."""
+        return options.max_width - _GAP * (columns - 1) - 2
+
+    def _widths(self, columns: Sequence[int], room: int) -> dict[int, int]:
+        """Return the width of each column: a word at least, a line at most."""
+        widths = {column: self._longest_word(column) for column in columns}
+        left = room - sum(widths.values())
+        wanted = {
+            column: self._longest_line(column) - width
+            for column, width in widths.items()
+        }
+        waiting = sorted(columns, key=wanted.__getitem__)
+        for position, column in enumerate(waiting):
+            share = max(0, min(wanted[column], left // (len(waiting) - position)))
+            widths[column] += share
+            left -= share
+        return widths
+
+    def _drawn(self, columns: Sequence[int], room: int, title: str) -> Table:
+        drawn = Table(
+            title=plain(title) if title else None,
+            title_justify="left",
+            box=SIMPLE,
+            pad_edge=False,
+        )
+        widths = self._widths(columns, room)
+        for column in columns:
+            # A word that is longer than the screen is broken there, never cut.
+            drawn.add_column(
+                self.headers[column],
+                justify="right" if column in self.right else "left",
+                overflow="fold",
+                width=widths[column],
+            )
+        for row in self.rows:
+            drawn.add_row(*(row[column] for column in columns))
+        return drawn
 
 
 def table(
@@ -100,7 +202,7 @@ def table(
     *,
     title: str = "",
     numbers: Iterable[int] = (),
-) -> Table:
+) -> FittingTable:
     """Return a table of safe cells.
 
     Args:
@@ -109,22 +211,12 @@ def table(
         title: Printed above the table.
         numbers: Positions of the columns that align right.
     """
-    right = set(numbers)
-    drawn = Table(
-        title=plain(title) if title else None,
-        title_justify="left",
-        box=SIMPLE,
-        pad_edge=False,
+    return FittingTable(
+        headers=tuple(plain(header) for header in headers),
+        rows=tuple(tuple(_cell(value) for value in row) for row in rows),
+        title=title,
+        right=frozenset(numbers),
     )
-    for index, header in enumerate(headers):
-        drawn.add_column(
-            plain(header),
-            justify="right" if index in right else "left",
-            overflow="fold",
-        )
-    for row in rows:
-        drawn.add_row(*(_cell(value) for value in row))
-    return drawn
 
 
 def _cell(value: object) -> Text:

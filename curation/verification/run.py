@@ -52,8 +52,7 @@ def verify_folder(
     if checks is None:
         checks = ALL_CHECKS if whole else CHECKS
     contents = open_folder(folder)
-    with (progress or Quiet()).bar("Verifying") as advance:
-        results = run_units(contents, checks, jobs=jobs, progress=advance)
+    results = run_units(contents, checks, jobs=jobs, progress=progress or Quiet())
     findings = list(contents.findings)
     counted: dict[str, int] = {}
     for check in checks:

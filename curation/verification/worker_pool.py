@@ -14,8 +14,9 @@ from curation.workers.pool import Pool
 from curation.workers.process import Program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from curation.system.progress import Progress
     from curation.verification.core.check import FolderCheck
     from curation.verification.core.folder_contents import FolderContents
 
@@ -31,7 +32,7 @@ def run_units(
     checks: Sequence[FolderCheck],
     *,
     jobs: int,
-    progress: Callable[[int], None],
+    progress: Progress,
 ) -> Mapping[str, Sequence[UnitResult]]:
     """Return the results of each check's units, in order, by the name of the check.
 
@@ -39,7 +40,7 @@ def run_units(
         contents: The folder.
         checks: Those whose units are done.
         jobs: Number of child processes.
-        progress: Is called with the number of units done since the last call.
+        progress: Is told how many units are done, of how many.
 
     Raises:
         WorkerDidNotStart: a child cannot be started at all.
@@ -61,14 +62,18 @@ def run_units(
             [ScanUnit(check=name, unit=unit) for unit in units]
             for name, units in batches
         ]
-        with Pool(program, jobs=jobs, limits=limits) as pool:
+        total = sum(map(len, messages))
+        with (
+            Pool(program, jobs=jobs, limits=limits) as pool,
+            progress.bar("Verifying", total) as advance,
+        ):
             for batch in pool.run_batches(messages):
                 _, units = batches[batch.index]
                 done[batch.index] = [
                     UnitResult(unit=unit, result=result)
                     for unit, result in zip(units, batch.results, strict=True)
                 ]
-                progress(len(units))
+                advance(len(units))
     results: dict[str, list[UnitResult]] = {}
     for index, (name, _) in enumerate(batches):
         results.setdefault(name, []).extend(done[index])

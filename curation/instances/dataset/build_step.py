@@ -103,6 +103,11 @@ class InstanceStep:
         self._jobs = 0
         self._wall_seconds = 0.0
 
+    @property
+    def count(self) -> int:
+        """The number of schemas."""
+        return sum(map(len, self._batches))
+
     def work(self, *, jobs: int, progress: Callable[[int], None]) -> None:
         """Make the batches that are not finished yet.
 

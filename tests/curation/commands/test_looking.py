@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -94,7 +95,27 @@ def test_a_folder_that_is_no_build_is_a_fault(tmp_path: Path) -> None:
         run(explain, "o1", "--in", str(tmp_path))
 
 
-@pytest.mark.parametrize("arguments", [[], ["o1", "--reason", "empty"]])
+def test_a_config_lists_all_that_was_rejected_of_it(build: Path) -> None:
+    """`--config` gives every rejected document with its reason; `--reason` fewer."""
+    listed = run(explain, "--config", "Github_easy", "--in", str(build))
+    assert "2 documents" in listed
+    assert re.search(r"o7 +template", listed)
+    assert re.search(r"o8 +duplicate", listed)
+    fewer = run(
+        *(explain, "--config", "Github_easy", "--reason", "template"),
+        *("--format", "json", "--in", str(build)),
+    )
+    told = json.loads(fewer)
+    assert [each["unique_id"] for each in told["documents"]] == ["o7"]
+    assert (told["config"], told["reason"]) == ("Github_easy", "template")
+    assert "0 documents" in run(explain, "--config", "Snowplow", "--in", str(build))
+    with pytest.raises(NoInput, match="no config Snowplough"):
+        run(explain, "--config", "Snowplough", "--in", str(build))
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["o1", "--reason", "empty"], ["o1", "--config", "x"]]
+)
 def test_an_id_or_a_reason_is_wanted(arguments: list[str]) -> None:
     """Neither, or both, is wrong usage: exit code 2."""
     app = typer.Typer()

@@ -2,18 +2,89 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 import unicodedata
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from curation.system.escaping import safe, safe_lines, shortened
-from curation.system.terminal import print_json, say, show, stdout, table
+from curation.system.terminal import (
+    print_json,
+    say,
+    say_command,
+    show,
+    stderr,
+    stdout,
+    table,
+)
 
 if TYPE_CHECKING:
     import pytest
+
+WORDS = st.text("abcdefg_", min_size=1, max_size=9)
+CELLS = st.lists(WORDS, max_size=6).map(" ".join)
+
+
+def as_on_a_screen(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    """Let stdout and stderr be a screen that is so wide."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    for stream in (sys.stdout, sys.stderr):
+        monkeypatch.setattr(stream, "isatty", lambda: True)
+
+
+def drawn(columns: int, headers: list[str], rows: list[list[str]]) -> str:
+    """Return a table as it is drawn in so many columns."""
+    sink = io.StringIO()
+    Console(file=sink, width=columns).print(table(headers, rows))
+    return sink.getvalue()
+
+
+@settings(max_examples=40, phases=[Phase.explicit, Phase.generate])
+@given(
+    st.lists(st.tuples(*[CELLS] * 7), min_size=1, max_size=4),
+    st.integers(min_value=30, max_value=100),
+)
+def test_no_word_of_a_table_is_broken(rows: list[tuple[str, ...]], width: int) -> None:
+    """However narrow the screen, each word is whole and no line is longer."""
+    headers = ["config", "raw", "kept", "train", "val", "test", "rejected"]
+    text = drawn(width, headers, [list(row) for row in rows])
+    assert max(map(len, text.splitlines())) <= width
+    printed = Counter(text.split())
+    wanted = Counter(word for row in rows for cell in row[1:] for word in cell.split())
+    assert wanted - printed == Counter()
+    assert set(headers) <= set(printed)
+
+
+def test_a_table_that_fits_is_not_folded() -> None:
+    """One table, its headers in one line."""
+    assert "a   b   c" in drawn(80, ["a", "b", "c"], [["1", "2", "3"]])
+
+
+def test_a_screen_folds_lines_at_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """80 columns hold every line, and what is to be copied stays on one of its own."""
+    as_on_a_screen(monkeypatch, 80)
+    words = "unresolved_reference " * 12
+    command = "csbdata explain --reason REASON --in " + "long/" * 20
+    say(words)
+    show(words)
+    say_command("Why", command)
+    out, err = capsys.readouterr()
+    assert set((out + err).split()) >= {"unresolved_reference"}
+    lines = [line for line in (out + err).splitlines() if command not in line]
+    assert max(map(len, lines)) <= 80
+    assert f"\n  {command}\n" in err
+    assert stderr().is_terminal
+
 
 HOSTILE = "\x1b[2J\x07\x9b31m\u202e\u2066\u200b\ufeff\U000e0041\udc80\r\n\t"
 

@@ -1,7 +1,8 @@
-"""A build made from other inputs, rules or options is not replaced in silence.
+"""What is refused before a build begins.
 
-The same build by a later version of csbdata is no other one: what was asked is
-compared, not what came of it.
+Sources that are not as they must be; and a place where another build stands, which is
+not replaced in silence. The same build by a later version of csbdata is no other one:
+what was asked is compared, not what came of it.
 """
 
 from __future__ import annotations
@@ -9,15 +10,53 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.core.benchmark import holds_instances
+from curation.core.documents import Origin
 from curation.packaging.manifest import FILE, read_manifest
-from curation.system.errors import BadData, CannotCreate
+from curation.system.errors import BadData, CannotCreate, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from curation.packaging.manifest import Manifest
-    from curation.pipeline.inputs import BuildInput
+    from curation.pipeline.inputs import BuildInput, MissingSource
+
+
+def refuse_incomplete(
+    inputs: Sequence[BuildInput],
+    missing: Sequence[MissingSource],
+    *,
+    strict: bool,
+    allow_partial: bool,
+) -> None:
+    """Refuse what `--strict` and the rule set do not allow.
+
+    Args:
+        inputs: What the build would read.
+        missing: What it would lack.
+        strict: Whether every source must be upstream.
+        allow_partial: Whether sources may be missing.
+
+    Raises:
+        Unavailable: naming each source that is not as it must be.
+    """
+    if missing and not allow_partial:
+        raise Unavailable(
+            "; ".join(f"{absent.source.name} ({absent.why})" for absent in missing),
+            "cannot be had here",
+            "give a mirror with --mirror, or go on without them: --allow-partial",
+        )
+    lesser = [
+        f"{given.source.name} ({given.reading.origin})"
+        for given in inputs
+        if given.reading.origin not in {Origin.UPSTREAM, Origin.LOCAL}
+    ]
+    if strict and lesser:
+        raise Unavailable(
+            ", ".join(lesser),
+            "not from upstream",
+            "give a mirror with --mirror, or leave --strict out",
+        )
 
 
 def refuse_other_build(

@@ -12,8 +12,9 @@ from curation.download.acquire import FetchSettings
 from curation.packaging.manifest import FILE
 from curation.pipeline.build import BuildRequest, build
 from curation.pipeline.inputs import choose_inputs
-from curation.pipeline.replacement import refuse_other_build
+from curation.pipeline.refusals import refuse_other_build
 from curation.system.errors import CannotCreate
+from curation.system.progress import Quiet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[BuildInput]:
     """Return what a build of the sample reads."""
     cache = tmp_path_factory.mktemp("cache")
     settings = FetchSettings(mirror=None, cache=cache, offline=True)
-    return choose_inputs("clean", (), settings, sample=True, say=print)[0]
+    return choose_inputs("clean", (), settings, sample=True, progress=Quiet())[0]
 
 
 def refusal(out: Path, inputs: list[BuildInput], **asked: object) -> str:

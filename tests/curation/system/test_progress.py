@@ -1,0 +1,76 @@
+"""Progress: never silent for long, and honest about how much is left."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from curation.system.progress import HEARTBEAT, Quiet, Shown, announce, spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+
+class Said(Quiet):
+    """Progress that remembers what was said."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.lines: list[str] = []
+
+    def say(self, message: str) -> None:
+        """Remember the line."""
+        self.lines.append(message)
+
+
+def until(found: Callable[[], bool]) -> None:
+    """Wait until something is so; the test fails where it never is."""
+    end = time.monotonic() + 20
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_where_there_is_no_screen_lines_say_how_far_it_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With the total, what is done and the time left, again and again."""
+    said: list[str] = []
+
+    def heard(words: str) -> bool:
+        said.append(capsys.readouterr().err)
+        return re.search(words, "".join(said)) is not None
+
+    with Shown(heartbeat=0.01).bar("Reading", total=2_000) as advance:
+        until(lambda: heard(r"Reading: 0 of 2,000 done, 0 s so far\n"))
+        advance(1_500)
+        until(lambda: heard(r"Reading: 1,500 of 2,000, about \d+ s left\n"))
+    assert "".join(said).startswith("Reading 2,000 ...\n")
+
+
+def test_without_a_total_the_time_that_passed_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """No guess at an end that nobody knows."""
+    with Shown(heartbeat=0.01).bar("Asking") as advance:
+        advance(3)
+        time.sleep(0.05)
+    assert "Asking: 3 done, 0 s so far\n" in capsys.readouterr().err
+
+
+def test_no_step_is_silent_for_longer_than_ten_seconds() -> None:
+    """The heartbeat is at most that."""
+    assert HEARTBEAT <= 10
+
+
+def test_a_long_duration_is_said_before_the_work_begins() -> None:
+    """Over a minute, and only then."""
+    told = Said()
+    announce(told, "Making instances", 59)
+    assert told.lines == []
+    announce(told, "Making instances", 150)
+    assert told.lines == ["Making instances takes about 2 min on a machine like ours"]
+    assert spoken(7_200) == "2.0 h"
