@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from jinja2 import TemplateError
+from transformers.utils import chat_template_utils
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from transformers import PreTrainedTokenizerBase
 
@@ -108,15 +110,35 @@ class ChatPrompts:
             {"role": message.role, "content": _content(message.content, form)}
             for message in (_folded(messages) if form.folds_system else messages)
         ]
-        day = datetime.fromisoformat(TEMPLATE_DATE)
-        return str(
-            self._tokenizer.apply_chat_template(
-                turns,
-                add_generation_prompt=True,
-                tokenize=False,
-                strftime_now=day.strftime,
+        with _pinned_day():
+            text = self._tokenizer.apply_chat_template(
+                turns, add_generation_prompt=True, tokenize=False
             )
-        )
+        return str(text)
+
+
+class _PinnedDatetime(datetime):
+    """A clock that always shows the same day."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        """Return the day that templates are told."""
+        return cls.fromisoformat(TEMPLATE_DATE).replace(tzinfo=tz)
+
+
+@contextmanager
+def _pinned_day() -> Iterator[None]:
+    """Let `strftime_now` of templates tell the same day on every day.
+
+    transformers asks the `datetime` of its own module, and can be told no other way:
+    what a template is given beside its turns may hold no functions.
+    """
+    real = vars(chat_template_utils)["datetime"]
+    vars(chat_template_utils)["datetime"] = _PinnedDatetime
+    try:
+        yield
+    finally:
+        vars(chat_template_utils)["datetime"] = real
 
 
 def _content(text: str, form: _TurnForm) -> object:

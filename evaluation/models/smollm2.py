@@ -48,12 +48,12 @@ def convert_weights(gguf: Path, tokenizer_json: Path, folder: Path) -> None:
         model = AutoModelForCausalLM.from_pretrained(
             where, gguf_file=file, dtype=torch.bfloat16
         )
-    # transformers keeps saying that the weights are packed, and refuses to save them.
-    vars(model)["hf_quantizer"] = None
-    if hasattr(model.config, "quantization_config"):
-        del model.config.quantization_config
-    model.save_pretrained(str(folder))
-    tokenizer.save_pretrained(str(folder))
+        # transformers keeps saying that they are packed, and refuses to save them.
+        vars(model)["hf_quantizer"] = None
+        if hasattr(model.config, "quantization_config"):
+            del model.config.quantization_config
+        model.save_pretrained(str(folder))
+        tokenizer.save_pretrained(str(folder))
     shutil.copyfile(tokenizer_json, folder / "tokenizer.json")
 
 
