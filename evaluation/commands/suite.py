@@ -14,15 +14,17 @@ from typer.core import TyperGroup
 from curation.commands.option_groups import with_option_groups
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import say, show
+from curation.system.terminal import say
 from evaluation.commands.suite_options import (
     AskingOptions,
     ReadingOptions,
     RecordOptions,
     ScoringOptions,
     chosen_suite,
+    name_of_suite,
     run_request,
 )
+from evaluation.commands.suite_reports import check_command, report_command
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
 if TYPE_CHECKING:
@@ -77,12 +79,6 @@ def _group() -> None:
     """Ask models the records of a suite, and score what they answer."""
 
 
-def _name(ctx: typer.Context) -> str:
-    """Return the suite that the command line names."""
-    parent = ctx.parent
-    return str(parent.info_name) if parent is not None else ""
-
-
 def _progress(format_: ReportFormat) -> Progress:
     return Quiet() if format_ is ReportFormat.JSON else Shown()
 
@@ -134,7 +130,9 @@ def run_command(  # noqa: PLR0913 (groups of options)
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.suite_runs.run import run_suite
 
-    request = run_request(_name(ctx), records, reading, scoring, asking, run_dir)
+    request = run_request(
+        name_of_suite(ctx), records, reading, scoring, asking, run_dir
+    )
     result = run_suite(request, _progress(format_))
     _print(result, format_)
     for label, why in result.unavailable.items():
@@ -185,7 +183,7 @@ def score_command(  # noqa: PLR0913 (groups of options)
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.suite_runs.run import score_file
 
-    request = run_request(_name(ctx), records, reading, scoring, None, run_dir)
+    request = run_request(name_of_suite(ctx), records, reading, scoring, None, run_dir)
     result = score_file(request, path, _progress(format_))
     _print(result, format_)
     say(f"Scored into {result.folder}")
@@ -231,7 +229,7 @@ def prompts_command(  # noqa: PLR0913 (groups of options)
     from evaluation.suite_runs.prompt_files import batch_line, prompt_line
     from evaluation.suite_runs.records import RECORDS, encode_records, records_of
 
-    chosen = chosen_suite(_name(ctx), reading)
+    chosen = chosen_suite(name_of_suite(ctx), reading)
     found = records_of(chosen, records.request())
     lines = [
         batch_line(chosen, record, model)
@@ -277,7 +275,7 @@ def generate_command(  # noqa: PLR0913 (options of one command)
 
     if split is not None:
         reading = replace(reading, value=[*(reading.value or ()), f"split={split}"])
-    chosen = chosen_suite(_name(ctx), reading)
+    chosen = chosen_suite(name_of_suite(ctx), reading)
     encode = layout_of(chosen, layout)
     generate = chosen.suite.generate
     if generate is None:
@@ -288,7 +286,7 @@ def generate_command(  # noqa: PLR0913 (options of one command)
     records = list(generate(count, seed, chosen.settings))
     atomic_write_bytes(out, encode(records))
     say(f"{len(records):,} records in {out}")
-    say(f"Next: csbdata suite {_name(ctx)} run --data {out}")
+    say(f"Next: csbdata suite {name_of_suite(ctx)} run --data {out}")
 
 
 @_actions.command("selftest")
@@ -314,7 +312,7 @@ def selftest_command(
         surprises_table,
     )
 
-    chosen = chosen_suite(_name(ctx), reading)
+    chosen = chosen_suite(name_of_suite(ctx), reading)
     found = records_of(chosen, records.request())
     with _progress(format_).bar("Scoring") as advance:
         tested = self_test(
@@ -335,83 +333,8 @@ def selftest_command(
         raise typer.Exit(1)
 
 
-@_actions.command("report")
-def report_command(
-    ctx: typer.Context,
-    runs: Annotated[
-        list[Path],
-        typer.Argument(metavar="RUN...", help="The folders of a suite's runs."),
-    ],
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the page there too.")
-    ] = None,
-    format_: ReportFormatOption = ReportFormat.AUTO,
-) -> None:
-    """Print the tables of a run again, or of several as one, or write their page.
-
-    \b
-    Examples:
-      csbdata suite passrate report runs/4f1c22a09b3e --html report.html
-      csbdata suite sob report runs/gpt runs/qwen --html leaderboard.html
-    """  # noqa: D301 (a backspace makes click keep the lines that follow)
-    from evaluation.analysis.run_report import joined_report, reports
-    from evaluation.commands.results import open_and_report_problems
-    from evaluation.suites.registry import suite_named
-
-    opened = [open_and_report_problems(run) for run in runs]
-    suite = suite_named(_name(ctx))
-    if len(opened) == 1:
-        (found,) = reports(opened[0], [suite.name]).values()
-    else:
-        found = joined_report(opened, suite)
-    head = {str(run.folder): run.raw_header for run in opened}
-    print_tables(found.tables, format_, {"runs": head})
-    if html is not None:
-        from evaluation.exports.page import write_joined_page, write_page
-
-        written = (
-            write_page(opened[0], html, [suite.name])
-            if len(opened) == 1
-            else write_joined_page(opened, f"Suite {suite.name}", found, html)
-        )
-        show(str(written))
-
-
-@_actions.command("check")
-@with_option_groups
-def check_command(
-    *,
-    ctx: typer.Context,
-    path: Annotated[
-        Path,
-        typer.Argument(metavar="PATH", help="The folder or file that was submitted."),
-    ],
-    records: RecordOptions,
-    reading: ReadingOptions,
-) -> None:
-    """Say what is wrong with a submission, a fault a line on stdout.
-
-    Complete and once each, of the records as they are, figures in range and those
-    that the answers give when they are scored anew.
-
-    Example: csbdata suite sob check submission --compat paper --data DATA
-
-    Exits with 1 if anything is wrong.
-    """
-    from evaluation.suite_runs.records import records_of
-
-    chosen = chosen_suite(_name(ctx), reading)
-    check = chosen.suite.check
-    if check is None:
-        raise BadConfiguration(f"suite {chosen.suite.name} takes no submissions")
-    found = records_of(chosen, records.request())
-    faults = 0
-    for fault in check(path, found.records, chosen.settings):
-        faults += 1
-        show(fault)
-    say(f"{faults:,} faults, against {len(found.records):,} records of {found.name}")
-    if faults:
-        raise typer.Exit(1)
+_actions.command("report")(report_command)
+_actions.command("check")(with_option_groups(check_command))
 
 
 def _print(result: SuiteRunResult, format_: ReportFormat) -> None:

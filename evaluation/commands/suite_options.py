@@ -337,3 +337,9 @@ def run_request(  # noqa: PLR0913, PLR0917 (groups of options)
         run_dir=run_dir,
         fetch=wanted.fetch,
     )
+
+
+def name_of_suite(ctx: typer.Context) -> str:
+    """Return the suite that the command line names."""
+    parent = ctx.parent
+    return str(parent.info_name) if parent is not None else ""

@@ -1,0 +1,94 @@
+"""`csbdata suite NAME report` and `check`: what was run or submitted, read again."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - typer reads it off the signature
+from typing import Annotated
+
+import typer
+
+from curation.system.errors import BadConfiguration
+from curation.system.terminal import say, show
+from evaluation.commands.suite_options import (
+    ReadingOptions,
+    RecordOptions,
+    chosen_suite,
+    name_of_suite,
+)
+from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
+
+
+def report_command(
+    ctx: typer.Context,
+    runs: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN...", help="The folders of a suite's runs."),
+    ],
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the page there too.")
+    ] = None,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Print the tables of a run again, or of several as one, or write their page.
+
+    \b
+    Examples:
+      csbdata suite passrate report runs/4f1c22a09b3e --html report.html
+      csbdata suite sob report runs/gpt runs/qwen --html leaderboard.html
+    """  # noqa: D301 (a backspace makes click keep the lines that follow)
+    from evaluation.analysis.run_report import joined_report, reports
+    from evaluation.commands.results import open_and_report_problems
+    from evaluation.suites.registry import suite_named
+
+    opened = [open_and_report_problems(run) for run in runs]
+    suite = suite_named(name_of_suite(ctx))
+    if len(opened) == 1:
+        (found,) = reports(opened[0], [suite.name]).values()
+    else:
+        found = joined_report(opened, suite)
+    head = {str(run.folder): run.raw_header for run in opened}
+    print_tables(found.tables, format_, {"runs": head})
+    if html is not None:
+        from evaluation.exports.page import write_joined_page, write_page
+
+        written = (
+            write_page(opened[0], html, [suite.name])
+            if len(opened) == 1
+            else write_joined_page(opened, f"Suite {suite.name}", found, html)
+        )
+        show(str(written))
+
+
+def check_command(
+    *,
+    ctx: typer.Context,
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="PATH", help="The folder or file that was submitted."),
+    ],
+    records: RecordOptions,
+    reading: ReadingOptions,
+) -> None:
+    """Say what is wrong with a submission, a fault a line on stdout.
+
+    Complete and once each, of the records as they are, figures in range and those
+    that the answers give when they are scored anew.
+
+    Example: csbdata suite sob check submission --compat paper --data DATA
+
+    Exits with 1 if anything is wrong.
+    """
+    from evaluation.suite_runs.records import records_of
+
+    chosen = chosen_suite(name_of_suite(ctx), reading)
+    check = chosen.suite.check
+    if check is None:
+        raise BadConfiguration(f"suite {chosen.suite.name} takes no submissions")
+    found = records_of(chosen, records.request())
+    faults = 0
+    for fault in check(path, found.records, chosen.settings):
+        faults += 1
+        show(fault)
+    say(f"{faults:,} faults, against {len(found.records):,} records of {found.name}")
+    if faults:
+        raise typer.Exit(1)
