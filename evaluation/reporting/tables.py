@@ -1,8 +1,8 @@
 """Tables of a report, as values: every rate with its denominator and its interval.
 
 A cell is text, a whole number, a number, `Rate`, `Duration`, `FixedFigure`,
-`Quartiles`, `Size`, `Ratio`, `Shift`, `MissingFigure` or None. What is missing stays
-missing: None, NaN and `NOT_RUN` are printed as such and never as 0.
+`Quartiles`, `Size`, `Ratio`, `Estimate`, `Shift`, `MissingFigure` or None. What is
+missing stays missing: None, NaN and `NOT_RUN` are printed as such and never as 0.
 `evaluation.reporting.table_rendering` prints tables.
 """
 
@@ -220,6 +220,29 @@ class Ratio:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number that was fitted, with a 95 % interval where there is one."""
+
+    value: float
+    interval: Interval | None = None
+
+    def __str__(self) -> str:
+        """Return it with its interval: `1.02 [0.97, 1.07]`."""
+        if self.interval is None:
+            return f"{self.value:.2f}"
+        return f"{self.value:.2f} [{self.interval.low:.2f}, {self.interval.high:.2f}]"
+
+    def parts(self) -> dict[str, Json]:
+        """Return its figures by name."""
+        between = self.interval
+        return {
+            "value": _number(self.value),
+            "low": _number(between.low) if between else None,
+            "high": _number(between.high) if between else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Shift:
     """A difference of two shares, with a 95 % interval where there is one."""
 
@@ -273,6 +296,7 @@ Cell: TypeAlias = (
     | Quartiles
     | Size
     | Ratio
+    | Estimate
     | Shift
     | MissingFigure
     | None

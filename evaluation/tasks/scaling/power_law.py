@@ -30,12 +30,6 @@ class Exponent:
     smallest: float
     largest: float
 
-    def __str__(self) -> str:
-        """Return it with its interval: `1.02 [0.97, 1.07]`."""
-        if self.interval is None:
-            return f"{self.value:.2f}"
-        return f"{self.value:.2f} [{self.interval.low:.2f}, {self.interval.high:.2f}]"
-
 
 def exponent(points: Sequence[tuple[float, float]]) -> Exponent | None:
     """Fit cost = c * size ** k to points (size, cost) by least squares of logarithms.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from evaluation.core.cases import Result
 from evaluation.reporting.charts import lines
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import Duration, Table
+from evaluation.reporting.tables import Duration, Estimate, Table
 from evaluation.results.labels import number_in
 from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.tasks.scaling import NAME
@@ -154,7 +154,7 @@ def _exponents(engines: _Engines) -> Table:
 
 def _exponent(sizes: Mapping[int, _Size], cost: str) -> Cell:
     fitted = exponent(list(_measured(sizes, cost)))
-    return None if fitted is None else str(fitted)
+    return None if fitted is None else Estimate(fitted.value, fitted.interval)
 
 
 def _measured(sizes: Mapping[int, _Size], cost: str) -> Iterator[tuple[float, float]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
+from evaluation.reporting.quantiles import Quantiles
 from evaluation.reporting.statistics import Interval
 from evaluation.reporting.table_rendering import (
     as_csv,
@@ -20,6 +21,9 @@ from evaluation.reporting.table_rendering import (
 from evaluation.reporting.tables import (
     NOT_RUN,
     Duration,
+    Estimate,
+    FixedFigure,
+    Quartiles,
     Rate,
     Ratio,
     Size,
@@ -77,6 +81,14 @@ def test_a_rate_is_a_part_of_a_whole(count: int, of: int) -> None:
         (Duration(1_234_567_890), "1.23 s"),
         (Duration(40e9, at_least=True), "≥ 40.0 s"),
         (Duration(math.nan), "-"),
+        (FixedFigure(3.477), "3.48"),
+        (FixedFigure(40, at_least=True), "≥ 40.00"),
+        (Quartiles.of(Quantiles.of([9e5, 1e6, 2e6])), "1.00 ms [950 µs, 1.50 ms]"),
+        (Quartiles.of(Quantiles.of([7], [9, 9]), "tokens"), "≥ 9 [≥ 8, ≥ 9]"),
+        (Quartiles.of(Quantiles.of([])), "-"),
+        (Estimate(1.016, Interval(0.971, 1.07)), "1.02 [0.97, 1.07]"),
+        (Estimate(1.016), "1.02"),
+        (Rate.total([Rate(1, 1), Rate(0, 1)]), "50.0 % [9.5, 90.5] (1 of 2)"),
         (Size(1 << 30), "1.00 GiB"),
         (Size(12), "12 B"),
         (Ratio(1.2345, Interval(1.1, 1.4)), "1.23x [1.1, 1.4]"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,10 +54,3 @@ def test_a_fixed_cost_does_not_hide_the_growth() -> None:
 def test_too_little_gives_no_exponent(points: list[tuple[float, float]]) -> None:
     """Fewer than three sizes, or a cost of nothing: no slope is made up."""
     assert exponent(points) is None
-
-
-def test_it_says_itself_with_its_interval() -> None:
-    """Two digits, and the interval in brackets."""
-    found = exponent([(size, size) for size in SIZES])
-    assert str(found) == "1.00 [1.00, 1.00]"
-    assert not math.isnan(found.value if found else math.nan)
