@@ -148,6 +148,8 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
     started: str = ""
     #: The version that measured.
     csbdata: str = ""
+    #: How many units are asked of all who can be run; None where that is not known.
+    asked: int | None = None
     #: None while a run is going on, and in one that was ended before its end.
     finished: FinishedHeader | None = None
     #: Nanoseconds that one reading of the clock took.

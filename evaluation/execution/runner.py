@@ -87,7 +87,7 @@ def _run_engine(  # noqa: PLR0913, PLR0917 (the run's own parts)
             _start(workers)
         for task in plan.tasks:
             samples = plan.samples() if task.needs_data else ()
-            cases = _wanted_cases(task, samples, plan)
+            cases = wanted_cases(task, samples, plan)
             mark = _participant_fingerprint(participant, plan, task)
             late = _TimedOutCases(task)
             left = _unfinished(cases, mark, out, totals, advance)
@@ -111,7 +111,7 @@ def _start(workers: Sequence[EngineWorker]) -> None:
             worker.start()
 
 
-def _wanted_cases(
+def wanted_cases(
     task: Task, samples: Iterable[Sample], plan: RunPlan
 ) -> Iterator[Case]:
     """Yield the cases of the shard; samples are those of the shard alone already."""

@@ -10,11 +10,11 @@ import msgspec
 
 from curation.system.progress import Quiet
 from evaluation.core.run_header import RunHeader
-from evaluation.data.sampling import is_in_shard
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.results_folder import open_results_folder, record_end
 from evaluation.execution.runner import run as run_engines
+from evaluation.execution.runner import wanted_cases
 from evaluation.measurement.preconditions import check_settings, check_usable
 from evaluation.measurement.request import RUNS, RunResult
 from evaluation.measurement.samples import open_samples
@@ -25,13 +25,12 @@ from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json
     from curation.system.progress import Progress
-    from evaluation.core.cases import Case, Sample
-    from evaluation.core.task import Task
+    from evaluation.core.cases import Sample
     from evaluation.execution.results_folder import ResultsFolder
     from evaluation.measurement.model_setup import ModelSetup
     from evaluation.measurement.request import RunRequest
@@ -76,12 +75,14 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
     head = header(
         participants, plan, data, request.limit, models.header() if models else {}
     )
+    cases, texts = _asked(participants, plan, models, count)
+    head["asked"] = cases + texts
     folder = request.run_dir or RUNS / _name(head)
     for line in describe(msgspec.convert(head, RunHeader)):
         progress.say(line)
     progress.say(f"folder: {folder}")
     with open_results_folder(folder, head) as out:
-        totals = _measure(participants, plan, models, count, out, progress)
+        totals = _measure(participants, plan, models, (cases, texts), out, progress)
         # A text that a server in trouble left without an answer is asked for again.
         if not totals.unanswered:
             record_end(folder, _units(participants, plan, totals, folder))
@@ -90,19 +91,16 @@ def run(request: RunRequest, progress: Progress | None = None) -> RunResult:
 
 def plan_run(
     request: RunRequest, progress: Progress
-) -> tuple[RunPlan, dict[str, Json], int | None]:
-    """Return the plan, what the header says of the data, and the number of samples.
-
-    The number is None where only some ids are asked for: a task's own cases may
-    have them too.
-    """
+) -> tuple[RunPlan, dict[str, Json], int]:
+    """Return the plan, what the header says of the data, and the number of samples."""
     tasks = [
         task_named(name).prepared(request.fetch, progress.say)
         for name in dict.fromkeys(request.tasks)
     ]
+    check_settings(tasks, request.settings)
     about: dict[str, Json] = {}
     samples: Callable[[], Iterable[Sample]] = tuple
-    count: int | None = None if request.only else 0
+    count = 0
     if any(task.needs_data for task in tasks):
         data = open_samples(
             request,
@@ -110,7 +108,6 @@ def plan_run(
             instances=any(task.needs_data and task.needs_instances for task in tasks),
         )
         samples, count, about = data.samples, data.count, data.header()
-    check_settings(tasks, request.settings)
     timed = any(task.timed for task in tasks)
     plan = RunPlan(
         tasks=tasks,
@@ -151,14 +148,13 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
     participants: Sequence[EngineUnderTest | ModelServer],
     plan: RunPlan,
     models: ModelSetup | None,
-    count: int | None,
+    asked: tuple[int, int],
     out: ResultsFolder,
     progress: Progress,
 ) -> RunTotals:
     """Have the engines asked, then the models write."""
-    usable = sum(not participant.unavailable for participant in participants)
+    cases, texts = asked
     without_model = [task for task in plan.tasks if not task.needs_model]
-    total = None if count is None else _case_count(plan, count) * usable
     totals = RunTotals()
     if without_model:
         engines = [
@@ -166,12 +162,11 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
             for participant in participants
             if isinstance(participant, EngineUnderTest)
         ]
-        with progress.bar("Measuring", total) as advance:
+        with progress.bar("Measuring", cases) as advance:
             own = replace(plan, tasks=without_model)
             totals = run_engines(engines, own, out, advance)
     if models is None:
         return totals
-    texts = None if count is None else count * usable * models.questions.samples
     with progress.bar("Writing", texts) as advance:
         written = models.run(participants, plan.samples(), out, advance)
     totals.found += written.found
@@ -205,18 +200,18 @@ def _name(head: Mapping[str, Json]) -> str:
     return name if shard == "1/1" else f"{name}-{shard.replace('/', '-of-')}"
 
 
-def _case_count(plan: RunPlan, samples: int) -> int:
-    """Return the number of cases of one engine, but for what models write."""
-    total = 0
-    for task in plan.tasks:
-        if task.needs_model:
-            continue
-        total += samples if task.needs_data else sum(1 for _ in _own_cases(task, plan))
-    return total
-
-
-def _own_cases(task: Task, plan: RunPlan) -> Iterator[Case]:
-    """Yield the cases of the shard, of a task that makes them itself."""
-    for case in task.cases((), plan.settings):
-        if is_in_shard(case.config, case.id, plan.shard):
-            yield case
+def _asked(
+    participants: Sequence[EngineUnderTest | ModelServer],
+    plan: RunPlan,
+    models: ModelSetup | None,
+    samples: int,
+) -> tuple[int, int]:
+    """Return how many cases and how many texts are asked of all who can be run."""
+    usable = sum(not participant.unavailable for participant in participants)
+    cases = sum(
+        samples if task.needs_data else sum(1 for _ in wanted_cases(task, (), plan))
+        for task in plan.tasks
+        if not task.needs_model
+    )
+    texts = samples * models.questions.samples if models else 0
+    return cases * usable, texts * usable

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: The shard of a run that was not divided.
 WHOLE = "1/1"
+#: More parts than this no run is divided into.
+_MOST = 100_000
 
 
 def gaps_of(run: RecordedRun) -> list[str]:
@@ -25,7 +27,8 @@ def gaps_of(run: RecordedRun) -> list[str]:
     """
     finished = run.header.finished
     if finished is None:
-        return [f"not finished: {len(run):,} units are there"]
+        of = "" if run.header.asked is None else f" of {run.header.asked:,}"
+        return [f"not finished: {len(run):,}{of} units are there"]
     return [
         f"{part.engine} has {there:,} of {part.units:,} units of task {part.task}"
         for part in finished.units
@@ -61,7 +64,13 @@ def missing_shards(runs: Sequence[RecordedRun]) -> list[str]:
 
 def _missing(there: set[str]) -> list[str]:
     """Return what is missing of the division that lacks least."""
-    divisions = {int(shard.partition("/")[2]) for shard in there}
+    divisions = {
+        int(parts)
+        for shard in there
+        if (parts := shard.partition("/")[2]).isdecimal() and 0 < int(parts) <= _MOST
+    }
+    if not divisions:
+        return [f"that makes sense (it says {', '.join(sorted(there))})"]
     return min(
         (
             [

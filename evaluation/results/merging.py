@@ -124,7 +124,7 @@ def _header(
         "plan": plans.pop() if len(plans) == 1 else None,
         "shard": WHOLE,
         "engines": _participants(heads),
-        "tasks": [*dict.fromkeys(task for head in heads for task in head["tasks"])],
+        "tasks": [*dict.fromkeys(task for run in runs for task in run.header.tasks)],
         "finished": msgspec.to_builtins(FinishedHeader(units=tuple(parts.values()))),
         "merged": [{"run": run.folder.name, "shard": run.header.shard} for run in runs],
     }

@@ -82,6 +82,14 @@ def test_shards_join_to_the_run_that_was_not_divided(tmp_path: Path) -> None:
         merge(folders[:1], tmp_path / "less")
 
 
+def test_a_run_says_at_its_start_how_much_is_asked(tmp_path: Path) -> None:
+    """Whoever reads a run that was killed learns how much of it there is."""
+    whole = evaluation.run(_request(tmp_path)).open().header
+    assert whole.asked == 3
+    one = replace(_request(tmp_path, only=["two"]), run_dir=tmp_path / "one")
+    assert evaluation.run(one).open().header.asked == 1
+
+
 def test_a_limit_draws_of_the_samples(tmp_path: Path) -> None:
     """The same ones every time."""
     first = evaluation.run(_request(tmp_path / "a", limit=2)).open()

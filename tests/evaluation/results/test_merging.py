@@ -234,10 +234,12 @@ def test_a_run_that_was_killed_is_refused(tmp_path: Path) -> None:
     killed = write_run(
         tmp_path / "a", many("alpha 1.0", 13), {**_WHOLE, "finished": None}
     )
-    with pytest.raises(BadData, match=r"a: not finished: 13 units.*--engine alpha"):
+    with pytest.raises(
+        BadData, match=r"a: not finished: 13 of 20 units.*--engine alpha"
+    ):
         merge([killed], tmp_path / "out")
     (gap,) = objections([open_run(killed)])
-    assert gap == "a: not finished: 13 units are there"
+    assert gap == "a: not finished: 13 of 20 units are there"
     assert not (tmp_path / "out").exists()
 
 
@@ -254,6 +256,22 @@ def test_a_shard_that_nobody_gave_is_named(tmp_path: Path) -> None:
     shards = _shards(tmp_path, many("alpha 1.0", 9), 3)
     with pytest.raises(BadData, match=r"alpha 1\.0 has no shard 2/3 of task masks"):
         merge([shards[0], shards[2]], tmp_path / "out")
+
+
+@pytest.mark.parametrize("shard", ["", "x", "1/0", "1/x", "0/0", "1/" + "9" * 30])
+def test_a_shard_that_is_none_is_one_line(shard: str, tmp_path: Path) -> None:
+    """A header that somebody has edited ends the command, not csbdata."""
+    run = write_run(tmp_path / "a", [row()], {**_WHOLE, "shard": shard})
+    with pytest.raises(BadData, match="no shard that makes sense"):
+        merge([run], tmp_path / "out")
+
+
+def test_a_header_of_little_can_be_joined(tmp_path: Path) -> None:
+    """Members that are not there are not there in either of the two."""
+    for name, one in (("a", row()), ("b", row(id="o2"))):
+        write_run(tmp_path / name, [one], {})
+    joined = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+    assert len(joined) == 2
 
 
 def test_an_engine_that_one_shard_lacks_is_named(tmp_path: Path) -> None:
