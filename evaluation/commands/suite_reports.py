@@ -15,7 +15,12 @@ from evaluation.commands.suite_options import (
     chosen_suite,
     name_of_suite,
 )
-from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
+from evaluation.reporting.printing import (
+    ReportFormat,
+    ReportFormatOption,
+    named_tables,
+    print_tables,
+)
 
 
 def report_command(
@@ -27,6 +32,10 @@ def report_command(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the page there too.")
     ] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Print only this table; repeatable."),
+    ] = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Print the tables of a run again, or of several as one, or write their page.
@@ -35,6 +44,7 @@ def report_command(
     Examples:
       csbdata suite passrate report runs/4f1c22a09b3e --html report.html
       csbdata suite sob report runs/gpt runs/qwen --html leaderboard.html
+      csbdata suite concodeeval report runs/4f1c22a09b3e --table table-5
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.analysis.run_report import joined_report, reports
     from evaluation.commands.results import open_and_report_problems
@@ -47,7 +57,7 @@ def report_command(
     else:
         found = joined_report(opened, suite)
     head = {str(run.folder): run.raw_header for run in opened}
-    print_tables(found.tables, format_, {"runs": head})
+    print_tables(named_tables(found.tables, table or ()), format_, {"runs": head})
     if html is not None:
         from evaluation.exports.page import write_joined_page, write_page
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.system.errors import BadConfiguration
 from curation.system.terminal import print_json, say, show, stdout
 from evaluation.reporting.table_rendering import (
     as_csv,
@@ -40,6 +41,22 @@ ReportFormatOption = Annotated[
     ReportFormat,
     typer.Option("--format", help="auto is for people; the figures are the same."),
 ]
+
+
+def named_tables(tables: Sequence[Table], names: Sequence[str]) -> Sequence[Table]:
+    """Return the tables of these names in their order, or all where none is named.
+
+    Raises:
+        BadConfiguration: there is no such table; the message names those there are.
+    """
+    by_name = {table.slug: table for table in tables}
+    for name in names:
+        if name not in by_name:
+            raise BadConfiguration(
+                f"the report has no table {name!r}",
+                then=f"choose of {', '.join(by_name)}",
+            )
+    return [by_name[name] for name in names] or tables
 
 
 def print_tables(

@@ -6,6 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from evaluation.core.suite_records import FREE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -47,7 +49,7 @@ def match_responses(
     )
     unknown: list[str] = []
     repeated: list[str] = []
-    labels: dict[str, set[str]] = {}
+    labels: dict[tuple[str, str], set[str]] = {}
     for response in responses:
         record = by_name.get(response.record)
         if record is None:
@@ -62,13 +64,17 @@ def match_responses(
             repeated.append(f"{record.key} ({response.label})")
             continue
         own[key] = response
-        labels.setdefault(response.label, set()).add(record.key)
+        answered = labels.setdefault((response.label, response.condition), set())
+        answered.add(record.key)
     for record in records:
         own = by_record.get(record.key, {})
         found.pairs += [(record, own[key]) for key in sorted(own)]
     found.unknown, found.repeated = len(unknown), len(repeated)
+    # Nothing constrains an answer to a record without a schema: it is asked free alone.
+    constrained = sum(record.schema is not None for record in records)
     found.unanswered = {
-        label: len(records) - len(keys) for label, keys in labels.items()
+        label: (len(records) if condition == FREE else constrained) - len(keys)
+        for (label, condition), keys in labels.items()
     }
     if unknown:
         found.problems.append(_line(unknown, "for no record of this set"))

@@ -18,7 +18,7 @@ from curation.workers.fingerprint import fingerprint
 from curation.workers.worker import WorkerDidNotStart
 from evaluation.core.cases import Sample
 from evaluation.core.messages import Message
-from evaluation.core.suite_records import SuiteResponse
+from evaluation.core.suite_records import FREE, SuiteResponse
 from evaluation.execution.appended_lines import AppendedLines, whole_lines
 from evaluation.execution.code_digest import writing_digest
 from evaluation.generation.requests import GenerationRequest
@@ -131,10 +131,15 @@ class Questioner:
         return self.totals
 
     def _ask(self, records: Sequence[SuiteRecord], writer: SuiteWriter) -> None:
-        """Ask one writer for a batch of records, its repairs included."""
+        """Ask one writer for a batch of records, its repairs included.
+
+        A record without a schema is asked free alone: there is nothing to hold an
+        answer to.
+        """
         waiting = [
             self._conversation(record, repeat)
             for record in records
+            if writer.condition == FREE or record.schema is not None
             for repeat in range(writer.asked.samples)
         ]
         for attempt in range(self.repairs + 1):

@@ -1,0 +1,1 @@
+"""What does an answer say? JSON, YAML and XML of a stranger's hand, read safely."""

@@ -1,0 +1,1 @@
+"""Task 1: write a sample that satisfies the schema."""

@@ -1,0 +1,27 @@
+"""Answers whose verdicts are known, by a record's task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evaluation.suites.concodeeval.fields import fields_of
+from evaluation.suites.concodeeval.generation_task import known_answers as generation
+from evaluation.suites.concodeeval.settings import TaskName
+from evaluation.suites.concodeeval.validation_task import known_answers as validation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from evaluation.core.suite import KnownAnswer
+    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.suites.concodeeval.settings import ConcodeSettings
+
+
+def known_answers(
+    record: SuiteRecord, settings: ConcodeSettings
+) -> Iterator[KnownAnswer]:
+    """Return right and wrong answers to one record."""
+    fields = fields_of(record)
+    if fields.task is TaskName.GENERATION:
+        return generation.known_answers(fields, record.dialect, settings)
+    return validation.known_answers(fields, settings)

@@ -1,0 +1,1 @@
+"""What is reported? The paper's tables, and what they leave out."""

@@ -1,0 +1,1 @@
+"""How is a schema, or a sample, written down? JSON, YAML, XML, Python, English."""

@@ -1,0 +1,1 @@
+"""Which schemas? Twelve families of them, drawn with a seed."""

@@ -1,0 +1,1 @@
+"""Task 2: does a given sample satisfy the schema?"""

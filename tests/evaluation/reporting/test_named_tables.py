@@ -1,0 +1,25 @@
+"""One table of many, by its name: `csbdata suite NAME report --table`."""
+
+from __future__ import annotations
+
+import pytest
+
+from curation.system.errors import BadConfiguration
+from evaluation.reporting.printing import named_tables
+from evaluation.reporting.tables import Table
+
+_TABLES = tuple(
+    Table(title=title, columns=("a",), rows=()) for title in ("Table 1: x", "Costs")
+)
+
+
+def test_tables_are_chosen_by_name_in_the_order_asked_for() -> None:
+    """Without a name all are printed."""
+    assert named_tables(_TABLES, ["costs"]) == [_TABLES[1]]
+    assert named_tables(_TABLES, ()) == _TABLES
+
+
+def test_a_table_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    """One line."""
+    with pytest.raises(BadConfiguration, match="'table-9': choose of table-1-x, costs"):
+        named_tables(_TABLES, ["table-9"])

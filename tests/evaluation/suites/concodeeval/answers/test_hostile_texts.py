@@ -1,0 +1,176 @@
+"""What a stranger writes is read or refused; nothing is made, fetched or expanded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.suites.concodeeval.answers.json_answer import read_json
+from evaluation.suites.concodeeval.answers.model import (
+    MAX_CHARACTERS,
+    NotRead,
+    Read,
+    Unreadable,
+)
+from evaluation.suites.concodeeval.answers.read_answer import (
+    Output,
+    fenced_answer,
+    read_output,
+)
+from evaluation.suites.concodeeval.answers.xml_answer import read_xml
+from evaluation.suites.concodeeval.answers.yaml_answer import read_yaml
+from evaluation.suites.concodeeval.compatibility import SuiteReading
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+
+def _why(found: Read | NotRead) -> Unreadable | None:
+    return found.why if isinstance(found, NotRead) else None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("!!python/object/apply:os.system ['true']", Unreadable.YAML_TAG),
+        ("!!python/name:os.system ''", Unreadable.YAML_TAG),
+        ("!mine {a: 1}", Unreadable.YAML_TAG),
+        ("!!binary aGk=", Unreadable.YAML_TAG),
+        ("- &a [1]\n- *a", Unreadable.YAML_ALIAS),
+        ("a: 1\na: 2", Unreadable.DUPLICATE_NAME),
+        ("{1: a, '1': b}", Unreadable.DUPLICATE_NAME),
+        ("? [1]\n: 2", Unreadable.NOT_JSON),
+        ("[.inf]", Unreadable.NOT_JSON),
+        ("1e999", Unreadable.NOT_JSON),
+        ("[" * 100_000, Unreadable.TOO_DEEP),
+        ("- " * 100_000, Unreadable.TOO_DEEP),
+        ("a:\n\t- 1", Unreadable.SYNTAX),
+        ("1\n---\n2", Unreadable.SYNTAX),
+        ("%YAML 9.9\n---\n1", Unreadable.SYNTAX),
+        ("\x00", Unreadable.SYNTAX),
+        ("", Unreadable.SYNTAX),
+        ("9" * 5_000, Unreadable.SYNTAX),
+    ],
+)
+def test_yaml_that_means_harm_has_its_class(text: str, why: Unreadable) -> None:
+    """No tag makes an object, no alias is followed, no depth ends the interpreter."""
+    assert _why(read_yaml(text)) is why
+
+
+def test_yaml_is_read_as_1_2_or_as_pyyaml_does() -> None:
+    """`no`, times and dates are texts in the core schema, and something else in 1.1."""
+    text = "a: no\nb: 12:30:45\nc: 2024-01-01\nd: 1e3\ne: 0o7\nf:\n1: yes"
+    core: Json = {
+        "a": "no",
+        "b": "12:30:45",
+        "c": "2024-01-01",
+        "d": 1000.0,
+        "e": 7,
+        "f": None,
+        "1": "yes",
+    }
+    pyyaml: Json = {
+        "a": False,
+        "b": 45045,
+        "c": "2024-01-01",
+        "d": "1e3",
+        "e": "0o7",
+        "f": None,
+        "1": True,
+    }
+    assert read_yaml(text) == Read(core)
+    assert read_yaml(text, SuiteReading.PAPER) == Read(pyyaml)
+
+
+_BOMB = (
+    '<!DOCTYPE a [<!ENTITY b "bb"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]><a>&c;</a>'
+)
+_FILE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (_BOMB, Unreadable.XML_DOCTYPE),
+        (_FILE, Unreadable.XML_DOCTYPE),
+        ('<!DOCTYPE a SYSTEM "https://example.org/a"><a/>', Unreadable.XML_DOCTYPE),
+        ("<a>&amber;</a>", Unreadable.SYNTAX),
+        ("<1a/>", Unreadable.SYNTAX),
+        ("<a><b></a></b>", Unreadable.SYNTAX),
+        ("<a/><b/>", Unreadable.SYNTAX),
+        ("<a>\x01</a>", Unreadable.SYNTAX),
+        ("<a>\ud800</a>", Unreadable.SYNTAX),
+        ('<a b="1" b="2"/>', Unreadable.SYNTAX),
+        ("", Unreadable.SYNTAX),
+        ("plain", Unreadable.SYNTAX),
+        ("<a>" * 10_000, Unreadable.TOO_DEEP),
+        ('<a type="float">1e999</a>', Unreadable.NOT_JSON),
+        ('<a escaped="true">\\</a>', Unreadable.NOT_JSON),
+        (
+            '<all type="dict"><a type="int">1</a><a type="int">2</a></all>',
+            Unreadable.DUPLICATE_NAME,
+        ),
+    ],
+)
+def test_xml_that_means_harm_has_its_class(text: str, why: Unreadable) -> None:
+    """No entity is expanded and nothing external read; a bad name is bad syntax."""
+    assert _why(read_xml(text, {}, SuiteReading.RECOMMENDED)) is why
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": 1, "a": 2}', Unreadable.DUPLICATE_NAME),
+        ("[NaN]", Unreadable.NOT_JSON),
+        ("[" * 10_000, Unreadable.TOO_DEEP),
+        ("{'a': 1}", Unreadable.SYNTAX),
+        ("__import__('os').system('true')", Unreadable.SYNTAX),
+    ],
+)
+def test_json_that_is_none_has_its_class(text: str, why: Unreadable) -> None:
+    """What Python's reader would let pass, or fall over, is named."""
+    assert _why(read_json(text)) is why
+
+
+def test_of_two_members_the_last_counts_in_the_papers_reading() -> None:
+    """That is what Python's `json` does."""
+    assert read_json('{"a": 1, "a": 2}', SuiteReading.PAPER) == Read({"a": 2})
+
+
+@pytest.mark.parametrize("output", list(Output))
+def test_an_answer_of_ten_megabytes_is_not_read(output: Output) -> None:
+    """Its length is looked at first, fenced or not."""
+    text = "1" * 10_000_000
+    found = read_output(text, output, {})
+    assert _why(found) is Unreadable.TOO_LARGE
+    fenced = fenced_answer(f"```\n{text}\n```", continues=False)
+    assert isinstance(fenced, NotRead)
+    assert fenced.why is Unreadable.TOO_LARGE
+    assert len(text) > MAX_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    ("text", "continues", "expected"),
+    [
+        ("```json\n[1]\n```", False, "[1]"),
+        ("Here:\n```\n[1]\n```\n```\n[2]\n```", False, "[1]"),
+        ("[1]\n```", True, "[1]"),
+        ("```yaml\n- 1\n```", True, "- 1"),
+        ("<think>```\n[2]\n```</think>```\n[1]\n```", False, "[1]"),
+        ("[1]", False, Unreadable.NO_FENCE),
+        ("[1]", True, Unreadable.NO_FENCE),
+        ("```\n[1]", False, Unreadable.NO_FENCE),
+        ("```\n```json\n[1]\n```\n```", False, Unreadable.NO_ANSWER),
+        ("```\n\n```", False, Unreadable.NO_ANSWER),
+        ("<think>so", False, Unreadable.NO_ANSWER),
+    ],
+)
+def test_the_first_closed_fence_holds_the_answer(
+    text: str,
+    continues: bool,  # noqa: FBT001 (a parameter of the test)
+    expected: str | Unreadable,
+) -> None:
+    """Unclosed and nested fences have their classes; an open one is gone on from."""
+    found = fenced_answer(text, continues=continues)
+    assert (found.why if isinstance(found, NotRead) else found) == expected

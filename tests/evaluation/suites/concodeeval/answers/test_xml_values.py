@@ -1,0 +1,74 @@
+"""XML says a value by its types, by the schema, or as `xmltodict` reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.suites.concodeeval.answers.model import Read
+from evaluation.suites.concodeeval.answers.xml_answer import read_xml
+from evaluation.suites.concodeeval.compatibility import SuiteReading
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+
+_OBJECT: Json = {
+    "type": "object",
+    "properties": {
+        "count": {"type": "number"},
+        "on": {"type": "boolean"},
+        "gone": {"type": "null"},
+        "name": {"type": "string"},
+        "sizes": {"type": "array", "items": {"type": "integer"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "value"),
+    [
+        ("<x>3.5</x>", {"type": "number"}, 3.5),
+        ("<x>many</x>", {"type": "number"}, "many"),
+        ("<x>007</x>", {"type": "number"}, "007"),
+        ("<x>3</x>", {"type": "string"}, "3"),
+        ("<x/>", {"type": "string"}, ""),
+        ("<x/>", {"type": "array"}, []),
+        ("<x/>", {"type": "object"}, {}),
+        ("<x/>", {"type": ["string", "null"]}, None),
+        ("<x><item>1</item><item>2</item></x>", {"items": {"type": "number"}}, [1, 2]),
+        ("<x><n>1</n></x>", {"type": "array", "contains": {"type": "number"}}, [1]),
+        ("<x><item>1</item></x>", {"type": "object"}, {"item": "1"}),
+        ("<x type='list'><a type='int'>1</a></x>", {"type": "object"}, [1]),
+        ("<x type='bool'>maybe</x>", {}, "maybe"),
+        (
+            "<s><count>2</count><on>true</on><gone/><name>1</name></s>",
+            _OBJECT,
+            {"count": 2, "on": True, "gone": None, "name": "1"},
+        ),
+        (
+            "<s><sizes>1</sizes><sizes>2</sizes></s>",
+            _OBJECT,
+            {"sizes": [1, 2]},
+        ),
+    ],
+)
+def test_a_value_without_types_is_read_by_its_schema(
+    text: str, schema: Json, value: Json
+) -> None:
+    """Types in the text come first; a text that is no such value stays a text."""
+    assert read_xml(text, schema, SuiteReading.RECOMMENDED) == Read(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("<all type='float'>3.5</all>", {"all": {"@type": "float", "#text": "3.5"}}),
+        ("<a><b>1</b><b>2</b><c/></a>", {"a": {"b": ["1", "2"], "c": None}}),
+        ("<a>  text  </a>", {"a": "text"}),
+        ("<a/>", {"a": None}),
+    ],
+)
+def test_the_papers_reading_is_that_of_xmltodict(text: str, value: Json) -> None:
+    """The root is always an object with one member, and every scalar a text."""
+    assert read_xml(text, {"type": "number"}, SuiteReading.PAPER) == Read(value)

@@ -1,0 +1,52 @@
+"""Schemas of the families for tests: drawn in a moment, or whole with instances."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from evaluation.suites.concodeeval.compatibility import SuiteReading
+from evaluation.suites.concodeeval.records import records_of
+from evaluation.suites.concodeeval.schemas.families import FAMILIES
+from evaluation.suites.concodeeval.schemas.generate import (
+    GeneratedSchema,
+    draw_schema,
+    generate_schemas,
+)
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json
+    from evaluation.core.suite_records import SuiteRecord
+    from evaluation.suites.concodeeval.schemas.families import SchemaFamily
+    from evaluation.suites.concodeeval.settings import ConcodeSettings
+
+
+def _draw(family: SchemaFamily, seed: int, reading: SuiteReading) -> Json:
+    return draw_schema(family, random.Random(seed), reading)
+
+
+#: With it no format is that of an IRI among the first 24, whose grammar takes seconds
+#: to load.
+SEED = 21
+
+#: Any schema of any family, whether something satisfies it or not.
+drawn_schemas = st.builds(
+    _draw,
+    st.sampled_from(FAMILIES),
+    st.integers(0, 10**6),
+    st.sampled_from(SuiteReading),
+)
+
+
+@cache
+def made_schemas(count: int = 24) -> tuple[GeneratedSchema, ...]:
+    """Return schemas with instances, made once for all tests of a worker."""
+    return tuple(generate_schemas(count, SEED))
+
+
+def made_records(settings: ConcodeSettings, count: int = 24) -> list[SuiteRecord]:
+    """Return the records of these schemas."""
+    return list(records_of((made.sample for made in made_schemas(count)), 0, settings))

@@ -1,0 +1,169 @@
+"""The report: the paper's forms, and figures that can be worked out by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.core.suite import ScoredResponse
+from evaluation.core.suite_records import SuiteResponse, Verdict
+from evaluation.reporting.table_rendering import as_markdown
+from evaluation.reporting.tables import Rate
+from evaluation.results.suite_rows import RecordedSuiteRun
+from evaluation.suites.concodeeval.known_answers import known_answers
+from evaluation.suites.concodeeval.reports.answers import answers_of
+from evaluation.suites.concodeeval.reports.measures import macro_f1, per_cent
+from evaluation.suites.concodeeval.reports.report import report
+from evaluation.suites.concodeeval.scorer import ConcodeScorer
+from evaluation.suites.concodeeval.settings import ConcodeSettings, TaskName
+from tests.evaluation.suites.concodeeval.drawn import made_records
+
+if TYPE_CHECKING:
+    from evaluation.reporting.tables import Table
+
+
+def _run(settings: ConcodeSettings, kind: str) -> RecordedSuiteRun:
+    """Return a run in which every record got its known answer of one kind."""
+    scorer = ConcodeScorer(settings)
+    scored = []
+    for record in made_records(settings):
+        for known in known_answers(record, settings):
+            if known.kind == kind:
+                response = SuiteResponse(record=record.key, text=known.text)
+                verdict = scorer(record, response)
+                scored.append(_scored(record.key, record.group, (verdict,)))
+                break
+    return RecordedSuiteRun(facts={"settings": {}}, by_label={"mine free": scored})
+
+
+def _scored(key: str, group: str, verdicts: tuple[Verdict, ...]) -> ScoredResponse:
+    return ScoredResponse(
+        record=key,
+        group=group,
+        repeat=0,
+        model="mine",
+        condition="free",
+        verdicts=verdicts,
+    )
+
+
+def _validation(pairs: list[tuple[str, str]]) -> RecordedSuiteRun:
+    """Return a run of task 2 with these labels and what was said."""
+    scored = [
+        _scored(
+            f"f/validation-json-json:{number}_s",
+            "f",
+            (
+                Verdict(
+                    passed=label == said,
+                    scores={"val_acc": float(label == said), "answered": 1.0},
+                    details={
+                        "task": "validation",
+                        "representation": "json",
+                        "output": "json",
+                        "family": "f",
+                        "schema": f"s{number}",
+                        "length": {"characters": 1, "lines": 1, "words": 1},
+                        "label": label,
+                        "said": said,
+                    },
+                ),
+            ),
+        )
+        for number, (label, said) in enumerate(pairs)
+    ]
+    return RecordedSuiteRun(facts={}, by_label={"mine free": scored})
+
+
+def _tables(run: RecordedSuiteRun) -> dict[str, Table]:
+    return {table.slug: table for table in report(run).tables}
+
+
+def test_an_always_yes_has_the_macro_f1_of_the_paper() -> None:
+    """55 of 100 right, and 0.35: no answer tells the classes apart."""
+    run = _validation([("yes", "yes")] * 55 + [("no", "yes")] * 45)
+    (answers,) = answers_of(run, TaskName.VALIDATION).values()
+    assert macro_f1(answers) == pytest.approx((2 * 55 / 155) / 2)
+    assert macro_f1([]) is None
+    tables = _tables(run)
+    assert tables["table-6"].rows == (("json", "mine free", 0.35),)
+    assert tables["table-1"].rows == (("json", "mine free", None, 55.0),)
+
+
+def test_an_unclear_answer_is_missed_by_its_class() -> None:
+    """Two of four yes unclear: recall and F1 fall, nobody else's do."""
+    run = _validation(
+        [("yes", "yes"), ("yes", "yes"), ("yes", "neither"), ("yes", "both")]
+        + [("no", "no")] * 4
+    )
+    (answers,) = answers_of(run, TaskName.VALIDATION).values()
+    assert macro_f1(answers) == pytest.approx((2 * 2 / 6 + 1) / 2)
+    assert _tables(run)["unclear"].rows == (("mine free", 8, 2, 4, 1, 1, 0, 0, 0),)
+
+
+def test_the_papers_forms_are_among_the_tables() -> None:
+    """Reference answers have 100 % everywhere; Tables 1 and 3 to 6 and Figure 1."""
+    settings = ConcodeSettings(
+        representations="json,nl", outputs="json,yaml", samples=2
+    )
+    run = _run(settings, "reference")
+    tables = _tables(run)
+    names = ("table-1", "table-3", "table-4", "table-5", "table-6", "figure-1")
+    assert set(names) < set(tables)
+    assert tables["table-1"].columns == (
+        "schema",
+        "model",
+        "JSON Gen",
+        "JSON Val",
+        "YAML Gen",
+        "YAML Val",
+    )
+    for row in tables["table-1"].rows:
+        assert row[2:] == (100.0,) * 4
+    assert {row[0] for row in tables["table-1"].rows} == {"json", "nl"}
+    assert tables["table-3"].rows[0][:2] == ("json", 24)
+    assert tables["representations"].rows[0][4:6] == (0, 0)
+    assert [plot.name for plot in report(run).plots] == ["figure-1"]
+    for table in tables.values():
+        assert as_markdown(table)
+
+
+def test_a_run_with_examples_prints_table_2() -> None:
+    """The form is that of Table 1."""
+    run = _validation([("yes", "yes")])
+    shown = RecordedSuiteRun(
+        facts={"settings": {"few_shot": True}}, by_label=run.by_label
+    )
+    assert "table-2" in _tables(shown)
+    assert "table-1" not in _tables(shown)
+
+
+def test_mutated_answers_fill_tables_4_and_5_and_figure_1() -> None:
+    """Each has another type than the root, which is the first key of its schema."""
+    settings = ConcodeSettings(
+        representations="json", outputs="json", task="generation"
+    )
+    tables = _tables(_run(settings, "of_another_type"))
+    assert tables["table-4"].rows == (("type", 24),)
+    assert tables["table-5"].rows == (("json", "mine free", 0.0, 100.0),)
+    begin = tables["figure-1"].rows[0]
+    assert begin[1:3] == ("begin", 24)
+    assert tables["generation-cells"].rows[0][2] == Rate(0, 24)
+
+
+def test_an_answer_on_which_scoring_failed_is_a_failed_answer_of_its_cell() -> None:
+    """Its id says what it was about, since its verdict does not."""
+    lost = Verdict(passed=False, failure_class="scoring_timeout", reasons=("late",))
+    key = "f/generation-nl-xml:f_i_0"
+    run = RecordedSuiteRun(
+        facts={}, by_label={"mine free": [_scored(key, "f", (lost,))]}
+    )
+    assert _tables(run)["table-1"].rows == (("nl", "mine free", 0.0, None),)
+
+
+def test_per_cent_of_nothing_is_nothing() -> None:
+    """Never 0."""
+    assert per_cent(None) is None
+    assert per_cent(Rate(0, 0)) is None
+    assert per_cent(Rate(1, 3)) == 33.3

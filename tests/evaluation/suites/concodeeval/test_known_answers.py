@@ -1,0 +1,79 @@
+"""The suite tests itself: right answers pass, every mutated one fails as intended."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.core.suite_records import SuiteResponse
+from evaluation.suites.concodeeval.compatibility import SuiteReading
+from evaluation.suites.concodeeval.generation_task.known_answers import (
+    accepts_any_object,
+)
+from evaluation.suites.concodeeval.known_answers import known_answers
+from evaluation.suites.concodeeval.scorer import ConcodeScorer
+from evaluation.suites.concodeeval.settings import ConcodeSettings
+from tests.evaluation.suites.concodeeval.drawn import made_records, made_schemas
+
+if TYPE_CHECKING:
+    from evaluation.core.suite import KnownAnswer
+    from evaluation.core.suite_records import SuiteRecord, Verdict
+
+_SETTINGS = [
+    ConcodeSettings(representations="nl"),
+    ConcodeSettings(representations="yaml", form="base", formats=True),
+    ConcodeSettings(representations="json", xml="paper"),
+    ConcodeSettings(
+        representations="json", reading=SuiteReading.PAPER, form="base", xml="paper"
+    ),
+]
+
+
+def _judged(
+    settings: ConcodeSettings, records: list[SuiteRecord]
+) -> list[tuple[SuiteRecord, KnownAnswer, Verdict]]:
+    scorer = ConcodeScorer(settings)
+    return [
+        (
+            record,
+            known,
+            scorer(
+                record,
+                SuiteResponse(record=record.key, text=known.text, error=known.error),
+            ),
+        )
+        for record in records
+        for known in known_answers(record, settings)
+    ]
+
+
+@pytest.mark.parametrize("settings", _SETTINGS)
+def test_every_known_answer_gets_its_verdict(settings: ConcodeSettings) -> None:
+    """Over representations, formats, both tasks and both readings."""
+    judged = _judged(settings, made_records(settings)[::7])
+    for record, known, verdict in judged:
+        assert verdict.failure_class == known.expected, (record.key, known)
+        told = any(known.because in reason for reason in verdict.reasons)
+        assert told or not known.because, (record.key, known, verdict.reasons)
+    kinds = {known.kind for _, known, _ in judged if known.expected}
+    assert len(kinds) > 20
+
+
+def test_with_the_papers_xml_the_decoder_is_measured() -> None:
+    """A right answer fails unless its schema accepts any object."""
+    settings = ConcodeSettings(
+        representations="json", outputs="xml", task="generation", xml="paper"
+    )
+    judged = [
+        (record, verdict)
+        for record, known, verdict in _judged(settings, made_records(settings))
+        if known.kind == "reference"
+    ]
+    schemas = [json.loads(made.sample.schema) for made in made_schemas()]
+    assert len(judged) == len(schemas) == 24
+    roots = sum(verdict.scores["rtv"] for _, verdict in judged)
+    assert roots == sum(schema["type"] != "object" for schema in schemas) == 18
+    passed = sum(verdict.passed for _, verdict in judged)
+    assert passed == sum(map(accepts_any_object, schemas))
