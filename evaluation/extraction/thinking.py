@@ -23,6 +23,8 @@ _CHANNEL: Final = "<|channel|>"
 _BARE_HARMONY: Final = re.compile(
     r"\A\s*(?:analysis|commentary)(.*?)assistant\s*final", re.DOTALL
 )
+#: Most end tokens that are taken off one text.
+_MOST_END_TOKENS: Final = 32
 _END_TOKENS: Final = (
     "<|im_end|>",
     "<|eot_id|>",
@@ -85,11 +87,13 @@ def split_thinking(text: str) -> AnswerParts:
 
 
 def _without_end_tokens(text: str) -> str:
-    """Return a text without end tokens at its end, and the white space before them."""
-    short = text.rstrip()
-    while short.endswith(_END_TOKENS):
-        token = next(token for token in _END_TOKENS if short.endswith(token))
-        text = short = short[: -len(token)].rstrip()
+    """Return a text without the end tokens at its end, and the space around them."""
+    for _ in range(_MOST_END_TOKENS):
+        ended = text.rstrip()
+        token = next((one for one in _END_TOKENS if ended.endswith(one)), "")
+        if not token:
+            break
+        text = ended.removesuffix(token).rstrip()
     return text
 
 
@@ -107,13 +111,13 @@ def _split_harmony(text: str) -> AnswerParts | None:
 
 def _without_tag(text: str, opening: str, closing: str) -> tuple[str, list[str], bool]:
     """Return a text without one kind of thinking, the thinking, and whether it ends."""
-    thoughts: list[str] = []
-    kept: list[str] = []
+    thoughts: list[tuple[int, int]] = []
+    kept: list[tuple[int, int]] = []
     place, level, begun = 0, 0, 0
     for mark in re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", text):
         if mark[0] == opening:
             if level == 0:
-                kept.append(text[place : mark.start()])
+                kept.append((place, mark.start()))
                 begun = mark.end()
             level += 1
             continue
@@ -121,12 +125,15 @@ def _without_tag(text: str, opening: str, closing: str) -> tuple[str, list[str],
             level -= 1
             continue
         if level:
-            thoughts.append(text[begun : mark.start()])
+            thoughts.append((begun, mark.start()))
         else:
             # Without an opening tag everything so far was thinking.
-            thoughts, kept = [text[: mark.start()]], []
+            thoughts, kept = [(0, mark.start())], []
         place, level = mark.end(), 0
     if level:
-        thoughts.append(text[begun:])
-        return "".join(kept), thoughts, not "".join(kept).strip()
-    return "".join([*kept, text[place:]]), thoughts, False
+        thoughts.append((begun, len(text)))
+    else:
+        kept.append((place, len(text)))
+    answer = "".join(text[start:end] for start, end in kept)
+    unclosed = level > 0 and not answer.strip()
+    return answer, [text[start:end] for start, end in thoughts], unclosed

@@ -31,32 +31,52 @@ def reading(run: ScoredRun) -> str:
 
 
 def pass_rates(run: ScoredRun) -> Table:
-    """Return each side's pass rate, by group and over all.
-
-    `passed` is of the responses that count; `first` of the same before any repair.
-    """
+    """Return each side's pass rate, by group and over all."""
     rows: list[tuple[Cell, ...]] = []
-    repaired = any(
-        len(scored.verdicts) > 1
-        for listed in run.by_label.values()
-        for scored in listed
-    )
     for group in groups_of(run.by_label):
         for label, listed in run.by_label.items():
             own = texts_of_group(listed, group)
             counted = [one for one in own if one.verdict.counted]
-            rate = Rate(sum(one.verdict.passed for one in counted), len(counted))
-            first = Rate(sum(one.verdicts[0].passed for one in counted), len(counted))
-            cells: tuple[Cell, ...] = (group, label, len(own), rate)
-            rows.append((*cells, first) if repaired else cells)
-    columns = ("group", "model", "responses", "passed")
+            passed = sum(one.verdict.passed for one in counted)
+            rows.append((group, label, len(own), Rate(passed, len(counted))))
     return Table(
         title="Pass rate",
-        columns=(*columns, "first answer") if repaired else columns,
+        columns=("group", "model", "responses", "passed"),
         rows=tuple(rows),
         note=f"Of the responses that count; brackets: Wilson's 95 % interval. "
         f"{reading(run)}",
         name="pass-rate",
+    )
+
+
+def repairs_table(run: ScoredRun) -> Table:
+    """Return what passes at once, and after so many repairs; empty without any."""
+    most = max(
+        (len(one.verdicts) for listed in run.by_label.values() for one in listed),
+        default=1,
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for label, listed in run.by_label.items() if most > 1 else ():
+        counted = [one for one in listed if one.verdict.counted]
+        rates = [
+            Rate(
+                sum(
+                    any(verdict.passed for verdict in one.verdicts[: repairs + 1])
+                    for one in counted
+                ),
+                len(counted),
+            )
+            for repairs in range(most)
+        ]
+        rows.append((label, *rates))
+    return Table(
+        title="Validate and retry",
+        columns=("model", "at once", *(f"after {n}" for n in range(1, most))),
+        rows=tuple(rows),
+        note="Answers that pass at once (pass@1), and after so many repairs: a failed "
+        "answer was handed back with what is wrong with it. The other tables have the "
+        "last attempt.",
+        name="repairs",
     )
 
 

@@ -11,6 +11,7 @@ from evaluation.results.suite_tables import (
     costs,
     groups_of,
     reading,
+    repairs_table,
     texts_of_group,
 )
 from evaluation.suites.passrate.settings import FailureClass
@@ -34,8 +35,15 @@ _NOTE = (
 def report(run: ScoredRun) -> Report:
     """Return the tables of a run of the prompted pass rate."""
     explained = {kind.value: kind.explanation for kind in FailureClass}
-    tables = (rates(run), classes_table(run, explained), costs(run))
-    return Report(tables=tables)
+    repairs = repairs_table(run)
+    return Report(
+        tables=(
+            rates(run),
+            *((repairs,) if repairs.rows else ()),
+            classes_table(run, explained),
+            costs(run),
+        )
+    )
 
 
 def rates(run: ScoredRun) -> Table:

@@ -167,7 +167,7 @@ def _no_answer(
     if response.finish in _REFUSED:
         return _failed(FailureClass.REFUSAL, f"ended as {response.finish}")
     if cleaned and "{" not in cleaned and "[" not in cleaned:
-        refusal = _REFUSAL.match(cleaned)
+        refusal = _REFUSAL.match(cleaned[:_SHOWN])
         if refusal is not None:
             return _failed(FailureClass.REFUSAL, f"begins {refusal[0].strip()!r}")
     if cleaned:

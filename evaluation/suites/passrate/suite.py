@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from evaluation.core.suite import Suite
 from evaluation.suites.passrate.prompts import prompt
-from evaluation.suites.passrate.records import records
 from evaluation.suites.passrate.settings import (
     FailureClass,
     PassrateSettings,
@@ -20,9 +19,22 @@ from evaluation.suites.passrate.settings import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from evaluation.core.suite import KnownAnswer, ScoredRun, Scorer
+    from evaluation.core.suite import (
+        KnownAnswer,
+        RecordRequest,
+        RecordSet,
+        ScoredRun,
+        Scorer,
+    )
     from evaluation.core.suite_records import SuiteRecord
     from evaluation.reporting.report import Report
+
+
+# What is heavy is imported by who needs it: a worker that scores reads no data.
+def _records(request: RecordRequest, settings: PassrateSettings) -> RecordSet:
+    from evaluation.suites.passrate.records import records  # noqa: PLC0415 - heavy
+
+    return records(request, settings)
 
 
 def _scorer(settings: PassrateSettings) -> Scorer:
@@ -52,7 +64,7 @@ SUITE = Suite(
     summary="Does a model, only asked to, write JSON that its schema accepts?",
     settings=PassrateSettings,
     classes={kind.value: kind.explanation for kind in FailureClass},
-    records=records,
+    records=_records,
     prompt=prompt,
     scorer=_scorer,
     report=_report,

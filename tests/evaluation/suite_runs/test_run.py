@@ -1,0 +1,241 @@
+"""A run of a suite with models behind a server: every answer once, whatever happens."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration
+from evaluation.analysis.run_report import reports
+from evaluation.core.suite import RecordRequest
+from evaluation.core.suite_records import SuiteRecord
+from evaluation.exports.page import page
+from evaluation.generation.model_options import ModelOptions, TokenPrices
+from evaluation.results.suite_rows import scored_run
+from evaluation.suite_runs.records import encode_records
+from evaluation.suite_runs.request import SuiteRunRequest, choose_suite
+from evaluation.suite_runs.run import run_suite, score_file
+from tests.evaluation.servers.loopback import Said, answer, loopback
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.suite_runs.request import SuiteRunResult
+
+_SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+)
+_RECORDS = [SuiteRecord(id=f"r{n}", group="g", schema=_SCHEMA) for n in range(3)]
+
+
+def _request(tmp_path: Path, base: str, **more: Any) -> SuiteRunRequest:  # noqa: ANN401 - as the request's
+    data = tmp_path / "made.jsonl"
+    data.write_bytes(encode_records(_RECORDS))
+    fetch = FetchSettings(cache=tmp_path / "cache")
+    model = ModelOptions(
+        model=f"{base}#small",
+        prices=TokenPrices(prompt=1.0, output=10.0),
+        patience=0.01,
+        **more.pop("writing", {}),
+    )
+    return SuiteRunRequest(
+        chosen=choose_suite("passrate"),
+        wanted=RecordRequest(data=str(data), fetch=fetch),
+        models=(model,),
+        jobs=1,
+        run_dir=tmp_path / "run",
+        fetch=fetch,
+        **more,
+    )
+
+
+def _verdicts(result: SuiteRunResult) -> dict[str, list[list[str]]]:
+    """Return of every side and record the class of each attempt; empty if passed."""
+    run = result.open()
+    scored = scored_run(run, "passrate", run.raw_header)
+    return {
+        label: [[v.failure_class for v in one.verdicts] for one in listed]
+        for label, listed in scored.by_label.items()
+    }
+
+
+def _asked(body: dict[str, Any]) -> str:
+    """Return the id of the record that a request asks for."""
+    text = str(body["messages"][1]["content"])
+    return text.partition("(task: ")[2].partition(")")[0]
+
+
+def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
+    """What comes back is judged, counted and priced; the tables say so."""
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        if "response_format" in body:
+            return answer('{"n": 1}')
+        texts = {"r0": '{"n": 1}', "r1": '{"n": 1, "m": 2}', "r2": '{"n": '}
+        finish = "length" if _asked(body) == "r2" else "stop"
+        return answer(texts[_asked(body)], finish=finish, reasoning_content="hm")
+
+    with loopback(reply) as server:
+        request = _request(tmp_path, server.base, engines=("none", "json_schema"))
+        result = run_suite(request)
+    assert (result.written, result.found, result.problems) == (6, 0, ())
+    assert _verdicts(result) == {
+        "small free": [[""], ["hallucination"], ["truncated"]],
+        "small json_schema": [[""], [""], [""]],
+    }
+    run = result.open()
+    free, held = (
+        listed[0]
+        for listed in scored_run(run, "passrate", run.raw_header).by_label.values()
+    )
+    assert free.prompt_tokens == 7
+    assert free.cost == pytest.approx(17e-6)
+    assert free.seconds is not None
+    assert held.condition == "json_schema"
+    (report,) = reports(run).values()
+    assert [row[:3] for row in report.tables[0].rows] == [
+        ("all", "small free", 3),
+        ("all", "small json_schema", 3),
+    ]
+    assert "Prompted pass rate" in page(run)
+
+
+@pytest.mark.slow
+def test_a_run_that_was_ended_goes_on(tmp_path: Path) -> None:
+    """What was answered is not asked again, and a torn last line is."""
+    with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
+        run_suite(_request(tmp_path, server.base))
+        file = tmp_path / "run" / "responses.jsonl"
+        whole = file.read_bytes().splitlines(keepends=True)
+        file.write_bytes(whole[0] + whole[1][:20])
+        asked = len(server.asked)
+        result = run_suite(_request(tmp_path, server.base))
+        assert len(server.asked) - asked == 2
+    assert (result.written, result.found) == (2, 1)
+    assert _verdicts(result) == {"small free": [[""], [""], [""]]}
+
+
+def test_a_failed_answer_is_handed_back_with_its_reasons(tmp_path: Path) -> None:
+    """The model sees its answer and the validator's words; each attempt counts."""
+    turns: list[list[dict[str, Any]]] = []
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        messages = body["messages"]
+        turns.append(messages)
+        attempt = (len(messages) - 2) // 2
+        wanted = {"r0": 0, "r1": 1, "r2": 9}[_asked(body)]
+        return answer('{"n": 1}' if attempt >= wanted else '{"n": "one"}')
+
+    with loopback(reply) as server:
+        result = run_suite(_request(tmp_path, server.base, repairs=2))
+    wrong = "schema_violation"
+    assert _verdicts(result) == {"small free": [[""], [wrong, ""], [wrong] * 3]}
+    handed_back = next(messages for messages in turns if len(messages) == 4)
+    assert handed_back[2]["content"] == '{"n": "one"}'
+    assert '/n: "one" is not of type "integer" [type]' in handed_back[3]["content"]
+    (report,) = reports(result.open()).values()
+    repaired = next(t for t in report.tables if t.slug == "repairs")
+    assert [[str(cell)[:6] for cell in row[1:]] for row in repaired.rows] == [
+        ["33.3 %", "66.7 %", "66.7 %"]
+    ]
+
+
+@pytest.mark.slow
+def test_what_a_server_in_trouble_left_out_is_asked_again(tmp_path: Path) -> None:
+    """Until then it is an error of its own, and never counts twice."""
+
+    def broken(body: dict[str, Any], _number: int) -> Said:
+        if _asked(body) == "r1":
+            return Said(status=503, pieces=[b"busy"])
+        return answer('{"n": 1}')
+
+    def reply(body: dict[str, Any], number: int) -> Said:
+        return (broken if not mended else lambda _b, _n: answer('{"n": 1}'))(
+            body, number
+        )
+
+    mended: list[bool] = []
+    with loopback(reply) as server:
+        first = run_suite(_request(tmp_path, server.base))
+        assert first.in_trouble == 1
+        assert _verdicts(first) == {"small free": [[""], ["api_error"], [""]]}
+        mended.append(True)
+        second = run_suite(_request(tmp_path, server.base))
+    assert (second.written, second.found, second.in_trouble) == (1, 2, 0)
+    assert _verdicts(second) == {"small free": [[""], [""], [""]]}
+    assert second.problems == ()
+
+
+@pytest.mark.slow
+def test_a_folder_holds_one_run(tmp_path: Path) -> None:
+    """Other settings, another budget or other records are another run."""
+    with loopback(lambda _body, _number: answer('{"n": 1}')) as server:
+        run_suite(_request(tmp_path, server.base))
+        with pytest.raises(BadConfiguration, match="another run"):
+            run_suite(_request(tmp_path, server.base, repairs=1))
+
+
+@pytest.mark.slow
+def test_a_folder_is_scored_again_under_another_reading(tmp_path: Path) -> None:
+    """In place where nothing differs; else into a folder of its own, named so."""
+    text = '{"n": 1, "m": 2}'
+    opened = {**json.loads(_SCHEMA), "additionalProperties": True}
+    del opened["additionalProperties"]
+    with loopback(lambda _body, _number: answer(text)) as server:
+        request = _request(tmp_path, server.base)
+        data = tmp_path / "made.jsonl"
+        record = SuiteRecord(id="r0", group="g", schema=json.dumps(opened))
+        data.write_bytes(encode_records([record]))
+        result = run_suite(request)
+    assert _verdicts(result) == {"small free": [["hallucination"]]}
+    again = SuiteRunRequest(
+        chosen=choose_suite("passrate", {"mode": "schema"}),
+        wanted=RecordRequest(data=None, fetch=request.fetch),
+        jobs=1,
+        run_dir=tmp_path / "again",
+        fetch=request.fetch,
+    )
+    other = score_file(again, result.folder)
+    assert _verdicts(other) == {"small free": [[""]]}
+    same = score_file(
+        SuiteRunRequest(
+            chosen=request.chosen, wanted=again.wanted, jobs=1, fetch=request.fetch
+        ),
+        result.folder,
+    )
+    assert same.folder == result.folder
+
+
+def test_whatever_a_server_says_has_its_class(tmp_path: Path) -> None:
+    """Nothing raises, and nothing is left without a verdict."""
+    replies: dict[str, tuple[Said, str]] = {
+        "empty": (answer(""), "empty"),
+        "thought": (answer("<think>hm"), "empty"),
+        "apart": (answer("", reasoning_content='{"n": 1}'), "empty"),
+        "sorry": (answer("I'm sorry, I cannot do that."), "refusal"),
+        "no": (answer("", refusal="No."), "refusal"),
+        "filtered": (answer("", finish="content_filter"), "refusal"),
+        "cut": (answer('{"n"', finish="length"), "truncated"),
+        "bad": (Said(status=400, pieces=[b"no"]), "api_error"),
+        "nested": (answer("[" * 10_000 + "]" * 10_000), "syntax_error"),
+        "surrogate": (answer('{"n": "\\ud800"}'), "syntax_error"),
+    }
+    with loopback(lambda body, _number: replies[_asked(body)][0]) as server:
+        request = _request(tmp_path, server.base)
+        (tmp_path / "made.jsonl").write_bytes(
+            encode_records(SuiteRecord(id=name, schema=_SCHEMA) for name in replies)
+        )
+        result = run_suite(request)
+    run = result.open()
+    (scored,) = scored_run(run, "passrate", run.raw_header).by_label.values()
+    assert {one.record: one.verdict.failure_class for one in scored} == {
+        name: expected for name, (_, expected) in replies.items()
+    }
