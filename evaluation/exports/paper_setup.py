@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -82,48 +82,61 @@ def framework_of(participant: ParticipantHeader) -> str:
     return _FRAMEWORKS.get(name, participant.engine)
 
 
-def differences(run: RecordedRun, label: str, setup: PaperSetup) -> Iterator[str]:
-    """Yield what of a participant and its run is not as in the paper, a phrase each.
+class SetupDifference(NamedTuple):
+    """One thing that was not as in the paper."""
+
+    #: One word for a row: `version`, `model`, `loop`, ...
+    what: str
+    #: What it was, and what it was there.
+    detail: str
+
+
+def differences(
+    run: RecordedRun, label: str, setup: PaperSetup
+) -> Iterator[SetupDifference]:
+    """Yield what of a participant and its run is not as in the paper.
 
     Args:
         run: The run.
         label: The participant, as the run's rows name it.
         setup: How the paper measured the table.
     """
-    participant = run.header.participant(label)
-    framework = framework_of(participant)
+    framework = framework_of(run.header.participant(label))
     theirs = setup.versions.get(framework)
     if theirs is None:
-        yield "not in the paper"
+        yield SetupDifference("framework", f"{label} is not in the paper")
     elif framework != "LM only":
-        yield f"{label}, not {framework} {theirs or 'as it was then'}"
+        then = f"{framework} {theirs}".strip()
+        yield SetupDifference("version", f"{label}, not {then}")
     found = run.raw_header.get("models")
     models: Mapping[str, UntypedJson] = found if isinstance(found, dict) else {}
     model = str(models.get("model") or "no model named")
     if setup.model not in model:
-        yield f"model {model}, not {setup.model}"
+        yield SetupDifference("model", f"{model}, not {setup.model}")
     yield from _conditions(models, framework, setup)
 
 
 def _conditions(
     models: Mapping[str, UntypedJson], framework: str, setup: PaperSetup
-) -> Iterator[str]:
+) -> Iterator[SetupDifference]:
     served = "://" in str(models.get("model"))
-    yield f"loop {'the server' if served else _OUR_LOOP}, not {setup.loop}"
+    loop = "the server's" if served else _OUR_LOOP
+    yield SetupDifference("loop", f"{loop}, not {setup.loop}")
     device = str(models.get("device") or "not known")
     if setup.timed and setup.device not in device:
-        yield f"device {device}, not {setup.device}"
+        yield SetupDifference("device", f"{device}, not {setup.device}")
     shots = models.get("shots")
     asked = f"{models.get('prompt')}, {len(shots) if isinstance(shots, list) else 0}"
     if asked != "sections, 2":
-        yield f"prompt {asked} shots, not sections, 2"
+        yield SetupDifference("prompt", f"{asked} shots, not sections, 2")
     budget = models.get("budget")
     if budget != setup.budget:
-        yield f"budget {budget or 'by witnesses'}, not {setup.budget}"
+        told = f"{budget or 'by witnesses'}, not {setup.budget} tokens"
+        yield SetupDifference("budget", told)
     batch = models.get("batch")
     if setup.timed and batch not in {None, 1}:
-        yield f"batch {batch}, not 1"
+        yield SetupDifference("batch", f"{batch}, not 1")
     options = models.get("options")
     forced = isinstance(options, dict) and bool(options.get("forced"))
     if setup.timed and framework == "Guidance" and not forced:
-        yield "forced tokens not taken (--forced)"
+        yield SetupDifference("forced tokens", "not taken (--forced takes them)")

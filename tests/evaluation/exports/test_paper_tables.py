@@ -147,18 +147,27 @@ def test_a_row_says_what_was_not_as_in_the_paper(
     run: RecordedRun, tmp_path: Path
 ) -> None:
     """The version and the loop at least; model, device, budget and prompt if other."""
-    (_, guidance, mine) = (str(row[-1]) for row in paper_table(2, [run]).rows)
-    loop = "loop csbdata's on transformers, not llama.cpp, Q8"
-    assert guidance == f"llguidance 1.9.1 paper, not Guidance 0.2.0rc; {loop}"
-    assert mine == f"not in the paper; {loop}"
+    table = paper_table(2, [run])
+    assert [row[-1] for row in table.rows] == [
+        "loop",
+        "version, loop",
+        "framework, loop",
+    ]
+    for told in (
+        "Loop: csbdata's on transformers, not llama.cpp, Q8.",
+        "Version of Guidance: llguidance 1.9.1 paper, not Guidance 0.2.0rc.",
+        "Framework of mine 3.0: mine 3.0 is not in the paper.",
+    ):
+        assert told in table.note
     models = {"model": "smollm2", "device": "cpu", "budget": None, "batch": 4}
     other = _run(
         tmp_path / "other", [("llguidance 1.9.1 paper", "o1", _WRITTEN, None)], models
     )
-    (row,) = paper_table(3, [other]).rows
-    for part in ("model smollm2", "device cpu", "budget by witnesses", "batch 4"):
-        assert part in str(row[-1])
-    assert "forced tokens not taken" in str(row[-1])
+    table = paper_table(3, [other])
+    expected = "version, model, loop, device, prompt, budget, batch, forced tokens"
+    assert table.rows[0][-1] == expected
+    assert "Model: smollm2, not Llama-3.1-8B-Instruct." in table.note
+    assert "Budget: by witnesses, not 2048 tokens." in table.note
 
 
 def test_figures_are_numbers(run: RecordedRun) -> None:
