@@ -11,7 +11,7 @@ import typer
 from curation.commands.option_groups import with_option_groups
 from curation.system.errors import Unavailable
 from curation.system.progress import Quiet, Shown
-from curation.system.terminal import say
+from curation.system.terminal import say, say_command
 from evaluation.commands.eval_options import (
     SubjectOptions,
     TaskOptions,
@@ -110,6 +110,5 @@ def _print(result: RunResult, format_: ReportFormat) -> None:
     if totals.reproducers:
         say(f"{len(totals.reproducers):,} can be seen again: {folder}/reproducers")
     quoted = shlex.quote(str(folder))
-    say("Next:")
-    say(f"  csbdata results show {quoted} --all")
-    say(f"  csbdata results show {quoted} --failures")
+    say_command("Every table", f"csbdata results show {quoted} --all")
+    say_command("What failed", f"csbdata results show {quoted} --failures")

@@ -213,7 +213,7 @@ def given_options(context: typer.Context) -> frozenset[str]:
 
 def _default_tasks(*, over_http: bool) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
-    from curation.system.terminal import say
+    from curation.system.terminal import say_command
     from evaluation.models.store import INSTALL, missing_libraries
     from evaluation.tasks.registry import tasks
 
@@ -224,8 +224,7 @@ def _default_tasks(*, over_http: bool) -> list[str]:
         return writing
     if not missing_libraries():
         return [*without, *writing]
-    say(f"left out: {' and '.join(writing)}, in which a model writes; for them say")
-    say(f"  {INSTALL}")
+    say_command(f"left out: {' and '.join(writing)}; a model writes there", INSTALL)
     return without
 
 

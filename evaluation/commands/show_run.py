@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.system.terminal import say
+from curation.system.terminal import say_command
 from curation.system.terminal import show as print_line
 from evaluation.reporting.printing import ReportFormat, print_tables
 
@@ -94,8 +94,8 @@ def show_failures(
     table = failures_table(run, found, chosen.limit, control_apart=not chosen.engine)
     print_tables([table], format_, _head(run))
     if found and format_ is ReportFormat.AUTO and not is_suite_run(run.raw_header):
-        say("The smallest part of the first that still fails:")
-        say(f"  {shrinking_command(run, found[0])}")
+        command = shrinking_command(run, found[0])
+        say_command("The smallest part of the first that still fails", command)
 
 
 def _head(run: RecordedRun) -> dict[str, UntypedJson]:

@@ -73,7 +73,7 @@ def check_usable(participants: Sequence[Participant], request: RunRequest) -> No
     if find_spec("tokenizers") is None:
         raise Unavailable(
             "encoding texts needs the library tokenizers",
-            then=f"say {install_extra('eval')}",
+            then=install_extra("eval"),
         )
     heads = [participant.header() for participant in participants]
     if all(head["unavailable"] for head in heads):
@@ -81,7 +81,7 @@ def check_usable(participants: Sequence[Participant], request: RunRequest) -> No
         installs = dict.fromkeys(str(head["install"] or "") for head in heads)
         raise Unavailable(
             f"no engine of this run can be used here ({'; '.join(reasons)})",
-            then=" or ".join(f"say {line}" for line in installs if line),
+            then=" or ".join(filter(None, installs)),
         )
     writes = any(task_named(name).needs_model for name in request.tasks)
     if writes and not request.models.over_http:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.system.errors import BadConfiguration
-from curation.system.terminal import print_json, say, show, stdout
+from curation.system.terminal import print_json, say_command, show, stdout
 from evaluation.reporting.table_rendering import (
     as_csv,
     as_json,
@@ -90,8 +90,7 @@ def print_tables(
         for table in tables:
             print_table(table)
         if more and len(every) > len(tables):
-            say(f"{len(every) - len(tables):,} more tables:")
-            say(f"  {more}")
+            say_command(f"{len(every) - len(tables):,} more tables", more)
 
 
 def print_table(table: Table) -> None:

@@ -69,7 +69,7 @@ def check_joinable(runs: Sequence[RecordedRun]) -> None:
     """
     for run in runs:
         if gaps := gaps_of(run):
-            raise BadData("; ".join(gaps), str(run.folder), f"say {to_finish(run)}")
+            raise BadData("; ".join(gaps), str(run.folder), to_finish(run))
     first = runs[0]
     for other in runs[1:]:
         found = differences(first.raw_header, other.raw_header)

@@ -84,7 +84,7 @@ class TokenizerFiles:
         except ImportError as error:
             raise BadConfiguration(
                 "encoding texts needs the library tokenizers",
-                then=f"say {install_extra('eval')}",
+                then=install_extra("eval"),
             ) from error
         except Exception as error:
             # The library raises nothing more special.

@@ -56,9 +56,10 @@ def test_a_run_prints_tables_and_the_next_command(words: list[str]) -> None:
     assert "Coverage" in answer.stdout
     assert "2 units: 2 run now" in answer.stderr
     lines = answer.stderr.splitlines()
-    assert lines[-3:] == [
-        "Next:",
+    assert lines[-4:] == [
+        "Every table:",
         "  csbdata results show run --all",
+        "What failed:",
         "  csbdata results show run --failures",
     ]
 
@@ -115,6 +116,19 @@ def test_an_absent_engine_is_told_and_the_others_go_on(words: list[str]) -> None
         _ask(*engines[:2], *words)
 
 
+def test_a_library_that_is_missing_is_said_before_anything_is_fetched(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without the extra `eval` nothing is downloaded, and the command is named."""
+    monkeypatch.setattr(
+        "evaluation.measurement.preconditions.find_spec", lambda _: None
+    )
+    words[words.index("--tokenizer") + 1] = "smollm2"
+    with pytest.raises(Unavailable, match=r"tokenizers.*python -m pip install"):
+        _ask("--engine", miniature("accept_all"), *words)
+    assert not (tmp_path / "cache").exists()
+
+
 def test_what_is_measured_is_said_before_it_starts(words: list[str]) -> None:
     """Data, number of schemas, tasks, engines, folder; above everything else."""
     answer = _ask("--engine", miniature("accept_all"), *words, "--run-dir", "run")
@@ -123,7 +137,7 @@ def test_what_is_measured_is_said_before_it_starts(words: list[str]) -> None:
     assert ", 2 schemas, instances given" in lines[0]
     assert lines[1] == "tasks: masks"
     assert lines[2].startswith("engines: accept_all")
-    assert lines.index("folder: run") < lines.index("Measuring ...")
+    assert lines.index("folder: run") < lines.index("Measuring 2 ...")
 
 
 def test_the_help_names_the_default_tasks() -> None:
