@@ -19,7 +19,15 @@ from pathlib import Path
 from typing import Any
 
 #: Modules of this folder, each with `add_options(parser)` and `measure(options)`.
-PARTS = ("building", "instances", "publishing", "engines", "models", "suites")
+PARTS = (
+    "building",
+    "instances",
+    "publishing",
+    "engines",
+    "models",
+    "suites",
+    "leaderboard",
+)
 
 
 def machine() -> dict[str, Any]:

@@ -195,7 +195,7 @@ def bootstrap_means(
     ]
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)  # three sources, each plain and weighted
 def _draw_counts(rows: int, resamples: int, seed: int) -> np.ndarray:
     """Return how often each row stands in each resample."""
     draw = np.random.default_rng(seed)

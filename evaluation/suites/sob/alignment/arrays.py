@@ -53,8 +53,13 @@ class _Aligner:
     ) -> dict[Path, Json]:
         """Return the leaves of an answer below the path of what it answers."""
         found: dict[Path, Json] = {}
-        if isinstance(truth, dict) and isinstance(answer, dict) and answer:
+        if not isinstance(answer, dict | list):
+            found[path] = answer
+        elif isinstance(truth, dict) and isinstance(answer, dict) and answer:
             for name, member in answer.items():
+                if not isinstance(member, dict | list):
+                    found[*path, name] = member
+                    continue
                 below = truth.get(name), member, (*path, name), (*place, name)
                 found.update(self.leaves(*below))
         elif isinstance(truth, list) and isinstance(answer, list) and answer:

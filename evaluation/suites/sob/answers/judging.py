@@ -127,7 +127,10 @@ def _judged(prepared: PreparedRecord, candidate: ParsedAnswer) -> Verdict:
     )
     if not scores.hardening:
         return verdict
-    return _with_other_figures(verdict, prepared, candidate.value, scores)
+    in_order = not any(isinstance(step, int) for leaf in wrong for step in leaf.path)
+    return _with_other_figures(
+        verdict, prepared, candidate.value, scores, in_order=in_order
+    )
 
 
 def _reasons(
@@ -218,21 +221,26 @@ def _with_other_figures(
     prepared: PreparedRecord,
     value: Json,
     scores: RecordScores,
+    *,
+    in_order: bool,
 ) -> Verdict:
-    """Add what is reported apart: arrays aligned, fields as they are annotated."""
+    """Add what is reported apart: arrays aligned, fields as they are annotated.
+
+    Where every item is right where it stands (`in_order`) no alignment is better.
+    """
     expected = prepared.expected
     added: dict[str, float] = {}
     for how in Alignment:
         values = (
-            scores.values
-            if scores.values[Metric.VALUE_ACCURACY] == 1
-            else aligned_values(value, expected, scores, how)
+            scores.values if in_order else aligned_values(value, expected, scores, how)
         )
         added |= {f"{metric}_by_{how}": values[metric] for metric in GATED}
     added[ANNOTATED] = (
         1.0
         if scores.values[Metric.VALUE_ACCURACY] == 1
-        else annotated_accuracy(value, expected, scores, prepared.comparisons)
+        else annotated_accuracy(
+            value, expected, scores, prepared.comparisons, in_order=in_order
+        )
     )
     return _added(verdict, added)
 

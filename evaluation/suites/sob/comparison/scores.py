@@ -14,7 +14,7 @@ from evaluation.suites.sob.comparison.comparators import (
     comparison_named,
     exact,
 )
-from evaluation.suites.sob.metrics.leaves import wildcarded
+from evaluation.suites.sob.metrics.leaves import all_leaves, wildcarded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,30 +54,41 @@ def annotated_accuracy(
     expected: Expectation,
     strict: RecordScores,
     comparisons: FieldComparisons,
+    *,
+    in_order: bool = False,
 ) -> float:
     """Return the share of the truth's leaves that are met as they are annotated.
 
     Hardened and gated as Value Accuracy is. A field without annotation is compared
     exactly, an array index by index.
+
+    Args:
+        answer: The parsed answer.
+        expected: The record's truth and schema.
+        strict: The scores of the answer, every field compared exactly.
+        comparisons: How fields are compared.
+        in_order: Whether it is known that every item is right where it stands.
     """
     factor = strict.hardening * strict.gate
     if not factor or not expected.compared:
         return 0.0
-    found = aligned_leaves(
-        expected.truth,
-        answer,
-        Alignment.ASSIGNMENT,
-        expected.rules,
-        comparisons.sets,
-    )
+    found = all_leaves(answer)
+    if comparisons.sets and not in_order:
+        found = aligned_leaves(
+            expected.truth,
+            answer,
+            Alignment.ASSIGNMENT,
+            expected.rules,
+            comparisons.sets,
+        )
     met = 0
-    leaves = (
+    counted = (
         (path, value)
         for path, value in expected.leaves.items()
         if expected.rules.empty_leaves or not isinstance(value, dict | list)
     )
     of = 0
-    for path, value in leaves:
+    for path, value in counted:
         of += 1
         if path in found:
             compare, parameter = comparisons.leaves.get(wildcarded(path), (exact, 0.0))

@@ -46,15 +46,21 @@ class ResolvedTypes:
     """
 
     schema: Json
-    #: What is known of each location that was asked for.
+    #: What is known of each location that was asked for, or is above one.
     _known: dict[Path, _Clauses] = field(default_factory=dict)
+    #: The types of each location that was asked for; None where nothing names it.
+    _expected: dict[Path, frozenset[str] | None] = field(default_factory=dict)
 
     def accepts(self, path: Path, value: Json) -> bool:
         """Return whether a leaf of the answer has a type that is expected there."""
-        clauses = self._known.get(path)
-        if clauses is None:
+        if path in self._expected:
+            expected = self._expected[path]
+        else:
             clauses = self._walk(path)
-        return bool(clauses) and _accepts(_types(clauses), value)
+            expected = _types(clauses) if clauses else None
+            if len(self._expected) < _MOST_KNOWN:
+                self._expected[path] = expected
+        return expected is not None and _accepts(expected, value)
 
     def _walk(self, path: Path) -> _Clauses:
         """Return what is known of a location; nothing where no keyword names it."""

@@ -160,11 +160,14 @@ def gated_values(
         return dict.fromkeys(sorted(GATED), 0.0)
     exact = 0
     words = 0.0
+    same_words = rules.json_equality and rules.canonical_numbers
     for path, value in expected.compared.items():
         if path in found:
             other = found[path]
-            exact += same_leaf(value, other, rules)
-            words += token_f1(value, other, rules)
+            is_same = same_leaf(value, other, rules)
+            exact += is_same
+            # Where equality is JSON's and numbers have one spelling, so have words.
+            words += 1.0 if is_same and same_words else token_f1(value, other, rules)
         elif not rules.missing_is_zero:
             words += token_f1(value, None, rules)
     return {
