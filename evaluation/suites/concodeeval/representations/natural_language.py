@@ -1,8 +1,8 @@
 r"""English: the schemas of the twelve families in sentences of fixed forms.
 
 There are four forms: a scalar, an object of scalars, and an array of either, by `items`
-or by `contains`. A schema beyond them has no such description, and `write_english`
-says why. What is read back of a description equals the schema, key order aside.
+or by `contains`. A schema beyond them is described rule by rule (`english_rules`). What
+is read back of a description equals the schema, key order aside.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ from evaluation.suites.concodeeval.representations.english_phrases import (
     read_scalar,
     say_scalar,
 )
-from evaluation.suites.concodeeval.representations.representation import NotSayable
+from evaluation.suites.concodeeval.representations.english_rules import (
+    HEAD,
+    read_rules,
+    say_rules,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,8 +53,8 @@ _COUNTS: Final = tuple(phrase.keyword for phrase in COUNT_PHRASES)
 _SCALAR_KEYWORDS: Final = ("type", *(phrase.keyword for phrase in PHRASES))
 
 
-def write_english(schema: Json) -> str | NotSayable:
-    """Return a schema's description, or why there is none.
+def write_english(schema: Json) -> str:
+    """Return a schema's description: in one of the four forms, else rule by rule.
 
     Example:
         >>> print(write_english({"type": "string", "maxLength": 9}))
@@ -59,8 +63,8 @@ def write_english(schema: Json) -> str | NotSayable:
     """
     try:
         return "\n".join(_schema(schema))
-    except _BeyondFormsError as error:
-        return NotSayable(str(error))
+    except _BeyondFormsError:
+        return say_rules(schema)
 
 
 def schema_from_english(text: str) -> Json:
@@ -73,6 +77,8 @@ def schema_from_english(text: str) -> Json:
     if not lines:
         raise ValueError("no description")
     match lines[0]:
+        case str(first) if first == HEAD:
+            return read_rules(text)
         case str(first) if first == _SCALAR:
             return read_scalar("\n".join(lines[1:]))
         case str(first) if first == _OBJECT:

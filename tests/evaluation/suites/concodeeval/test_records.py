@@ -52,7 +52,7 @@ def test_what_does_not_exist_is_refused_with_what_does(
 def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     tmp_path: Path,
 ) -> None:
-    """English has no word for `pattern`, and its record is left out."""
+    """Python says no `pattern` as validators do: that record is left out."""
     (tmp_path / "crate.json").write_text(
         json.dumps(
             {
@@ -70,7 +70,7 @@ def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
     assert cells == {
         f"{task}-{representation}-json"
         for task in ("generation", "validation")
-        for representation in ("json", "yaml", "xml")
+        for representation in ("json", "yaml", "xml", "nl")
     }
     labels = [fields_of(record).label for record in found]
     assert {"yes", "no"} <= set(labels)
