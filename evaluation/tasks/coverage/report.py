@@ -219,13 +219,19 @@ def _lengths(written: Sequence[Generation]) -> Quartiles | None:
     return Quartiles.of(Quantiles.of(ended, cut_off), "tokens")
 
 
-def _forced(texts: Sequence[GeneratedText]) -> Rate:
-    """Return the forced tokens of all tokens; those of one schema stand together."""
+def _forced(texts: Sequence[GeneratedText]) -> Rate | None:
+    """Return the forced tokens of all tokens; those of one schema stand together.
+
+    None where no text was written here: a server does not tell.
+    """
     counts: dict[tuple[str, str], tuple[int, int]] = {}
     for text in texts:
-        forced, of = counts.get(text.schema_key, (0, 0))
         made = text.generation
-        counts[text.schema_key] = (forced + made.forced, of + (made.length or 0))
+        if made.pieces is None:
+            forced, of = counts.get(text.schema_key, (0, 0))
+            counts[text.schema_key] = (forced + made.forced, of + len(made.tokens))
+    if not counts:
+        return None
     return Rate.total(Rate(forced, of) for forced, of in counts.values())
 
 

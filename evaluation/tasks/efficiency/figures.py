@@ -44,7 +44,9 @@ class TextFigures:
         return self._deadline(text)
 
     def first_token_without_compile(self, text: Generation) -> Quantile | None:
-        """Return the same less what was waited for the compile."""
+        """Return the same less what was waited for the compile; of a server unknown."""
+        if text.pieces is not None:
+            return None
         found = text.ttft_without_compile_ns
         if found is not None:
             return Quantile(found)
@@ -88,7 +90,12 @@ def tokens(text: Generation) -> Quantile | None:
 
 
 def forced_tokens(text: Generation) -> Quantile | None:
-    """Return the tokens that the engine gave; of a cut-off text at least these."""
+    """Return the tokens that the engine gave; of a cut-off text at least these.
+
+    None of a server's text: it does not tell.
+    """
+    if text.pieces is not None:
+        return None
     return Quantile(text.forced, at_least=_cut_off(text))
 
 

@@ -93,7 +93,7 @@ def _interval(
     return found.interval
 
 
-@pytest.mark.parametrize("size", [5, 60])
+@pytest.mark.parametrize("size", [3, 5, 60])
 def test_a_bootstrap_covers_the_truth_about_as_often_as_it_says(size: int) -> None:
     """Of 200 samples with mean 1 some 95 % have it in their interval, few or many."""
     rng = numpy.random.default_rng(7)
@@ -144,12 +144,32 @@ def test_p_says_what_the_interval_says(values: list[float], seed: int) -> None:
 def test_the_p_of_no_difference_is_even() -> None:
     """Of 200 samples with mean 0 about a tenth have a p below 0.1."""
     rng = numpy.random.default_rng(11)
-    found = [
-        mean_difference([0.0] * 25, rng.normal(0, 1, 25).tolist(), seed=seed)
-        for seed in range(200)
-    ]
-    small = sum(one.p < 0.1 for one in found if one is not None and one.p is not None)
-    assert 10 <= small <= 32
+    for size in (3, 25):
+        found = [
+            mean_difference([0.0] * size, rng.normal(0, 1, size).tolist(), seed=seed)
+            for seed in range(200)
+        ]
+        ps = [one.p for one in found if one is not None and one.p is not None]
+        assert len(ps) == 200
+        assert 10 <= sum(p < 0.1 for p in ps) <= 32
+
+
+@given(st.lists(st.floats(-100, 100), min_size=2, max_size=4))
+def test_few_schemas_have_students_interval(values: list[float]) -> None:
+    """With fewer than five it is the t interval of scipy, and so is its p."""
+    found = mean_difference([0.0] * len(values), values)
+    assert found is not None
+    assert found.interval is not None
+    if max(values) - min(values) < 1e-6:
+        return
+    reference = stats.ttest_1samp(values, 0)
+    between = reference.confidence_interval()
+    for one, other in (
+        (found.interval.low, between.low),
+        (found.interval.high, between.high),
+        (found.p, reference.pvalue),
+    ):
+        assert one == pytest.approx(other, rel=1e-6, abs=1e-6)
 
 
 def test_one_schema_has_no_interval() -> None:
