@@ -12,6 +12,7 @@ from evaluation.suites.ifstruct.generator.generate import generate_rows
 from evaluation.suites.ifstruct.generator.mixes import find_mix
 from evaluation.suites.ifstruct.generator.row_draw import RowSource
 from evaluation.suites.ifstruct.records.asked import as_asked, read_published
+from evaluation.suites.ifstruct.rewriter.rewrites import read_rewrites, reworded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +44,9 @@ def draw_records(
         mix_name=settings.mix,
         extended=extended,
     )
+    texts = read_rewrites(settings.rewrites) if settings.rewrites else {}
     for row in generate_rows(source, seed, count):
-        yield as_asked(row)
+        yield reworded(as_asked(row), texts)
 
 
 def find_records(

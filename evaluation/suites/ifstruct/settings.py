@@ -22,8 +22,8 @@ class IfstructSettings(msgspec.Struct, frozen=True, kw_only=True):
     mix: str = "published"
     #: A folder of files of kinds that takes the place of ours; empty for ours.
     entities: str = ""
-    #: A file of responses or a run's folder of suite `ifstruct-rewrite`, whose texts
-    #: take the place of ours where they say all that their row asks for.
+    #: A run of suite `ifstruct-rewrite` on the same rows, or its file of responses:
+    #: its texts take the place of ours where they say all that their row asks for.
     rewrites: str = ""
     #: Whose rules decide: `recommended`, or `published` (`--compat paper`).
     reading: Literal["recommended", "published"] = "recommended"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -31,13 +33,14 @@ from evaluation.suites.ifstruct.generator.row_draw import draw_row
 from evaluation.suites.ifstruct.records.files import read_records, write_records
 from evaluation.suites.ifstruct.rewriter.escapes import escapes
 from evaluation.suites.ifstruct.rewriter.voice import voices
+from evaluation.suites.ifstruct.rows import draw_records
+from evaluation.suites.ifstruct.settings import IfstructSettings
 from tests.evaluation.suites.ifstruct.rows import rows, source
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evaluation.suites.ifstruct.core.row_spec import RowSpec
 
+_BLOCK = re.compile(r"^```toml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _KIND = """
 manners = ["Write it plainly."]
 [[entity]]
@@ -284,3 +287,16 @@ def test_a_voice_that_loses_a_requirement_is_a_defect(
     )
     with pytest.raises(CsbdataError, match="lost: wrapper"):
         prompt_of(row.spec, row.seed)
+
+
+def test_the_kind_of_the_documentation_is_one(tmp_path: Path) -> None:
+    """The very lines of docs/suites/ifstruct.md, put in a file, make rows."""
+    page = Path(__file__).parents[4] / "docs" / "suites" / "ifstruct.md"
+    (block,) = re.findall(
+        r"^```toml\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    (tmp_path / "gates.toml").write_text(block, "utf-8")
+    (kind,) = entity_kinds("test", str(tmp_path))
+    assert kind.name == "garden_gate"
+    settings = IfstructSettings(entities=str(tmp_path))
+    assert len(list(draw_records(5, 0, settings, extended=False))) == 5
