@@ -10,7 +10,7 @@ import msgspec
 from curation.system.errors import BadData, NoInput
 from evaluation.core.suite_records import SuiteResponse
 from evaluation.extraction.thinking import split_thinking
-from evaluation.suites.ifstruct.records.asked import read_asked
+from evaluation.suites.ifstruct.records.asked import as_asked, read_asked
 from evaluation.suites.ifstruct.rewriter.text_check import lost_requirements
 
 if TYPE_CHECKING:
@@ -60,11 +60,9 @@ def read_rewrites(path: str) -> dict[str, str]:
 def reworded(record: SuiteRecord, texts: dict[str, str]) -> SuiteRecord:
     """Return a row with the text of a model, if that lost nothing; else as it was."""
     text = texts.get(record.key, texts.get(record.id, ""))
-    if not text or lost_in_rewrite(record, text):
+    row = read_asked(record)
+    if not text or row.spec is None or lost_in_rewrite(record, text):
         return record
-    spec = dict(record.fields["spec"])
-    spec.pop("retractions", None)
-    fields = record.fields | {"prompt": text, "voice": BY_MODEL}
-    return msgspec.structs.replace(
-        record, fields=fields | {"spec": spec | {"voice": BY_MODEL}}
-    )
+    spec = msgspec.structs.replace(row.spec, voice=BY_MODEL, retractions=())
+    changed = {"prompt": text, "voice": BY_MODEL, "spec": spec}
+    return as_asked(msgspec.structs.replace(row, **changed))
