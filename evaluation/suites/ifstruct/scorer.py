@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from evaluation.core.suite_records import Verdict
+from evaluation.core.suite_records import FREE, Verdict
 from evaluation.suites.ifstruct.core.requirement import Requirement
 from evaluation.suites.ifstruct.records.asked import read_asked
 from evaluation.suites.ifstruct.records.slices import (
@@ -51,6 +51,14 @@ _REFUSED: Final = frozenset({"refusal", "content_filter"})
 #: Reasons that a verdict tells.
 _MOST_REASONS: Final = 20
 
+#: What a constrained run has of a row whose answer no engine can constrain.
+_NOT_ASKED: Final = Verdict(
+    passed=False,
+    failure_class=str(Failure.NO_ANSWER),
+    reasons=("not run: YAML is held to no schema",),
+    counted=False,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
@@ -71,6 +79,8 @@ class IfstructScorer:
 
     def __call__(self, record: SuiteRecord, response: SuiteResponse) -> Verdict:
         """Return the verdict on one response."""
+        if record.schema is None and response.condition != FREE:
+            return _NOT_ASKED
         row = self._row
         if row is None or row.key != record.key:
             row = self._row = _prepared(record)

@@ -149,6 +149,18 @@ def test_what_is_no_answer_has_its_class(
     assert "structure" not in verdict.scores
 
 
+def test_yaml_under_an_engine_is_not_run_and_not_counted() -> None:
+    """No engine holds YAML to a schema: such rows are in no constrained rate."""
+    row = next(row for row in rows(240) if row.output_format == "yaml")
+    record = as_asked(row)
+    held = _judge(record, text="", error="compile_error", condition="llguidance")
+    assert (held.counted, held.reasons) == (
+        False,
+        ("not run: YAML is held to no schema",),
+    )
+    assert _judge(record, text="", error="HTTP 500").counted
+
+
 def test_thinking_apart_is_never_judged() -> None:
     """What a server sends as reasoning changes nothing."""
     (record,) = _asked(1)
