@@ -138,7 +138,7 @@ def _print(found: Sequence[tuple[str, SchemaReport]]) -> None:
             pointer = safe(problem.pointer or "(root)")
             message = shortened(problem.message, 400)
             line = f"{place}: {pointer}: {problem.code}: {message}"
-            stdout().print(plain(line), soft_wrap=True)
+            show(line)
     count = sum(len(report.problems) for _, report in found)
     bad = sum(bool(report.problems) for _, report in found)
     among = f" in {bad:,} of {len(found):,} files" if len(found) > 1 else ""

@@ -16,23 +16,32 @@ if TYPE_CHECKING:
     from curation.verification.core.folder_contents import FolderContents, ParquetTable
 
 _NAME = "viewer"
-#: Bytes of one row, and of a row group of several, before compression. The viewer
-#: refuses rows of over 2 MB or so and reads whole row groups.
+#: Bytes of one row, and of a row group of several, before compression. The viewer cuts
+#: what it shows of rows of over 2 MB or so, and reads whole row groups. A row cannot be
+#: made smaller without another schema, so that a large one alone is no failure.
 MOST_ROW = 2_000_000
 MOST_GROUP = 4_000_000
+
+
+def _large_rows(table: ParquetTable) -> Iterator[str]:
+    metadata = table.metadata
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        if group.num_rows == 1 and group.total_byte_size > MOST_ROW:
+            yield (
+                f"row group {number} is one row of {group.total_byte_size:,} bytes; "
+                f"the viewer cuts what is over {MOST_ROW:,}"
+            )
 
 
 def _faults_of(table: ParquetTable) -> Iterator[str]:
     metadata = table.metadata
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     for number, group in enumerate(groups):
-        size, limit = group.total_byte_size, MOST_GROUP
-        if group.num_rows == 1:
-            limit = MOST_ROW
-        if size > limit:
+        if group.num_rows > 1 and group.total_byte_size > MOST_GROUP:
             yield (
-                f"row group {number} has {group.num_rows:,} rows of {size:,} bytes "
-                f"together; {limit:,} is the most"
+                f"row group {number} has {group.num_rows:,} rows of "
+                f"{group.total_byte_size:,} bytes together; {MOST_GROUP:,} is the most"
             )
     chunks = [
         group.column(column) for group in groups for column in range(group.num_columns)
@@ -50,6 +59,11 @@ def _judge(contents: FolderContents, _results: Sequence[UnitResult]) -> CheckRes
         Finding(check=_NAME, where=table.path, detail=detail)
         for table in tables
         for detail in _faults_of(table)
+    ]
+    findings += [
+        Finding(check=_NAME, where=table.path, detail=detail, failure=False)
+        for table in tables
+        for detail in _large_rows(table)
     ]
     groups = sum(table.metadata.num_row_groups for table in tables)
     return CheckResult(findings=findings, counted={"row groups": groups})

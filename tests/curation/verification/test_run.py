@@ -227,12 +227,16 @@ def test_a_schema_that_kills_its_child_costs_one_line(sound: Path) -> None:
 
 
 def test_what_the_viewer_cannot_show_is_named(folder: Path) -> None:
-    """A row over its limit, pages without an index, no content-defined chunks."""
+    """Groups over their limit, pages and chunks amiss; one large row is a note."""
     large = json.dumps({"description": hashlib.sha256().hexdigest() * (MOST_ROW // 60)})
     rewrite(folder / TABLE, lambda table: table.head(1))
     set_cell(folder / TABLE, "json_schema", large)
+    (note,) = VIEWER.judge(open_folder(folder), ()).findings
+    assert "row group 0 is one row of" in note.detail
+    assert not note.failure
+    rewrite(folder / TABLE, lambda table: pl.concat([table] * 3))
     (line,) = said_by(VIEWER, folder)
-    assert "row group 0 has 1 rows" in line
+    assert "row group 0 has 3 rows" in line
     pl.read_parquet(folder / TABLE).head(0).write_parquet(folder / TABLE)
     other = folder / TABLE.replace("train", "val")
     pl.read_parquet(other).write_parquet(other)
