@@ -29,6 +29,13 @@ _SHORT = {
     Metric.TYPE_SAFETY: "types",
     Metric.PERFECT: "perfect",
 }
+_SHORT_CATEGORY = {
+    Category.LONG_CONTEXT: "long context",
+    Category.COMPLEX_SCHEMA: "schema",
+    Category.MULTI_CONTEXT: "linking",
+    Category.OUTPUT_CONTRACT: "contract",
+    Category.STRICT_PRECISION: "strict",
+}
 
 
 def leaderboard_table(figures: RunFigures) -> Table:
@@ -117,13 +124,13 @@ def _spread(mean: Mean | None) -> tuple[Cell, Cell, Cell]:
 def category_table(figures: RunFigures) -> Table:
     """Return the five categories of each model on each source."""
     explained = "; ".join(
-        f"{category}: {category.explanation} "
+        f"{_SHORT_CATEGORY[category]}: {category}, {category.explanation} "
         f"({', '.join(TITLES[metric] for metric in CATEGORIES[category])})"
         for category in Category
     )
     return Table(
         title="The five categories",
-        columns=("source", "model", *(str(category) for category in Category)),
+        columns=("source", "model", *_SHORT_CATEGORY.values()),
         rows=tuple(
             (
                 summary.source,
