@@ -71,9 +71,11 @@ def match_responses(
         found.pairs += [(record, own[key]) for key in sorted(own)]
     found.unknown, found.repeated = len(unknown), len(repeated)
     # Nothing constrains an answer to a record without a schema: it is asked free alone.
-    constrained = sum(record.schema is not None for record in records)
     found.unanswered = {
-        label: (len(records) if condition == FREE else constrained) - len(keys)
+        label: sum(
+            record.key not in keys and (condition == FREE or record.schema is not None)
+            for record in records
+        )
         for (label, condition), keys in labels.items()
     }
     if unknown:

@@ -63,6 +63,16 @@ def test_records_without_any_response_are_counted_for_every_model() -> None:
     assert found.unanswered == {"model free": 2, "x free": 0}
 
 
+def test_a_record_without_a_schema_is_asked_free_alone() -> None:
+    """Under an engine there is nothing to hold an answer to, and nothing is missing."""
+    held = SuiteRecord(id="3", group="b", schema="{}")
+    answers = [_response("b/3", condition="llguidance"), _response("a/1")]
+    found = match_responses([*_RECORDS, held], answers)
+    assert found.unanswered == {"model llguidance": 0, "model free": 3}
+    odd = match_responses(_RECORDS, [_response("a/1", condition="llguidance")])
+    assert odd.unanswered == {"model llguidance": 0}
+
+
 def test_trouble_with_many_responses_is_one_line() -> None:
     """The first five are named, the rest counted."""
     found = match_responses(_RECORDS, [_response(f"z{n}") for n in range(2000)])

@@ -108,6 +108,25 @@ def test_every_record_is_asked_free_and_constrained(tmp_path: Path) -> None:
     assert "Prompted pass rate" in page(run)
 
 
+def test_a_record_without_a_schema_is_not_asked_under_a_constraint(
+    tmp_path: Path,
+) -> None:
+    """There is nothing to hold an answer to; it is asked free, and none is missing."""
+    asked: list[tuple[str, bool]] = []
+
+    def reply(body: dict[str, Any], _number: int) -> Said:
+        asked.append((_asked(body), "response_format" in body))
+        return answer('{"n": 1}')
+
+    with loopback(reply) as server:
+        request = _request(tmp_path, server.base, engines=("none", "json_schema"))
+        bare = SuiteRecord(id="bare", group="g")
+        (tmp_path / "made.jsonl").write_bytes(encode_records([_RECORDS[0], bare]))
+        result = run_suite(request)
+    assert sorted(asked) == [("bare", False), ("r0", False), ("r0", True)]
+    assert (result.written, result.problems) == (3, ())
+
+
 @pytest.mark.slow
 def test_a_run_that_was_ended_goes_on(tmp_path: Path) -> None:
     """What was answered is not asked again, and a torn last line is."""
