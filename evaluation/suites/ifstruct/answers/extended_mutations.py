@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.ifstruct.answers.mutation import (
-    AnswerFault,
     BrokenAnswer,
+    PlantedFault,
     at_place,
 )
 from evaluation.suites.ifstruct.answers.places import field_places
@@ -27,7 +27,7 @@ def _put(
     failure: Failure,
     fits: Callable[[FieldPlace], bool],
     make: Callable[[FieldPlace], UntypedJson],
-) -> AnswerFault:
+) -> PlantedFault:
     def apply(answer: ReferenceAnswer) -> BrokenAnswer | None:
         def change(place: FieldPlace) -> None:
             place.holder[place.name] = make(place)
@@ -35,7 +35,7 @@ def _put(
         text = at_place(answer, fits, change)
         return None if text is None else BrokenAnswer(text=text, failure=failure)
 
-    return AnswerFault(name=name, apply=apply, extended_only=True)
+    return PlantedFault(name=name, apply=apply, extended_only=True)
 
 
 def _condition(answer: ReferenceAnswer) -> BrokenAnswer | None:
@@ -150,12 +150,12 @@ EXTENDED_MUTATIONS: Final = (
         lambda place: bool(place.schema.get("uniqueItems")),
         lambda place: ["same"] * len(place.value),
     ),
-    AnswerFault(name="condition broken", apply=_condition, extended_only=True),
-    AnswerFault(name="name twice", apply=_duplicate, seen_when_extended=True),
-    AnswerFault(name="NaN", apply=_not_a_number, seen_when_extended=True),
+    PlantedFault(name="condition broken", apply=_condition, extended_only=True),
+    PlantedFault(name="name twice", apply=_duplicate, seen_when_extended=True),
+    PlantedFault(name="NaN", apply=_not_a_number, seen_when_extended=True),
 )
 #: Faults that no rule of either track is about.
 UNSEEN_MUTATIONS: Final = (
-    AnswerFault(name="empty text", apply=_empty_texts),
-    AnswerFault(name="the same item again", apply=_same_item),
+    PlantedFault(name="empty text", apply=_empty_texts),
+    PlantedFault(name="the same item again", apply=_same_item),
 )

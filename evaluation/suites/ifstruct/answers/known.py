@@ -19,7 +19,7 @@ from evaluation.suites.ifstruct.verifier.findings import Failure, RuleReading
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evaluation.suites.ifstruct.answers.mutation import AnswerFault
+    from evaluation.suites.ifstruct.answers.mutation import PlantedFault
     from evaluation.suites.ifstruct.records.record import IfstructRecord
 
 #: Every kind of fault.
@@ -68,7 +68,7 @@ def judged_answers(
         )
 
 
-def _is_seen(mutation: AnswerFault, reading: RuleReading, extended: bool) -> bool:  # noqa: FBT001 (a fact of the row)
+def _is_seen(mutation: PlantedFault, reading: RuleReading, extended: bool) -> bool:  # noqa: FBT001 (a fact of the row)
     if mutation.recommended_only and not reading & RuleReading.RECOMMENDED:
         return False
     needs = mutation.extended_only or mutation.seen_when_extended

@@ -26,7 +26,7 @@ class BrokenAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerFault:
+class PlantedFault:
     """One kind of fault."""
 
     name: str

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.ifstruct.answers.mutation import AnswerFault, BrokenAnswer
+from evaluation.suites.ifstruct.answers.mutation import BrokenAnswer, PlantedFault
 from evaluation.suites.ifstruct.verifier.findings import Failure
 
 if TYPE_CHECKING:
@@ -101,15 +101,15 @@ def _by_number(answer: ReferenceAnswer) -> BrokenAnswer | None:
 
 
 SHAPE_MUTATIONS: Final = (
-    AnswerFault(name="one item too many", apply=_too_many),
-    AnswerFault(name="one item too few", apply=_too_few),
-    AnswerFault(name="no items", apply=_none),
-    AnswerFault(name="items as text", apply=_as_texts),
-    AnswerFault(name="every item in a list", apply=_nested_list),
-    AnswerFault(name="no wrapper", apply=_no_wrapper),
-    AnswerFault(name="wrapper unasked", apply=_unwanted_wrapper),
-    AnswerFault(name="wrapper of another key", apply=_other_key),
-    AnswerFault(name="wrapper with a sibling", apply=_sibling),
-    AnswerFault(name="two wrappers", apply=_two_wrappers),
-    AnswerFault(name="object of items", apply=_by_number),
+    PlantedFault(name="one item too many", apply=_too_many),
+    PlantedFault(name="one item too few", apply=_too_few),
+    PlantedFault(name="no items", apply=_none),
+    PlantedFault(name="items as text", apply=_as_texts),
+    PlantedFault(name="every item in a list", apply=_nested_list),
+    PlantedFault(name="no wrapper", apply=_no_wrapper),
+    PlantedFault(name="wrapper unasked", apply=_unwanted_wrapper),
+    PlantedFault(name="wrapper of another key", apply=_other_key),
+    PlantedFault(name="wrapper with a sibling", apply=_sibling),
+    PlantedFault(name="two wrappers", apply=_two_wrappers),
+    PlantedFault(name="object of items", apply=_by_number),
 )

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.ifstruct.answers.mutation import (
-    AnswerFault,
     BrokenAnswer,
+    PlantedFault,
     at_place,
 )
 from evaluation.suites.ifstruct.answers.reference import json_text
@@ -27,7 +27,7 @@ _MARK: Final = "Placeholder0"
 _COMMA: Final = re.compile(r',(?=\s+"\w+":)')
 
 
-def _of_json(name: str, change: Callable[[str], str]) -> AnswerFault:
+def _of_json(name: str, change: Callable[[str], str]) -> PlantedFault:
     """Return the mutation of the JSON text of an answer."""
 
     def apply(answer: ReferenceAnswer) -> BrokenAnswer | None:
@@ -38,12 +38,12 @@ def _of_json(name: str, change: Callable[[str], str]) -> AnswerFault:
             return None
         return BrokenAnswer(text=answer.around(content), failure=Failure.INVALID_JSON)
 
-    return AnswerFault(name=name, apply=apply)
+    return PlantedFault(name=name, apply=apply)
 
 
 def _instead_of_text(
     name: str, raw: str, failure: Failure, *, in_json: bool
-) -> AnswerFault:
+) -> PlantedFault:
     """Return the mutation that puts bare characters where a text should stand."""
 
     def apply(answer: ReferenceAnswer) -> BrokenAnswer | None:
@@ -54,7 +54,7 @@ def _instead_of_text(
             return None
         return BrokenAnswer(text=text.replace(_MARK, raw, 1), failure=failure)
 
-    return AnswerFault(name=name, apply=apply)
+    return PlantedFault(name=name, apply=apply)
 
 
 def _is_text(place: FieldPlace) -> bool:
@@ -136,12 +136,12 @@ SYNTAX_MUTATIONS: Final = (
     _instead_of_text(
         "backslash unescaped", "C:\\Users", Failure.INVALID_JSON, in_json=True
     ),
-    AnswerFault(name="the other format", apply=_other_format),
-    AnswerFault(name="JSON items in YAML", apply=_flow_items),
-    AnswerFault(name="two documents", apply=_two_documents),
-    AnswerFault(name="tab in YAML", apply=_tab),
-    AnswerFault(name="alias inside itself", apply=_recursive),
-    AnswerFault(name="byte order mark", apply=_byte_order_mark),
+    PlantedFault(name="the other format", apply=_other_format),
+    PlantedFault(name="JSON items in YAML", apply=_flow_items),
+    PlantedFault(name="two documents", apply=_two_documents),
+    PlantedFault(name="tab in YAML", apply=_tab),
+    PlantedFault(name="alias inside itself", apply=_recursive),
+    PlantedFault(name="byte order mark", apply=_byte_order_mark),
     _instead_of_text("bare no", "no", Failure.COERCED_SCALAR, in_json=False),
     _instead_of_text("bare 1.10", "1.10", Failure.COERCED_SCALAR, in_json=False),
     _instead_of_text("bare null", "~", Failure.COERCED_SCALAR, in_json=False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from evaluation.suites.ifstruct.answers.mutation import AnswerFault, BrokenAnswer
+from evaluation.suites.ifstruct.answers.mutation import BrokenAnswer, PlantedFault
 from evaluation.suites.ifstruct.core.requirements import AnswerFormat, FenceWish
 from evaluation.suites.ifstruct.verifier.findings import Failure
 
@@ -113,25 +113,25 @@ def _too_large(answer: ReferenceAnswer) -> BrokenAnswer:
 
 
 TEXT_MUTATIONS: Final = (
-    AnswerFault(name="code block missing", apply=_no_fence),
-    AnswerFault(name="code block unclosed", apply=_unclosed_fence),
-    AnswerFault(
+    PlantedFault(name="code block missing", apply=_no_fence),
+    PlantedFault(name="code block unclosed", apply=_unclosed_fence),
+    PlantedFault(
         name="code block forbidden", apply=_forbidden_fence, recommended_only=True
     ),
-    AnswerFault(
+    PlantedFault(
         name="code block of another language",
         apply=_other_language,
         recommended_only=True,
     ),
-    AnswerFault(name="code block of the other format", apply=_mismatching_language),
-    AnswerFault(name="commentary before", apply=_talk_before),
-    AnswerFault(name="commentary after", apply=_talk_after),
-    AnswerFault(name="text before raw JSON", apply=_leading_text),
-    AnswerFault(name="text after raw JSON", apply=_trailing_text),
-    AnswerFault(name="second code block", apply=_second_block, recommended_only=True),
-    AnswerFault(name="nothing", apply=_empty),
-    AnswerFault(name="thinking unclosed", apply=_thinking),
-    AnswerFault(name="refusal", apply=_refusal),
+    PlantedFault(name="code block of the other format", apply=_mismatching_language),
+    PlantedFault(name="commentary before", apply=_talk_before),
+    PlantedFault(name="commentary after", apply=_talk_after),
+    PlantedFault(name="text before raw JSON", apply=_leading_text),
+    PlantedFault(name="text after raw JSON", apply=_trailing_text),
+    PlantedFault(name="second code block", apply=_second_block, recommended_only=True),
+    PlantedFault(name="nothing", apply=_empty),
+    PlantedFault(name="thinking unclosed", apply=_thinking),
+    PlantedFault(name="refusal", apply=_refusal),
 )
 #: One that takes a megabyte: for a test, and not for every row.
-LARGE_MUTATION: Final = AnswerFault(name="a million characters", apply=_too_large)
+LARGE_MUTATION: Final = PlantedFault(name="a million characters", apply=_too_large)

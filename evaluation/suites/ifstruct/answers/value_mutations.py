@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from evaluation.suites.ifstruct.answers.mutation import (
-    AnswerFault,
     BrokenAnswer,
+    PlantedFault,
     at_place,
 )
 from evaluation.suites.ifstruct.verifier.findings import Failure
@@ -27,15 +27,15 @@ def _mutation(
     failure: Failure,
     fits: Callable[[FieldPlace], bool],
     change: Callable[[FieldPlace], None],
-) -> AnswerFault:
+) -> PlantedFault:
     def apply(answer: ReferenceAnswer) -> BrokenAnswer | None:
         text = at_place(answer, fits, change)
         return None if text is None else BrokenAnswer(text=text, failure=failure)
 
-    return AnswerFault(name=name, apply=apply)
+    return PlantedFault(name=name, apply=apply)
 
 
-def _put(name: str, kind: str, value: UntypedJson) -> AnswerFault:
+def _put(name: str, kind: str, value: UntypedJson) -> PlantedFault:
     """Return the mutation that puts a value of another type where a kind stands."""
 
     def apply(answer: ReferenceAnswer) -> BrokenAnswer | None:
@@ -48,7 +48,7 @@ def _put(name: str, kind: str, value: UntypedJson) -> AnswerFault:
             failure = Failure.COERCED_SCALAR
         return BrokenAnswer(text=text, failure=failure)
 
-    return AnswerFault(name=name, apply=apply)
+    return PlantedFault(name=name, apply=apply)
 
 
 def _setter(value: UntypedJson) -> Callable[[FieldPlace], None]:
