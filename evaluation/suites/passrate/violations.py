@@ -27,7 +27,7 @@ KEPT: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerFault:
+class SchemaFault:
     """One assertion that an answer fails."""
 
     message: str
@@ -56,7 +56,7 @@ class AnswerFault:
 
 def answer_faults(
     validator: jsonschema_rs.Validator, schema: Json, value: Json
-) -> tuple[AnswerFault, ...]:
+) -> tuple[SchemaFault, ...]:
     """Return what fails, the branches of `anyOf` and `oneOf` looked into.
 
     Of several branches one counts: one that only refuses undeclared members, else the
@@ -67,7 +67,7 @@ def answer_faults(
         schema: The schema.
         value: An answer that it refuses.
     """
-    found: list[AnswerFault] = []
+    found: list[SchemaFault] = []
     for error in validator.iter_errors(value):
         found += _faults_of(error, schema)
         if len(found) >= _LOOKED_AT:
@@ -77,7 +77,7 @@ def answer_faults(
 
 def _faults_of(
     error: jsonschema_rs.ValidationError, schema: Json
-) -> Iterator[AnswerFault]:
+) -> Iterator[SchemaFault]:
     listed = (list(branch) for branch in getattr(error.kind, "context", None) or ())
     branches = [
         [fault for inner in branch for fault in _faults_of(inner, schema)]
@@ -89,7 +89,7 @@ def _faults_of(
         return
     path = [str(token) for token in error.schema_path]
     keyword = _keyword(error, path)
-    yield AnswerFault(
+    yield SchemaFault(
         message=shortened(error.message, _SHOWN),
         keyword=keyword,
         instance_path=pointer(tuple(map(str, error.instance_path))),
@@ -126,7 +126,7 @@ def _name_is_undeclared(
     return not isinstance(properties, dict) or name not in properties
 
 
-def _distance(branch: Sequence[AnswerFault]) -> tuple[bool, int, int]:
+def _distance(branch: Sequence[SchemaFault]) -> tuple[bool, int, int]:
     """Return how far a value is from a branch; less is nearer."""
     wrong = [fault for fault in branch if not fault.undeclared]
     deepest = max((fault.instance_path.count("/") for fault in wrong), default=0)
