@@ -10,7 +10,7 @@ from curation.dataset.features import features
 from curation.instances.model import InstanceKind
 from curation.json.text import parse, plain, write
 from curation.schema.dialect_uris import StatementKind, statement
-from curation.schema.dialects import ANY_DIALECT, BY_NAME, DRAFT_2020_12
+from curation.schema.dialects import ANY_DIALECT, DIALECTS, DRAFT_2020_12
 from curation.validation.metaschemas import complaint, valid_under
 from curation.workers.limits import Limits, too_big
 from evaluation.core.cases import Instance, Sample
@@ -49,7 +49,7 @@ def complaint_about(schema: Json) -> str:
     """Return why a schema is none; empty for a valid one.
 
     It is held against the draft that it declares; one that declares none must be valid
-    under some draft. What declares a dialect that nobody knows is not judged.
+    under some draft. What declares draft-03, or a dialect that nobody knows, is not judged.
     """
     if not isinstance(schema, dict | bool):
         return "a JSON Schema is an object, true or false"
@@ -59,7 +59,7 @@ def complaint_about(schema: Json) -> str:
     if said.dialect is None:
         dialect = DRAFT_2020_12
         found = None if valid_under(schema) else complaint(schema, dialect)
-    elif said.dialect.name not in BY_NAME:
+    elif said.dialect not in DIALECTS:
         return ""
     else:
         dialect = said.dialect

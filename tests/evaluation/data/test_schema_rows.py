@@ -144,6 +144,10 @@ def test_an_invalid_schema_with_tests_stays_and_is_said(tmp_path: Path) -> None:
             True,
         ),
         ({"$schema": "https://example.test/mine", "minLength": "1"}, False),
+        (
+            {"$schema": "http://json-schema.org/draft-03/schema#", "divisibleBy": 2},
+            False,
+        ),
         ({"$schema": 5}, False),
         ({"$ref": "#/gone"}, False),
     ],
