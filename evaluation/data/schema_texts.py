@@ -49,7 +49,8 @@ def complaint_about(schema: Json) -> str:
     """Return why a schema is none; empty for a valid one.
 
     It is held against the draft that it declares; one that declares none must be valid
-    under some draft. What declares draft-03, or a dialect that nobody knows, is not judged.
+    under some draft. What declares draft-03, or a dialect that nobody knows, is not
+    judged.
     """
     if not isinstance(schema, dict | bool):
         return "a JSON Schema is an object, true or false"
