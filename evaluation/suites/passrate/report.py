@@ -28,7 +28,7 @@ _NOTE = (
     "passed: of all responses but those whose schema cannot be used. answered: of the "
     "same without those of class api_error. strict: no member that the schema does not "
     "declare; schema: what the schema itself accepts. Brackets: Wilson's 95 % "
-    "interval. degraded: over 1 % had no answer at all."
+    "interval. degraded: over 1 % are of class api_error."
 )
 
 
