@@ -137,8 +137,8 @@ def _drawn(spec: RowSpec) -> dict[str, str]:
 
 @pytest.mark.parametrize("mix", ["published", "even"])
 def test_choices_have_the_shares_that_are_asked_for(mix: str) -> None:
-    """Of 2,000 rows each choice has the mix's shares (chi squared, p over 0.001)."""
-    drawn = [_drawn(draw_row(source(mix), seed, 0)) for seed in range(2000)]
+    """Of 1,200 rows each choice has the mix's shares (chi squared, p over 0.001)."""
+    drawn = [_drawn(draw_row(source(mix), seed, 0)) for seed in range(1200)]
     for choice in (*CHOICES, "presentation", "voice"):
         shares = find_mix(mix).shares(choice)
         counts = Counter(row[choice] for row in drawn)
@@ -150,7 +150,7 @@ def test_choices_have_the_shares_that_are_asked_for(mix: str) -> None:
 
 def test_choices_are_drawn_apart_from_each_other() -> None:
     """Style and voice say nothing of one another (chi squared, p over 0.001)."""
-    drawn = [_drawn(draw_row(source(), seed, 0)) for seed in range(2000)]
+    drawn = [_drawn(draw_row(source(), seed, 0)) for seed in range(1200)]
     for one, other in (("presentation", "voice"), ("format", "fence")):
         pairs = Counter((row[one], row[other]) for row in drawn)
         cells = len(alternatives(one)) * len(alternatives(other))

@@ -346,7 +346,7 @@ def test_nothing_hangs(text: str, wanted: Requirements) -> None:
     assert not _judge(text, wanted).passed(RuleReading.PUBLISHED)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.text(max_size=200))
 def test_any_text_has_a_verdict(text: str) -> None:
     """Whatever a model writes, the verifier says something, in both formats."""
@@ -367,7 +367,7 @@ _PLAIN_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.lists(_PLAIN_VALUES, min_size=1, max_size=3))
 def test_yaml_is_read_as_the_safe_loader_does(value: object) -> None:
     """What PyYAML writes is read back as its own safe loader reads it."""
