@@ -24,19 +24,16 @@ the texts of `forced`.
 from __future__ import annotations
 
 import os
-import tarfile
 import time
 from dataclasses import replace
-from hashlib import sha256
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bench.builds import clean_build
 from bench.models_loop import batch_beside_generate, token_cost
+from bench.models_samples import published_glaive
 from bench.models_start import seconds_to_first_row
 from curation.download.acquire import FetchSettings
-from evaluation.core.cases import Sample
 from evaluation.data import SampleSelection, open_data
 from evaluation.generation.local_writer import LocalWriter
 from evaluation.generation.requests import RequestBuilder
@@ -55,6 +52,7 @@ if TYPE_CHECKING:
     import torch
 
     from bench.builds import Build
+    from evaluation.core.cases import Sample
     from evaluation.generation.requests import GenerationRequest
     from evaluation.models.transformers import TransformersModel
 
@@ -128,7 +126,7 @@ class _Bench:
         }
         reference = os.environ.get("CSBDATA_REFERENCE")
         if reference:
-            glaive = _published_glaive(reference, options.texts)
+            glaive = published_glaive(reference, options.texts)
             self.told["Glaiveai2K of CSBDATA_REFERENCE"] = len(glaive)
             self.samples += glaive
         else:
@@ -399,25 +397,3 @@ def _ratio(
         "low": between.low if between else None,
         "high": between.high if between else None,
     }
-
-
-def _published_glaive(reference: str, count: int) -> list[Sample]:
-    """Return schemas of the published edition's Glaiveai2K, drawn by digest."""
-    archive = Path(reference) / "published_sample.tar.xz"
-    found: list[Sample] = []
-    with tarfile.open(archive) as opened:
-        for member in opened:
-            folder, _, name = member.name.removeprefix("published_sample/").partition(
-                "/"
-            )
-            content = opened.extractfile(member)
-            if folder == "Glaiveai2K" and content is not None:
-                sample = Sample(
-                    id=name.removesuffix(".json"),
-                    config=folder,
-                    split="",
-                    schema=content.read().decode(),
-                    dialect="2020-12",
-                )
-                found.append(sample)
-    return sorted(found, key=lambda sample: sha256(sample.id.encode()).digest())[:count]
