@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from curation.core.documents import Rejected
+from curation.json.pointer import member, tokens_of_fragment
 from curation.json.text import parse, plain
 from curation.json.values import type_of
 from curation.system.errors import NoInput
@@ -94,15 +95,17 @@ def hints(root: Mapping[str, Json], most: int) -> str:
     required = set(map(str, listed)) if isinstance(listed, list) else set()
     kept = sorted(properties, key=lambda name: name not in required)[:most]
     return "; ".join(
-        f"'{name}' ({_type(properties[name])})"
+        f"'{name}' ({_type(properties[name], root)})"
         + (" [REQUIRED]" if name in required else "")
         for name in properties
         if name in kept
     )
 
 
-def _type(schema: Json) -> str:
-    """Return the type of a property as the hints name it."""
+def _type(schema: Json, root: Mapping[str, Json]) -> str:
+    """Return the type of a property as the hints name it; one `$ref` is followed."""
+    if isinstance(schema, dict) and "$ref" in schema and "type" not in schema:
+        schema = _target(schema["$ref"], root)
     if not isinstance(schema, dict):
         return "any"
     stated = schema.get("type")
@@ -116,8 +119,20 @@ def _type(schema: Json) -> str:
     values = schema.get("enum", [schema["const"]] if "const" in schema else None)
     if isinstance(values, list):
         return "|".join(dict.fromkeys(map(type_of, values))) or "any"
-    reference = schema.get("$ref")
-    return reference.rpartition("/")[2] if isinstance(reference, str) else "any"
+    return "any"
+
+
+def _target(reference: Json, root: Mapping[str, Json]) -> Json:
+    """Return what a reference inside the schema leads to; None if nothing is there."""
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return None
+    found: Json = dict(root)
+    try:
+        for token in tokens_of_fragment(reference):
+            found = member(found, token)
+    except (LookupError, ValueError):
+        return None
+    return found
 
 
 def _described(root: Mapping[str, Json], settings: PassrateSettings) -> str:
