@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
@@ -12,6 +12,10 @@ from curation.system.errors import BadConfiguration
 from evaluation.suites.concodeeval.answers.read_answer import Output
 from evaluation.suites.concodeeval.compatibility import SuiteReading
 from evaluation.suites.concodeeval.schemas.families import DEFAULT_COUNT
+
+#: A number of things, one at least.
+_Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1)]
+_Share: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
 class TaskName(StrEnum):
@@ -58,7 +62,7 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     outputs: str = "json,yaml,xml"
     #: Schemas: so many of the suite's own, spread over its families, or at most so
     #: many of `--data`, drawn. Every chosen cell asks about the same ones.
-    count: int = DEFAULT_COUNT
+    count: _Count = DEFAULT_COUNT
     #: Which schemas are drawn, and the dialect in which they are read.
     reading: SuiteReading = SuiteReading.RECOMMENDED
     #: `chat`: turns of a conversation. `base`: one text that ends with an open fence.
@@ -70,8 +74,8 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     #: Whether examples come before the question: three of task 1, two of task 2.
     few_shot: bool = False
     #: Most tokens of an answer of task 1, and of task 2.
-    budget: int = 1024
-    verdict_budget: int = 64
+    budget: _Count = 1024
+    verdict_budget: _Count = 64
     #: Whether `format` is asserted in the headline; both rates are reported.
     formats: bool = False
     #: `typed`, or `paper`: as `xmltodict` reads it.
@@ -79,8 +83,8 @@ class ConcodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     #: How Figure 1 cuts a schema in three: equal parts, or the scripts' way.
     locality: Literal["thirds", "20/60/20"] = "thirds"
     #: Samples of task 2 for each schema, and the share of them that is valid.
-    samples: int = 5
-    yes_share: float = 0.55
+    samples: _Count = 5
+    yes_share: _Share = 0.55
     #: What an answer of task 2 that is no answer counts as: `wrong`, or not at all.
     unanswered: Literal["wrong", "drop"] = "wrong"
 

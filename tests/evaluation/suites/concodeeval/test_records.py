@@ -10,6 +10,7 @@ import pytest
 from curation.download.acquire import FetchSettings
 from curation.system.errors import BadConfiguration
 from evaluation.core.suite import RecordRequest
+from evaluation.suite_runs.request import choose_suite
 from evaluation.suites.concodeeval.fields import fields_of
 from evaluation.suites.concodeeval.prompts import prompt
 from evaluation.suites.concodeeval.records import records
@@ -18,6 +19,8 @@ from tests.evaluation.suites.concodeeval.drawn import made_records
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from curation.core.json_types import Json
 
 _SMALL = ConcodeSettings(representations="python,nl", outputs="json,xml", samples=2)
 
@@ -47,6 +50,16 @@ def test_what_does_not_exist_is_refused_with_what_does(
     """One line, and the names that there are."""
     with pytest.raises(BadConfiguration, match=r"no 'toml'.*choose of"):
         made_records(settings)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"samples": 0}, {"yes_share": 2}, {"count": -1}, {"xml": "json"}, {"tasks": "x"}],
+)
+def test_a_setting_that_makes_no_sense_is_refused(values: dict[str, Json]) -> None:
+    """Before anything is drawn or asked."""
+    with pytest.raises(BadConfiguration):
+        choose_suite("concodeeval", values)
 
 
 def test_real_schemas_are_asked_in_every_representation_that_can_say_them(
