@@ -111,7 +111,9 @@ def test_whatever_a_command_raises_has_its_code_and_its_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ctrl-C was heard, a defect is not the data's, the reader of a pipe may go."""
-    monkeypatch.setattr(curation.checking.schema_check, "check", _raising(error))
+    monkeypatch.setattr(
+        curation.checking.schema_check, "SchemaChecker", _raising(error)
+    )
     ended = run("check", "schema.json")
     assert ended.code == code
     assert words in ended.said
