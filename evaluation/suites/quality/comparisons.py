@@ -37,13 +37,20 @@ class Pairing:
 
     @property
     def difference(self) -> Shift | None:
-        """The second share less the first, with its interval; None without pairs."""
+        """The second share less the first; None without pairs.
+
+        It has no interval where the answers of no pair differ: resampling such pairs
+        would give an interval without width, whatever their number.
+        """
         found = mean_difference(
             [first for _, first, _ in self.pairs],
             [second for _, _, second in self.pairs],
             [problem for problem, _, _ in self.pairs],
         )
-        return None if found is None else Shift(found.value, found.interval)
+        if found is None:
+            return None
+        differ = self.only_first or self.only_second
+        return Shift(found.value, found.interval if differ else None)
 
     @property
     def p(self) -> float | None:

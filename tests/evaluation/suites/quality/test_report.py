@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import FREE, Verdict
-from evaluation.reporting.tables import NOT_RUN, Rate
+from evaluation.reporting.tables import NOT_RUN, Rate, Shift
 from evaluation.suites.quality.report import quality_report
 
 if TYPE_CHECKING:
@@ -79,6 +79,18 @@ def test_orders_are_compared_by_problem() -> None:
         _Run({"m free": answers}), "answer-first-against-reasoning-first"
     ).rows
     assert row[:5] == ("gsm8k", "m free", 4, 2, 0)
+
+
+def test_pairs_that_all_agree_give_no_interval() -> None:
+    """Four problems that both got wrong do not prove that there is no difference."""
+    run = _Run(
+        {
+            "m free": _answers(FREE, "0000"),
+            "m llguidance": _answers("llguidance", "0000"),
+        }
+    )
+    (row,) = _table(run, "constrained-against-free").rows
+    assert row[5] == Shift(0.0, None)
 
 
 def test_what_was_not_run_is_not_run() -> None:
