@@ -71,8 +71,18 @@ def pair_sides(
     ]
 
 
-def paired_rates(pairs: Sequence[PairedSides], title: str = "What passes") -> Table:
-    """Return how often each of two sides passes where the other does not."""
+def paired_rates(
+    pairs: Sequence[PairedSides],
+    title: str = "What passes, paired",
+    name: str = "paired",
+) -> Table:
+    """Return how often each of two sides passes where the other does not.
+
+    Args:
+        pairs: What is compared, one line each.
+        title: The table's title.
+        name: The table's name for programs.
+    """
     ps = {
         place: sign_flip(_record_differences(pair).values())
         for place, pair in enumerate(pairs)
@@ -98,7 +108,7 @@ def paired_rates(pairs: Sequence[PairedSides], title: str = "What passes") -> Ta
             )
         )
     return Table(
-        title=f"{title}, paired",
+        title=title,
         columns=(
             "a",
             "b",
@@ -112,7 +122,7 @@ def paired_rates(pairs: Sequence[PairedSides], title: str = "What passes") -> Ta
         ),
         rows=tuple(rows),
         note=_NOTE,
-        name="paired",
+        name=name,
     )
 
 
@@ -131,7 +141,11 @@ def _difference(pair: PairedSides) -> Cell:
         [float(b.verdict.passed) for _, b in pair.answers],
         [a.record for a, _ in pair.answers],
     )
-    return None if found is None else Shift(found.value, found.interval)
+    if found is None:
+        return None
+    # Resampling pairs that all agree would give an interval without width.
+    differ = any(_record_differences(pair).values())
+    return Shift(found.value, found.interval if differ else None)
 
 
 def time_ratios(pairs: Sequence[PairedSides]) -> list[Ratio | None]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from evaluation.core.suite_records import FREE
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import NOT_RUN, Rate, Table
+from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
 from evaluation.results.suite_tables import classes_table, costs, reading
-from evaluation.suites.quality.comparisons import comparison_rows, pairing
-from evaluation.suites.quality.records import group_name
+from evaluation.suites.quality.records import MEMBERS, group_name
 from evaluation.suites.quality.scoring import CLASSES
 from evaluation.suites.quality.settings import Orders
 from evaluation.suites.quality.tasks.registry import TASKS
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 
 #: Answers by group, then by model and condition.
 _Groups: TypeAlias = "dict[str, dict[str, list[ScoredResponse]]]"
-_PAIRED: Final = (
-    "A difference is that of paired answers to the same problems, with a 95 % "
-    "bootstrap interval over problems; p is McNemar's exact test, Holm's p is adjusted "
-    "for all rows of the table."
-)
 
 
 def quality_report(run: ScoredRun) -> Report:
@@ -36,8 +32,8 @@ def quality_report(run: ScoredRun) -> Report:
     tables = (
         _accuracy(groups, own),
         _paper_form(run.by_label, groups, own),
-        _constraint(groups, own),
-        _order(groups, own),
+        _constraint(groups),
+        _order(groups),
         classes_table(run, CLASSES),
         costs(run),
     )
@@ -120,61 +116,50 @@ def _paper_form(
     )
 
 
-def _constraint(groups: _Groups, own: str) -> Table:
-    pairings = [
-        pairing((group, label), labels[free], answers)
-        for group, labels in groups.items()
-        for label, answers, free in _with_free(labels)
-    ]
-    return Table(
-        title="Constrained against free",
-        columns=(
-            "task",
-            "constrained",
-            "pairs",
-            "only free right",
-            "only constrained right",
-            "constrained - free",
-            "p",
-            "p (Holm)",
-        ),
-        rows=comparison_rows(pairings),
-        note=f"{own} {_PAIRED}",
-    )
+def _constraint(groups: _Groups) -> Table:
+    """Compare every constrained side with the free one of the same model."""
+    pairs: list[PairedSides] = []
+    for group, sides in groups.items():
+        named = {f"{group}: {label}": answers for label, answers in sides.items()}
+        pairs += pair_sides(named, list(_with_free(named)))
+    return paired_rates(pairs, "Constrained (b) against free (a)", "constrained")
 
 
 def _with_free(
-    labels: Mapping[str, Sequence[ScoredResponse]],
-) -> Iterator[tuple[str, Sequence[ScoredResponse], str]]:
-    """Yield each constrained label with its answers and the free one of its model."""
-    for label, answers in labels.items():
-        free = f"{answers[0].model} {FREE}"
-        if answers[0].condition != FREE and free in labels:
-            yield label, answers, free
+    sides: Mapping[str, Sequence[ScoredResponse]],
+) -> Iterator[tuple[str, str]]:
+    """Yield the labels of a model's free answers and of each constrained side."""
+    free = {
+        answers[0].model: label
+        for label, answers in sides.items()
+        if answers[0].condition == FREE
+    }
+    for label, answers in sides.items():
+        model = answers[0].model
+        if answers[0].condition != FREE and model in free:
+            yield free[model], label
 
 
-def _order(groups: _Groups, own: str) -> Table:
-    pairings = []
+def _order(groups: _Groups) -> Table:
+    """Compare the two orders of one task: a problem has the same id in both."""
+    pairs: list[PairedSides] = []
     for task in TASKS:
-        first = groups.get(group_name(task, Orders.REASONING_FIRST), {})
-        other = groups.get(group_name(task, Orders.ANSWER_FIRST), {})
-        pairings += [
-            pairing((task, label), first[label], other[label])
+        names = [group_name(task, order) for order in MEMBERS]
+        first, second = (groups.get(name, {}) for name in names)
+        sides = {
+            f"{name}: {label}": [
+                replace(answer, record=answer.record.rpartition("/")[2])
+                for answer in answers
+            ]
+            for name, side in zip(names, (first, second), strict=True)
+            for label, answers in side.items()
+        }
+        labels = [
+            (f"{names[0]}: {label}", f"{names[1]}: {label}")
             for label in first
-            if label in other
+            if label in second
         ]
-    return Table(
-        title="Answer first against reasoning first",
-        columns=(
-            "task",
-            "model and condition",
-            "pairs",
-            "only reasoning first right",
-            "only answer first right",
-            "answer first - reasoning first",
-            "p",
-            "p (Holm)",
-        ),
-        rows=comparison_rows(pairings),
-        note=f"{own} {_PAIRED}",
+        pairs += pair_sides(sides, labels)
+    return paired_rates(
+        pairs, "Answer first (b) against reasoning first (a)", "answer-first"
     )
