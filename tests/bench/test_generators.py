@@ -62,6 +62,7 @@ def test_what_was_made_before_a_fault_counts(made_up: Command) -> None:
     assert answer["seconds"] < 5
 
 
+@pytest.mark.slow
 def test_a_generator_that_hangs_is_killed_and_started_anew(
     made_up: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ def test_importing_it_loads_nothing_else() -> None:
     assert json.loads(done.stdout) == ["curation"]
 
 
+@pytest.mark.slow
 def test_a_build_is_one_call(tmp_path: Path) -> None:
     """Nothing but a request is needed; the same request finds it built."""
     request = curation.BuildRequest(out=tmp_path / "out", sample=True, jobs=2)

@@ -122,6 +122,7 @@ def _killed(folder: Path, count: int) -> list[bool]:
     ]
 
 
+@pytest.mark.slow
 def test_f41_killed_at_three_instants_the_same_command_finishes(
     tmp_path: Path,
 ) -> None:

@@ -81,6 +81,7 @@ def test_a_truncated_table_is_one_line(folder: Path) -> None:
     assert "val-00000-of-00001.parquet: not readable as parquet" in second
 
 
+@pytest.mark.slow
 def test_a_footer_that_lies_is_survived(folder: Path) -> None:
     """Rubbish in the middle of a table whose footer is sound ends as findings."""
     path = folder / TABLE
@@ -166,6 +167,7 @@ CARELESS = LOADING.__class__(
 )
 
 
+@pytest.mark.slow
 def test_a_card_cannot_make_it_fetch_or_look_elsewhere(folder: Path) -> None:
     """Addresses and paths out of the folder are files that are not there."""
     card = folder / "README.md"

@@ -33,6 +33,7 @@ def built(sample_build_with_instances: Path) -> Path:
     return sample_build_with_instances
 
 
+@pytest.mark.slow
 def test_what_is_exported_for_maskbench_is_graded_as_labelled(
     built: Path, tmp_path: Path
 ) -> None:

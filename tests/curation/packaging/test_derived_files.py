@@ -76,6 +76,7 @@ def test_the_card_of_the_sample_is_as_it_was(
     compare_golden(GOLDEN, (sample / "README.md").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_rebuilt_from_the_data_everything_has_the_same_bytes(built: Path) -> None:
     """What a build wrote is written again after all that is derived was removed."""
     before = bytes_of(built)

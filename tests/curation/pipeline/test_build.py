@@ -39,6 +39,7 @@ def test_the_same_request_finds_its_work_done(built: BuildResult) -> None:
     assert again.manifest == built.manifest
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_built_anew(built: BuildResult) -> None:
     """What someone changed in the folder is not taken for the build's work."""
     file = built.request.out / "Snowplow" / "test-00000-of-00001.parquet"
@@ -108,6 +109,7 @@ def test_paper_refuses_to_leave_out_what_it_cannot_have(tmp_path: Path) -> None:
     assert caught.value.exit_code == 69
 
 
+@pytest.mark.slow
 def test_an_extra_leaves_the_ten_as_they_are(
     built: BuildResult, tmp_path: Path
 ) -> None:

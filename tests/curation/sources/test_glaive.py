@@ -42,6 +42,7 @@ def ids(files: Held) -> list[str]:
     return [each.unique_id.rpartition("_")[0] for each in found]
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(st.text(), VALUES)), st.integers(1, 40))
 def test_rows_are_the_items_of_the_array(items: list[object], chunk: int) -> None:
     """However the bytes are cut into chunks, the items are those that json reads."""

@@ -53,6 +53,7 @@ def test_a_sound_folder_ends_with_the_next_command(sound: Path) -> None:
     assert f"csbdata push {sound} --repo" in done.stderr
 
 
+@pytest.mark.slow
 def test_json_has_every_finding(folder: Path) -> None:
     """Names of checks, counts, findings with their places; the exit code is in it."""
     (folder / "LICENSE").unlink()
@@ -67,6 +68,7 @@ def test_json_has_every_finding(folder: Path) -> None:
     assert ("LICENSE", True) in {(each["where"], each["failure"]) for each in digests}
 
 
+@pytest.mark.slow
 def test_a_table_that_cannot_be_read_is_another_code(folder: Path) -> None:
     """65, with one line for it among the others."""
     (folder / "Snowplow/val-00000-of-00001.parquet").write_bytes(b"PAR1")
@@ -75,6 +77,7 @@ def test_a_table_that_cannot_be_read_is_another_code(folder: Path) -> None:
     assert "readable: Snowplow/val-00000-of-00001.parquet: not read" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_repository_is_downloaded_and_verified(
     there: Connection, sound: Path
 ) -> None:

@@ -57,6 +57,7 @@ def test_a_build_is_sound(sound: Path) -> None:
     assert found.counted["schemas validated"] == found.counted["records"] == 295
 
 
+@pytest.mark.slow
 def test_a_folder_may_be_called_like_a_pattern(sound: Path, tmp_path: Path) -> None:
     """Brackets and stars in a path are letters: all is read, and all is well."""
     folder = copytree(sound, tmp_path / "o[u]t *")
@@ -65,6 +66,7 @@ def test_a_folder_may_be_called_like_a_pattern(sound: Path, tmp_path: Path) -> N
     assert found.counted["configs opened"] == 2 * len(CONFIGS) + 1
 
 
+@pytest.mark.slow
 def test_what_it_says_does_not_depend_on_jobs(folder: Path) -> None:
     """One child or three: the same findings in the same order."""
     set_cell(folder / TABLE, "sha256", "0" * 64, row=2)
@@ -274,6 +276,7 @@ def test_a_config_opens_with_the_rows_that_its_files_have(folder: Path) -> None:
     assert f"loading: Github_easy: cannot be opened without {TABLE}" in said
 
 
+@pytest.mark.slow
 def test_columns_are_those_of_a_build(folder: Path) -> None:
     """`datasets` fills a missing column with nulls; here it is named."""
     path = folder / TABLE

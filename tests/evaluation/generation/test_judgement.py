@@ -135,6 +135,7 @@ def test_what_an_engine_ended_is_classed_by_its_result(
     assert classify(made, None) is expected
 
 
+@pytest.mark.slow
 def test_a_schema_that_hangs_a_validator_leaves_the_text_undecided() -> None:
     """A deadline ends the validator, and the next text is judged as if nothing was."""
     branches: dict[str, object] = {"$ref": "#/$defs/0"}

@@ -125,6 +125,7 @@ def test_the_number_of_jobs_changes_no_byte(built: BuildResult, tmp_path: Path) 
     assert _built(tmp_path, jobs=1).manifest == built.manifest
 
 
+@pytest.mark.slow
 def test_without_the_option_there_are_no_instances(
     built: BuildResult, tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def test_a_sample_is_judged_of_every_table(sound: Path) -> None:
     assert tables < some < every
 
 
+@pytest.mark.slow
 def test_inverted_labels_are_seen_by_the_sample(folder: Path) -> None:
     """`valid` turned round in one table: each instance that is drawn says so."""
     _spoil(folder, lambda table: table.with_columns(~pl.col("valid")))

@@ -57,9 +57,9 @@ def test_known_answers_get_their_verdicts(
 @pytest.mark.slow
 def test_every_kind_of_fault_occurs() -> None:
     """The rows of the tests leave room for each mutation; two no rule can see."""
-    plain, wrong = _tally(rows(240)[:80], RuleReading.RECOMMENDED)
+    plain, wrong = _tally(rows(240)[:160], RuleReading.RECOMMENDED)
     assert wrong == {}
-    extended, wrong = _tally(rows(40, extended=True), RuleReading.RECOMMENDED)
+    extended, wrong = _tally(rows(80, extended=True), RuleReading.RECOMMENDED)
     assert wrong == {}
     kinds = {*plain, *extended}
     names = {mutation.name for mutation in MUTATIONS}

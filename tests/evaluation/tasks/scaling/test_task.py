@@ -215,6 +215,7 @@ def load(tokenizer, options):
 """
 
 
+@pytest.mark.slow
 def test_what_ended_at_its_deadline_is_not_repeated_for_ever(tmp_path: Path) -> None:
     """Later repetitions get the row of an earlier one; every unit has its row."""
     log = tmp_path / "asked"
