@@ -188,8 +188,8 @@ def _judge(_: FolderContents, results: Sequence[UnitResult]) -> CheckResult:
     for result in results:
         unit = result.unit
         if not result.answered:
-            where = f"row group {unit.group}: {result.result.ending}: {result.detail}"
-            findings.append(Finding(check=_NAME, where=unit.where, detail=where))
+            detail = f"row group {unit.group}: {result.result.ending}: {result.detail}"
+            findings.append(Finding(check=_NAME, where=unit.where, detail=detail))
             continue
         answer = result.answer_as(JudgedInstances)
         judged += answer.judged
