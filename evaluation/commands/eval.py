@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path  # noqa: TC003 - typer reads it off the signature
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import typer  # noqa: TC002 - typer reads it off the signature
 
 from curation.commands.option_groups import with_option_groups
 from curation.system.errors import Unavailable
@@ -19,6 +18,7 @@ from evaluation.commands.eval_options import (
     given_options,
     run_request,
 )
+from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
 from evaluation.commands.writer_options import WriterOptions  # noqa: TC001 - typer reads it
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption
 
@@ -34,10 +34,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
     tasks: TaskOptions,
     work: WorkOptions,
     writer: WriterOptions,
-    run_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
-    ] = None,
+    run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Measure what engines compile, what they enforce, and what a mask and a text cost.

@@ -15,6 +15,7 @@ from curation.commands.option_groups import with_option_groups
 from curation.system.errors import BadConfiguration, Unavailable
 from curation.system.progress import Quiet, Shown
 from curation.system.terminal import say
+from evaluation.commands.options import RunFolderOption  # noqa: TC001 - typer reads it
 from evaluation.commands.suite_options import (
     AskingOptions,
     ReadingOptions,
@@ -108,10 +109,7 @@ def run_command(  # noqa: PLR0913 (groups of options)
     asking: AskingOptions,
     scoring: ScoringOptions,
     gate: PassGateOptions,
-    run_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
-    ] = None,
+    run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Have models answer the records, score the answers, and print the tables.
@@ -166,10 +164,7 @@ def score_command(  # noqa: PLR0913 (groups of options)
     reading: ReadingOptions,
     scoring: ScoringOptions,
     gate: PassGateOptions,
-    run_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
-    ] = None,
+    run_dir: RunFolderOption = None,
     format_: ReportFormatOption = ReportFormat.AUTO,
 ) -> None:
     """Score responses that are there; needs no model and no network.

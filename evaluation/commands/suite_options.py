@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from evaluation.commands.eval_options import task_values
+from evaluation.commands.options import (
+    MODELS,
+    DeviceOption,
+    DtypeOption,
+    PatienceOption,
+    TemperatureOption,
+    ThreadsOption,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +25,6 @@ if TYPE_CHECKING:
     from evaluation.suite_runs.request import ChosenSuite, SuiteRunRequest
 
 _RECORDS = "Records"
-_MODELS = "Models"
 _SCORING = "Scoring"
 
 
@@ -150,7 +157,7 @@ class AskingOptions:
             metavar="MODEL",
             help="smollm2, a folder, owner/name[@revision] on the Hub, or the URL of a "
             "server; repeatable [default: smollm2].",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = None
     engine: Annotated[
@@ -160,19 +167,19 @@ class AskingOptions:
             help="none answers free; an engine's NAME, NAME==VERSION or file holds the "
             "answer to the record's schema; of a server a way to ask it; repeatable "
             "[default: none].",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = None
     preset: Annotated[
         str,
-        typer.Option(help="Of the engines' options.", rich_help_panel=_MODELS),
+        typer.Option(help="Of the engines' options.", rich_help_panel=MODELS),
     ] = "faithful"
     option: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
             help="An engine's option over the preset; repeatable.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = None
     repairs: Annotated[
@@ -180,23 +187,20 @@ class AskingOptions:
         typer.Option(
             min=0,
             help="How often a failed answer is handed back with the reasons.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = 0
     samples: Annotated[
         int,
-        typer.Option(min=1, help="Answers to each record.", rich_help_panel=_MODELS),
+        typer.Option(min=1, help="Answers to each record.", rich_help_panel=MODELS),
     ] = 1
-    temperature: Annotated[
-        float,
-        typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=_MODELS),
-    ] = 0.0
+    temperature: TemperatureOption = 0.0
     budget: Annotated[
         int | None,
         typer.Option(
             min=1,
             help="Most tokens of an answer [default: the suite's].",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = None
     batch: Annotated[
@@ -204,44 +208,23 @@ class AskingOptions:
         typer.Option(
             min=1,
             help="Answers written together; of a server asked for at once.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = 1
-    device: Annotated[
-        str,
-        typer.Option(
-            help="auto is a GPU where there is one; cpu, cuda, cuda:1.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "auto"
-    dtype: Annotated[
-        str, typer.Option(help="bf16, fp16 or fp32.", rich_help_panel=_MODELS)
-    ] = "bf16"
-    threads: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Threads of the model on a CPU.", rich_help_panel=_MODELS
-        ),
-    ] = 1
+    device: DeviceOption = "auto"
+    dtype: DtypeOption = "bf16"
+    threads: ThreadsOption = 1
     answer_seconds: Annotated[
         float,
-        typer.Option(min=0.1, help="Deadline of one answer.", rich_help_panel=_MODELS),
+        typer.Option(min=0.1, help="Deadline of one answer.", rich_help_panel=MODELS),
     ] = 120.0
-    patience: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            metavar="MINUTES",
-            help="For how long a server may be in trouble without any answer.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = 10.0
+    patience: PatienceOption = 10.0
     price: Annotated[
         list[str] | None,
         typer.Option(
             metavar="IN/OUT",
             help="What a million tokens cost: one for all models, or one for each.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = None
 

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from evaluation.commands.options import (
+    MODELS,
+    DeviceOption,
+    DtypeOption,
+    PatienceOption,
+    TemperatureOption,
+    ThreadsOption,
+)
+
 if TYPE_CHECKING:
     from evaluation.commands.eval_options import WorkOptions
     from evaluation.generation.model_options import ModelOptions
-
-#: Heading of the options that only matter where a model writes.
-_MODELS = "Models"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,55 +31,39 @@ class WriterOptions:
             metavar="MODEL",
             help="Who writes in coverage and efficiency: smollm2, a folder, "
             "owner/name[@revision] on the Hub, or the URL of a server.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = "smollm2"
-    device: Annotated[
-        str,
-        typer.Option(
-            help="auto is a GPU where there is one; cpu, cuda, cuda:1.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = "auto"
-    dtype: Annotated[
-        str, typer.Option(help="bf16, fp16 or fp32.", rich_help_panel=_MODELS)
-    ] = "bf16"
-    threads: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Threads of the model on a CPU.", rich_help_panel=_MODELS
-        ),
-    ] = 1
+    device: DeviceOption = "auto"
+    dtype: DtypeOption = "bf16"
+    threads: ThreadsOption = 1
     prompt: Annotated[
         str,
         typer.Option(
             metavar="NAME|FILE",
             help="sections as the paper's Figure 3, chat for turns, or a file.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = "sections"
     shots: Annotated[
         int,
-        typer.Option(min=0, help="Worked examples.", rich_help_panel=_MODELS),
+        typer.Option(min=0, help="Worked examples.", rich_help_panel=MODELS),
     ] = 2
     samples: Annotated[
         int,
-        typer.Option(min=1, help="Texts for each schema.", rich_help_panel=_MODELS),
+        typer.Option(min=1, help="Texts for each schema.", rich_help_panel=MODELS),
     ] = 1
-    temperature: Annotated[
-        float,
-        typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=_MODELS),
-    ] = 0.0
+    temperature: TemperatureOption = 0.0
     batch: Annotated[
         int,
-        typer.Option(min=1, help="Texts under way at a time.", rich_help_panel=_MODELS),
+        typer.Option(min=1, help="Texts under way at a time.", rich_help_panel=MODELS),
     ] = 1
     budget: Annotated[
         int | None,
         typer.Option(
             min=1,
             help="Tokens of a text [default: by the schema's own witnesses].",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = None
     forced: Annotated[
@@ -81,7 +71,7 @@ class WriterOptions:
         typer.Option(
             "--forced/--no-forced",
             help="Take tokens that are the only way on without asking the model.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = False
     prefix_cache: Annotated[
@@ -89,14 +79,14 @@ class WriterOptions:
         typer.Option(
             "--prefix-cache/--no-prefix-cache",
             help="Read once what prompts begin with in common, in blocks of 128.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = False
     overlap: Annotated[
         str,
         typer.Option(
             help="What happens beside the model's passes: both, compile, mask, none.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = "both"
     price: Annotated[
@@ -104,25 +94,17 @@ class WriterOptions:
         typer.Option(
             metavar="IN/OUT",
             help="What a server's tokens cost, for a million each.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = ""
-    patience: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            metavar="MINUTES",
-            help="For how long a server may be in trouble without any answer.",
-            rich_help_panel=_MODELS,
-        ),
-    ] = 10.0
+    patience: PatienceOption = 10.0
     compat: Annotated[
         str,
         typer.Option(
             metavar="[paper]",
             help="As 2501.10868 did: its model, prompt, limits, test split, forced "
             "tokens, 2020-12; what is said beside it holds.",
-            rich_help_panel=_MODELS,
+            rich_help_panel=MODELS,
         ),
     ] = ""
 

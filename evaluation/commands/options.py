@@ -1,0 +1,48 @@
+"""Options that `csbdata eval` and `csbdata suite` share, each declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+#: Heading of the options that only matter where a model writes.
+MODELS: Final = "Models"
+
+#: Where a run puts its rows and everything it goes on from.
+RunFolderOption = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="The run's folder [default: runs/...]."),
+]
+#: Where a model is run.
+DeviceOption = Annotated[
+    str,
+    typer.Option(
+        help="auto is a GPU where there is one; cpu, cuda, cuda:1.",
+        rich_help_panel=MODELS,
+    ),
+]
+#: The numbers that a model computes with.
+DtypeOption = Annotated[
+    str, typer.Option(help="bf16, fp16 or fp32.", rich_help_panel=MODELS)
+]
+#: How many cores a model takes where there is no GPU.
+ThreadsOption = Annotated[
+    int,
+    typer.Option(min=1, help="Threads of the model on a CPU.", rich_help_panel=MODELS),
+]
+#: How tokens are drawn.
+TemperatureOption = Annotated[
+    float, typer.Option(min=0.0, help="0 is greedy.", rich_help_panel=MODELS)
+]
+#: When a server that gives no answer is given up.
+PatienceOption = Annotated[
+    float,
+    typer.Option(
+        min=0.0,
+        metavar="MINUTES",
+        help="For how long a server may be in trouble without any answer.",
+        rich_help_panel=MODELS,
+    ),
+]
