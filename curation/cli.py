@@ -28,8 +28,8 @@ from curation.commands.release import release
 from curation.commands.rules import rules
 from curation.commands.stats import stats
 from curation.commands.verify import verify
+from curation.credentials.redaction import guard, redacted, redacted_traceback
 from curation.system.errors import CsbdataError, Stopped
-from curation.system.redaction import guard, redacted, redacted_traceback
 from curation.system.registry import entry_points_of
 from curation.system.streams import end_output, give_up_output, prepare_streams
 from curation.system.terminal import plain, say, show, stderr

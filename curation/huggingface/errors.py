@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import httpx2
 from huggingface_hub import errors
 
+from curation.credentials.redaction import redacted
 from curation.system.errors import (
     BadData,
     CannotCreate,
@@ -22,7 +23,6 @@ from curation.system.errors import (
     TemporarilyUnavailable,
     Unavailable,
 )
-from curation.system.redaction import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,6 +18,7 @@ import fsspec
 import platformdirs
 from fsspec.implementations.local import LocalFileSystem
 
+from curation.credentials.redaction import redacted
 from curation.packaging.manifest import FILE as MANIFEST
 from curation.publish.file_inventory import RemoteFile, describe_content, files_to_send
 from curation.publish.plan import PushPlan, files_listed, plan_for
@@ -35,7 +36,6 @@ from curation.system.errors import (
     Unavailable,
 )
 from curation.system.locks import locked
-from curation.system.redaction import redacted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

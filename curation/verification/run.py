@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from curation.credentials.redaction import redacted
 from curation.lint.credentials import cover_credentials
 from curation.system.escaping import shortened
 from curation.system.progress import Progress, Quiet
-from curation.system.redaction import redacted
 from curation.verification.core.check import CheckResult
 from curation.verification.core.findings import READABLE, Finding, Verification
 from curation.verification.core.folder_contents import open_folder

@@ -30,7 +30,7 @@ RULE = Rule(
     summary="A document with text in a known credential format is dropped; the "
     "value is never written down.",
     source="The formats as their issuers document them "
-    "(curation/system/credential_formats.py)",
+    "(curation/credentials/formats.py)",
     apply=_apply,
     reasons=(Reason.SECRET,),
 )

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.documents import Reason, Rejected
+from curation.credentials.formats import FORMATS
 from curation.lint.credentials import find_credential
 from curation.rules.clean.secret import RULE
-from curation.system.credential_formats import FORMATS
+from tests.curation.credentials.credential_examples import LETTERS, MIXED, examples
 from tests.curation.rules.documents_made import CONTEXT, document
-from tests.curation.system.credential_examples import LETTERS, MIXED, examples
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json

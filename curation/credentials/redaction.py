@@ -1,7 +1,7 @@
 """Credentials never leave: what is printed or logged goes through here first.
 
 A token may come along in an exception's text, in the address of a signed upload, in
-a line that a library logs. The formats are those of `credential_formats`; a value
+a line that a library logs. The formats are those of `credentials.formats`; a value
 that stands behind `Bearer` or in the credential parameters of a signed address is
 taken out whatever it looks like.
 """
@@ -15,7 +15,7 @@ import threading
 import traceback
 from typing import TYPE_CHECKING, ParamSpec
 
-from curation.system.credential_formats import FORMATS
+from curation.credentials.formats import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

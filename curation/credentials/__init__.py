@@ -1,0 +1,1 @@
+"""What is a credential, and how does it never leave this process?"""
