@@ -32,7 +32,7 @@ from curation.credentials.redaction import guard, redacted, redacted_traceback
 from curation.system.errors import CsbdataError, Stopped
 from curation.system.registry import entry_points_of
 from curation.system.streams import end_output, give_up_output, prepare_streams
-from curation.system.terminal import plain, say, show, stderr
+from curation.system.terminal import command_line_of, plain, say, show, stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,7 +169,8 @@ def _say_fault(fault: CsbdataError) -> None:
 def _run() -> None:
     try:
         _attach_plugins()
-        app()
+        with command_line_of(sys.argv[1:]):
+            app()
     except KeyboardInterrupt as error:
         raise Stopped("stopped", then=_GOES_ON) from error
 

@@ -2,13 +2,15 @@
 
 Control characters in data are made visible (`curation.system.escaping`). Consoles are
 made at each call, so that `NO_COLOR`, `TERM` and redirection are those of the
-moment.
+moment. What was typed is known here too: `command_line`.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -33,6 +35,30 @@ if TYPE_CHECKING:
 _GAP = 3
 #: Columns where the output is a file or a pipe: tables are not folded there.
 PIPE_WIDTH = 400
+_COMMAND_LINE: ContextVar[tuple[str, ...]] = ContextVar("command_line", default=())
+
+
+@contextmanager
+def command_line_of(arguments: Sequence[str]) -> Iterator[None]:
+    """Let `command_line` return what `csbdata` was called with.
+
+    Args:
+        arguments: What follows the program's name.
+    """
+    before = _COMMAND_LINE.set(("csbdata", *arguments))
+    try:
+        yield
+    finally:
+        _COMMAND_LINE.reset(before)
+
+
+def command_line() -> tuple[str, ...]:
+    """Return the words of the command that is run, `csbdata` first.
+
+    Empty where another program uses these packages: its own command line says nothing
+    about what it calls.
+    """
+    return _COMMAND_LINE.get()
 
 
 class Format(StrEnum):

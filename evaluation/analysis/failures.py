@@ -216,6 +216,8 @@ def failures_table(
 ) -> Table:
     """Return the worst failures, each with the command that shows it again.
 
+    A run that no command line asked for has no such command: ids say what failed.
+
     Args:
         run: The run.
         found: Its failures, the worst first.

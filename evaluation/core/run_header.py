@@ -134,7 +134,7 @@ class RunHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     #: Which part of how many: `1/1` for a whole run.
     shard: str = "1/1"
-    #: The command line.
+    #: The command line; empty where a program asked by `evaluation.run`.
     command: tuple[str, ...] = ()
     engines: tuple[ParticipantHeader, ...] = ()
     tasks: tuple[str, ...] = ()

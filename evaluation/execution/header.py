@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime
-import sys
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.execution.code_digest import measuring_digest, writing_digest
 from evaluation.setup.machine import clock_cost_ns, cpu_governor, machine
@@ -67,7 +67,7 @@ def header(
         "plan": fingerprint(**asked),
         "shard": f"{plan.shard[0]}/{plan.shard[1]}",
         "jobs": plan.jobs,
-        "command": ["csbdata", *sys.argv[1:]],
+        "command": [*command_line()],
         "engines": [participant.header() for participant in participants],
         "tokenizer": {
             "name": tokenizer.name,

@@ -84,8 +84,11 @@ def rerun_command(
     """Return the command that asks one engine for one case of a run again.
 
     Everything is taken from the run's header; an engine that the header does not
-    name is named by its label.
+    name is named by its label. Empty where the header has no command: nothing says
+    which data it was.
     """
+    if not header.command:
+        return ""
     participant = header.participant(engine)
     words = ["csbdata", "eval", "--engine", participant.spec or engine]
     if participant.preset:

@@ -37,7 +37,7 @@ def gaps_of(run: RecordedRun) -> list[str]:
 
 
 def to_finish(run: RecordedRun) -> str:
-    """Return the command that goes on with a run."""
+    """Return the command that goes on with a run; empty where it had none."""
     words = list(run.header.command)
     if words and not any(word.startswith("--run-dir") for word in words):
         words += ["--run-dir", str(run.folder)]

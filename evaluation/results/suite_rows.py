@@ -94,13 +94,18 @@ def is_suite_run(raw_header: Mapping[str, UntypedJson]) -> bool:
 def ask_again(raw_header: Mapping[str, UntypedJson], group: str, row_id: str) -> str:
     """Return the command that asks or scores one record of a run again.
 
+    Empty where the header has no command.
+
     Args:
         raw_header: The whole content of `run.json`.
         group: The record's group.
         row_id: The row's id: the record's, and which of its answers.
     """
+    command = raw_header.get("command")
+    if not command:
+        return ""
     words: list[str] = []
-    given = iter(str(word) for word in raw_header.get("command") or ())
+    given = iter(str(word) for word in command)
     for word in given:
         if word in _CHOOSING:
             next(given, None)

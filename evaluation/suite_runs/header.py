@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import sys
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from curation.system.terminal import command_line
 from curation.workers.fingerprint import fingerprint
 from evaluation.execution.code_digest import writing_digest
 from evaluation.results.suite_rows import SUITE
@@ -52,7 +52,7 @@ def suite_header(
         "code": writing_digest(),
         "plan": fingerprint(**decided),
         "shard": "1/1",
-        "command": ["csbdata", *sys.argv[1:]],
+        "command": [*command_line()],
         "engines": engines,
         "tasks": [chosen.suite.name],
         "data": {

@@ -16,6 +16,7 @@ import curation.checking.schema_check
 import curation.cli
 from curation.cli import app, main
 from curation.system.errors import NoInput
+from curation.system.terminal import command_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,6 +127,18 @@ def test_ctrl_c_while_commands_load_has_its_words_too(
     """Before any command has begun."""
     monkeypatch.setattr(curation.cli, "_attach_plugins", _raising(KeyboardInterrupt()))
     assert run("rules") == (130, f"csbdata: stopped: {curation.cli._GOES_ON}\n")
+
+
+def test_what_was_typed_is_known_while_its_command_runs(
+    run: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run's header takes it from there; before and afterwards nothing was typed."""
+    seen: list[tuple[str, ...]] = []
+    monkeypatch.setattr(curation.cli, "_attach_plugins", lambda: None)
+    monkeypatch.setattr(curation.cli, "app", lambda: seen.append(command_line()))
+    run("eval", "--data", "my schemas")
+    assert seen == [("csbdata", "eval", "--data", "my schemas")]
+    assert command_line() == ()
 
 
 def test_a_reader_that_has_enough_is_no_failure() -> None:

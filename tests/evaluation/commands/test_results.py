@@ -108,6 +108,18 @@ def test_failures_come_worst_first_with_the_command(tmp_path: Path) -> None:
     assert "--limit 3" in cut.stdout
 
 
+def test_failures_of_a_run_without_a_command_have_none(tmp_path: Path) -> None:
+    """A program asked for it: no command is made up, but the schema is named."""
+    wrong = row(id="o2", walks=(accepted(), accepted(valid=False)))
+    write_run(tmp_path / "run", [wrong], {**_HEAD, "command": []})
+    answer = _ask("show", str(tmp_path / "run"), "--failures", "--format", "json")
+    ((failure,),) = (each["rows"] for each in json.loads(answer.stdout)["tables"])
+    assert (failure["schema"], failure["to see it again"]) == ("Github_easy/o2", "")
+    assert (
+        "csbdata eval" not in _ask("show", str(tmp_path / "run"), "--failures").output
+    )
+
+
 def test_what_a_task_lets_pass_is_no_failure(tmp_path: Path) -> None:
     """The suite lets a refusal pass where nothing valid was asked."""
     label = {"category": "not", "tests": 1, "valid": 0}

@@ -9,6 +9,7 @@ import pytest
 
 import evaluation
 from curation.system.errors import BadConfiguration, BadData, Unavailable
+from curation.system.terminal import command_line_of
 from evaluation.results.merging import merge
 from tests.evaluation.measuring import miniature, request_of, sample
 
@@ -36,6 +37,15 @@ def test_samples_are_handed_in_and_rows_come_back(tmp_path: Path) -> None:
     assert [row.id for row in recorded.rows()] == ["one", "three", "two"]
     assert recorded.raw_header["data"]["name"] == "given"
     assert recorded.raw_header["data"]["schemas"] == 3
+
+
+def test_only_csbdata_s_own_command_line_is_in_the_header(tmp_path: Path) -> None:
+    """What a program was called with, that calls `run`, asks csbdata for nothing."""
+    request = _request(tmp_path)
+    assert evaluation.run(request).open().header.command == ()
+    with command_line_of(["eval", "--task", "masks"]):
+        typed = evaluation.run(replace(request, run_dir=tmp_path / "typed")).open()
+    assert typed.header.command == ("csbdata", "eval", "--task", "masks")
 
 
 def test_the_same_request_continues_its_run(tmp_path: Path) -> None:

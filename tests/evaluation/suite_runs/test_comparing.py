@@ -101,3 +101,10 @@ def test_failures_are_listed_with_their_reason(worse: Path) -> None:
     assert "3 of 3" in answer.stdout
     assert 'n: "1" is not of type "integer"' in answer.stdout
     assert any(f"g/r{number}" in answer.stdout for number in (3, 7, 11))
+
+
+def test_failures_name_no_command_that_nobody_typed(worse: Path) -> None:
+    """A program scored the file: what it was called with is no way to see it again."""
+    answer = _ask("show", str(worse), "--failures", "--format", "json")
+    (table,) = json.loads(answer.stdout)["tables"]
+    assert {failure["to see it again"] for failure in table["rows"]} == {""}
