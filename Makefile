@@ -22,7 +22,7 @@ help:
 	@echo "make drop-in     lm-evaluation-harness on a build (CSBDATA_BUILD, or the sample's)"
 	@echo "make check       lint, types, layers, dependencies"
 	@echo "make format      apply the formatter and the safe fixes"
-	@echo "make bench       builds, instances, publishing, engines, models: one JSON object"
+	@echo "make bench       builds, instances and their reach, publishing, engines, models: one JSON object"
 	@echo "make wheelhouse  every wheel an installation needs, in wheelhouse/"
 	@echo "make lock        work out constraints.txt anew"
 	@echo "make clean       remove what make made"

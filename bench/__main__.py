@@ -22,6 +22,7 @@ from typing import Any
 PARTS = (
     "building",
     "instances",
+    "reached",
     "publishing",
     "engines",
     "models",

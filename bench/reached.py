@@ -1,0 +1,162 @@
+"""Measure what the witnesses of a build reach: sites, branches of unions, strings.
+
+Every record with a witness counts. `micro` is over all sites of all records, `macro`
+the mean of the records' own shares. What is proven to be out of reach counts like any
+other: no proof of the maker's is asked. How it is counted: `bench/reached_sites.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars
+
+from bench.builds import clean_build
+from bench.reached_sites import live_of, reached_of
+from curation.core.benchmark import CONFIGS, instances_config
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_SCHEMA = ("unique_id", "json_schema", "dialect")
+_INSTANCE = ("unique_id", "kind", "text")
+_TRIVIAL = frozenset({"{}", "[]", "null"})
+#: Largest code point of the basic plane; what is above is a surrogate pair in UTF-16.
+_BASIC_PLANE = "\uffff"
+_LONG = 256
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted over records."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    #: The share of each record that has a site, or a union.
+    sites: list[float] = field(default_factory=list)
+    branches: list[float] = field(default_factory=list)
+
+    def add(self, other: Tally) -> None:
+        """Add what was counted elsewhere."""
+        self.counts.update(other.counts)
+        self.sites += other.sites
+        self.branches += other.branches
+
+    def figures(self) -> dict[str, Any]:
+        """Return the counts, with their shares."""
+        counted = self.counts
+        return {
+            **{name: counted[name] for name in sorted(counted)},
+            "sites_micro": _share(counted["sites_reached"], counted["sites"]),
+            "sites_macro": _share(sum(self.sites), len(self.sites)),
+            "branches_micro": _share(counted["branches_taken"], counted["branches"]),
+            "branches_macro": _share(sum(self.branches), len(self.branches)),
+            "trivial_share": _share(counted["trivial"], counted["witnesses"]),
+        }
+
+
+def _share(part: float, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def counted(schema: Any, dialect: str, texts: list[str]) -> Tally:  # noqa: ANN401 - any JSON
+    """Return what the witnesses of one record reach, and what they are made of.
+
+    Args:
+        schema: The record's schema.
+        dialect: Name of its dialect.
+        texts: Its witnesses, as JSON texts.
+    """
+    values = [json.loads(text) for text in texts]
+    live, reached = live_of(schema, dialect), reached_of(schema, dialect, values)
+    tally, counts = Tally(), Counter[str]()
+    for name, hit, all_of, shares in (
+        ("sites", "sites_reached", live.sites, tally.sites),
+        ("branches", "branches_taken", live.branches, tally.branches),
+    ):
+        counts[name], counts[hit] = len(all_of), len(all_of & reached)
+        if all_of:
+            shares.append(counts[hit] / counts[name])
+    counts["records"], counts["witnesses"] = 1, len(texts)
+    counts["trivial"] = sum(text in _TRIVIAL for text in texts)
+    for text in (text for value in values for text in _strings(value)):
+        counts["strings"] += 1
+        counts["strings_not_ascii"] += not text.isascii()
+        counts["strings_with_surrogate_pair"] += any(one > _BASIC_PLANE for one in text)
+        counts["strings_with_escape"] += json.dumps(text, ensure_ascii=False) != (
+            f'"{text}"'
+        )
+        counts["strings_long"] += len(text) >= _LONG
+    tally.counts = counts
+    return tally
+
+
+def _strings(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    """Yield the strings of a value; property names are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _strings(member)
+
+
+def _frame(folder: Path, config: str, columns: tuple[str, ...]) -> polars.DataFrame:
+    return polars.concat(
+        polars.read_parquet(file, columns=list(columns))
+        for file in sorted((folder / config).glob("*.parquet"))
+    )
+
+
+def config_tally(folder: Path, config: str, every: int) -> Tally:
+    """Return what was counted over every n-th record of a config."""
+    instances = _frame(folder, instances_config(config), _INSTANCE)
+    texts: dict[str, list[str]] = {}
+    for unique_id, kind, text in instances.iter_rows():
+        if kind != "near_miss":
+            texts.setdefault(unique_id, []).append(text)
+    total = Tally()
+    rows = list(_frame(folder, config, _SCHEMA).iter_rows())[::every]
+    for unique_id, schema, dialect in rows:
+        if unique_id in texts:
+            total.add(counted(json.loads(schema), dialect, texts[unique_id]))
+    return total
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this part."""
+    parser.add_argument(
+        "--every", type=int, default=1, help="count every n-th record only"
+    )
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the figures of every config, and of all.
+
+    Raises:
+        SystemExit: the build has no instances.
+    """
+    with clean_build(options.build, "--instances") as build:
+        configs = [
+            config
+            for config in CONFIGS
+            if any((build.folder / instances_config(config)).glob("*.parquet"))
+        ]
+        if not configs:
+            raise SystemExit(f"{build.folder}: a build without instances")
+        found, total = {}, Tally()
+        for config in configs:
+            print(f"reached: {config}", file=sys.stderr)
+            tally = config_tally(build.folder, config, options.every)
+            found[config] = tally.figures()
+            total.add(tally)
+    return {
+        "measured": build.name,
+        "every": options.every,
+        **found,
+        "all": total.figures(),
+    }

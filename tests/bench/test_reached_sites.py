@@ -1,0 +1,68 @@
+"""What the bench takes for a live site, and for a reached one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bench.reached import counted
+from bench.reached_sites import live_of, reached_of
+
+
+@pytest.mark.parametrize(
+    ("schema", "sites"),
+    [
+        ({"properties": {"a": {}, "b": False}}, {"/properties/a"}),
+        ({"type": "string", "properties": {"a": {}}}, set()),
+        ({"$ref": "#/definitions/d", "properties": {"a": {}}}, set()),
+        (
+            {"items": {"$ref": "#/definitions/d"}, "definitions": {"d": {"items": {}}}},
+            {"/items", "/definitions/d/items"},
+        ),
+        ({"definitions": {"d": {"items": {}}}}, set()),
+        ({"not": {"properties": {"a": {}}}}, set()),
+        ({"properties": {"a/b": {}, "": {}}}, {"/properties/a~1b", "/properties/"}),
+    ],
+)
+def test_sites_are_what_a_walk_from_the_root_meets(
+    schema: Any,  # noqa: ANN401 - any JSON
+    sites: set[str],
+) -> None:
+    """Dead keywords, unused definitions and `false` are no sites."""
+    assert live_of(schema, "draft-07").sites == sites
+
+
+def test_a_site_counts_where_its_branch_holds() -> None:
+    """A value meets the properties of the branch that accepts it, not of the other."""
+    schema = {
+        "oneOf": [
+            {"required": ["a"], "properties": {"a": {"type": "string"}}},
+            {"properties": {"a": {"type": "null"}}},
+        ]
+    }
+    reached = reached_of(schema, "draft-07", [{"a": "text"}])
+    live = live_of(schema, "draft-07")
+    assert live.branches & reached == {"/oneOf/0"}
+    assert live.sites & reached == {"/oneOf/0/properties/a"}
+
+
+def test_a_site_behind_an_identifier_is_found() -> None:
+    """References are followed through embedded identifiers, and so are locations."""
+    schema = {
+        "$id": "https://example.org/root",
+        "properties": {"a": {"$ref": "inner"}},
+        "definitions": {"i": {"$id": "inner", "properties": {"b": {}}}},
+    }
+    where = "/definitions/i/properties/b"
+    assert where in live_of(schema, "draft-07").sites
+    assert where in reached_of(schema, "draft-07", [{"a": {"b": 1}}])
+
+
+def test_strings_are_counted_by_what_stands_in_them() -> None:
+    """A quote is an escape, an emoji a surrogate pair and not ASCII."""
+    counts = counted({}, "draft-07", ['["a\\"", "\U0001f600", "b"]', "{}"]).counts
+    assert counts["strings"] == 3
+    assert counts["strings_with_escape"] == 1
+    assert counts["strings_with_surrogate_pair"] == 1
+    assert counts["trivial"] == 1
