@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from curation.core.json_types import UntypedJson
+from evaluation.core.refusal_pattern import RefusalPattern
 from evaluation.core.task_settings import TaskSettings
 
 _NS_PER_SECOND = 1_000_000_000
@@ -33,6 +34,10 @@ class ParticipantHeader(msgspec.Struct, frozen=True, kw_only=True):
     unavailable: str | None = None
     #: The command that makes it available.
     install: str | None = None
+    #: Where its project is at home; None where nobody said.
+    homepage: str | None = None
+    #: What its messages mean, as its file says (`ABOUT`); see `RefusalPattern`.
+    refusals: tuple[RefusalPattern, ...] = ()
 
 
 class DataHeader(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,6 +27,7 @@ ABOUT = {
     "distribution": "llama-cpp-python",
     "summary": "JSON Schema to GBNF, masks by llama.cpp's own sampler",
     "licence": "MIT",
+    "homepage": "https://github.com/ggml-org/llama.cpp",
     "install": "llama-cpp-python",
     "checks_commit": False,
 }

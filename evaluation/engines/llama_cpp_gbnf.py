@@ -20,6 +20,7 @@ ABOUT = {
     "distribution": "llama-cpp-python",
     "summary": "JSON Schema to GBNF by llama.cpp, masks by XGrammar",
     "licence": "MIT and Apache-2.0",
+    "homepage": "https://github.com/ggml-org/llama.cpp",
     "install": "llama-cpp-python xgrammar",
     "beside": ["llama_cpp.py", "xgrammar.py"],
 }

@@ -20,6 +20,7 @@ ABOUT = {
     "distribution": "llguidance",
     "summary": "Rust library of the guidance project: derivatives and Earley parsing",
     "licence": "MIT",
+    "homepage": "https://github.com/guidance-ai/llguidance",
     "install": "llguidance>=1.9",
     "forced_in_paper": True,
 }

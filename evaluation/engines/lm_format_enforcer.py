@@ -20,6 +20,7 @@ ABOUT = {
     "distribution": "lm-format-enforcer",
     "summary": "character-level parser over a tree of tokens",
     "licence": "MIT",
+    "homepage": "https://github.com/noamgat/lm-format-enforcer",
     "install": "lm-format-enforcer>=0.11.3",
 }
 OPTIONS = {

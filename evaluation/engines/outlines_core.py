@@ -20,6 +20,7 @@ ABOUT = {
     "distribution": "outlines-core",
     "summary": "regular expression to an index of tokens",
     "licence": "Apache-2.0",
+    "homepage": "https://github.com/dottxt-ai/outlines-core",
     "install": "outlines-core>=0.2.14",
 }
 OPTIONS = {

@@ -27,6 +27,7 @@ ABOUT = {
     "distribution": "xgrammar",
     "summary": "pushdown automaton with masks computed at compilation",
     "licence": "Apache-2.0",
+    "homepage": "https://github.com/mlc-ai/xgrammar",
     "install": "xgrammar",
 }
 OPTIONS = {

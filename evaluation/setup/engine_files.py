@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +19,7 @@ import msgspec
 
 from curation.system.errors import BadConfiguration, BadUsage, NoInput
 from curation.system.registry import closest_names, entry_points_of
+from evaluation.core.refusal_pattern import RefusalPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,6 +47,8 @@ class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
     summary: str = ""
     #: SPDX expression.
     licence: str = ""
+    #: Where its project is at home, for tools that want an address.
+    homepage: str | None = None
     #: What pip is asked to install; by default the distribution.
     install: str | None = None
     #: Whether its `commit` refuses a token that its mask does not allow.
@@ -53,6 +57,8 @@ class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
     forced_in_paper: bool = False
     #: Names of the files in its folder that it loads.
     beside: tuple[str, ...] | str = ()
+    #: What its messages mean; the first pattern that is found in one counts.
+    refusals: tuple[RefusalPattern, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +204,7 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
     if not loads:
         raise BadConfiguration("no function `load(tokenizer, options)`", str(path))
     about = _convert("ABOUT", found["ABOUT"], EngineAbout, path)
+    _check_patterns(about, path)
     presets: dict[str, Mapping[str, Json]] = {}
     for preset, options in found["PRESETS"].items():
         if not isinstance(options, dict):
@@ -212,6 +219,15 @@ def _read(name: str, path: Path, version: str) -> EngineFile:
         options=_convert("OPTIONS", found["OPTIONS"], dict[str, str], path),
         presets=presets,
     )
+
+
+def _check_patterns(about: EngineAbout, path: Path) -> None:
+    for place, refusal in enumerate(about.refusals):
+        try:
+            re.compile(refusal.pattern)
+        except re.error as error:
+            what = f"ABOUT: refusals[{place}]: no regular expression ({error})"
+            raise BadConfiguration(what, str(path)) from error
 
 
 def _convert(

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from curation.system.errors import BadConfiguration, BadUsage
 from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
@@ -85,6 +87,8 @@ class EngineUnderTest:
             "sha256": self.file.digest(),
             "unavailable": self.unavailable or None,
             "install": install_line(self.file),
+            "homepage": self.file.about.homepage,
+            "refusals": msgspec.to_builtins(self.file.about.refusals),
         }
 
 

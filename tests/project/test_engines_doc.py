@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.refusal_pattern import RefusalKind
 from evaluation.setup.engine_files import choose_options, find_engine
 from tests.evaluation.measuring import measured, request_of, sample
 
@@ -37,6 +39,8 @@ def test_what_more_an_engine_can_say_is_read(tmp_path: Path) -> None:
     file = find_engine(str(path))
     assert file.distribution == "my-engine"
     assert not file.about.checks_commit
+    assert file.about.homepage
+    assert [refusal.kind for refusal in file.about.refusals] == ["keyword", "limit"]
     assert choose_options(file, "paper", {"limit": "null"}) == {
         "whitespace": False,
         "limit": None,
@@ -48,6 +52,8 @@ def test_what_more_an_engine_can_say_is_read(tmp_path: Path) -> None:
 
 
 def test_every_result_is_explained() -> None:
-    """The page's table of results is the list that there is."""
+    """The page's tables of results and of kinds of refusals are those there are."""
     named = re.findall(r"^\| `(\w+)` \|", _DOC.read_text("utf-8"), re.MULTILINE)
     assert {each.value for each in Result} <= set(named)
+    kinds = get_args(RefusalKind)
+    assert all(f"| {kind} |" in _DOC.read_text("utf-8") for kind in kinds)

@@ -13,9 +13,10 @@ from evaluation.tasks.declared import NAME
 from evaluation.tasks.declared.refusal_messages import explain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from evaluation.core.cases import Row
+    from evaluation.core.refusal_pattern import RefusalPattern
     from evaluation.core.task import RunRows
     from evaluation.tasks.declared.refusal_messages import Refusal
 
@@ -45,8 +46,14 @@ class EngineDeclarations:
     #: Features of the schemas that compile.
     compiled: set[str] = field(default_factory=set)
 
-    def add(self, row: Row, name: str) -> None:
-        """Count one row; `name` is the engine's, without version."""
+    def add(self, row: Row, name: str, own: Sequence[RefusalPattern] = ()) -> None:
+        """Count one row.
+
+        Args:
+            row: The row.
+            name: The engine's name without version.
+            own: What its own file says that its messages mean.
+        """
         took = row.result is Result.OK
         self.results[row.result] += 1
         self.configs[row.config].append(took)
@@ -54,10 +61,10 @@ class EngineDeclarations:
         if took:
             self.compiled |= features
             self.warned += bool(row.warnings)
-            warned = (explain(name, warning) for warning in row.warnings)
+            warned = (explain(name, warning, own) for warning in row.warnings)
             self.admitted.update(_meant_keywords(warned))
         elif row.result is Result.COMPILE_ERROR:
-            self._refused(row.detail, explain(name, row.detail), features)
+            self._refused(row.detail, explain(name, row.detail, own), features)
 
     def _refused(
         self, detail: str, refusal: Refusal | None, features: frozenset[str]
@@ -111,5 +118,7 @@ def sum_declarations(run: RunRows) -> dict[str, EngineDeclarations]:
         if row.task == NAME:
             label = row.engine
             name = names.get(label) or label.partition("==")[0].partition(" ")[0]
-            found.setdefault(label, EngineDeclarations(engine=label)).add(row, name)
+            own = run.header.participant(label).refusals
+            totals = found.setdefault(label, EngineDeclarations(engine=label))
+            totals.add(row, name, own)
     return found

@@ -1,7 +1,8 @@
 """Which keywords an engine means when it refuses a schema, or warns about one.
 
-Messages are text for people: `refusals.toml` holds a pattern for each that is known,
-by engine. What no pattern matches stays unmapped, and is counted as that.
+Messages are text for people: an engine's own file may say what they mean (`refusals`
+of its `ABOUT`), and `refusals.toml` holds a pattern for each that is known, by engine.
+What no pattern matches stays unmapped, and is counted as that.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS
+from evaluation.core.refusal_pattern import RefusalPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +29,7 @@ _LONGEST: Final = 20_000
 _QUOTED: Final = re.compile(r'"([^"]*)"')
 #: A member's name and what follows it, in JSON or as Python writes it.
 _MEMBER: Final = re.compile(r"""(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*(:?)""")
+_NOWHERE: Final = re.compile(r"(?!)")
 _OPENING, _CLOSING = "{[(", "}])"
 #: Words that ask nothing of an instance by themselves.
 _SILENT: Final = (ANNOTATIONS - {"format"}) | CONTAINERS | {"$schema", "$id", "id"}
@@ -46,27 +49,37 @@ class Refusal:
     format: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
-    pattern: re.Pattern[str]
-    kind: str
-    keywords: tuple[str, ...]
-
-
-def explain(engine: str, message: str) -> Refusal | None:
+def explain(
+    engine: str, message: str, own: Sequence[RefusalPattern] = ()
+) -> Refusal | None:
     """Return what a message of an engine means; None where no pattern matches.
 
-    `engine` is its name without version, `-` as good as `_`.
+    Args:
+        engine: Its name without version, `-` as good as `_`.
+        message: What it said.
+        own: The patterns of its own file, which come before those that csbdata knows.
     """
     text = message[:_LONGEST]
-    for known in _messages().get(engine.replace("-", "_"), ()):
-        found = known.pattern.search(text)
+    for known in (*own, *_messages().get(engine.replace("-", "_"), ())):
+        found = _compiled(known.pattern).search(text)
         if found:
             return _refusal(known, found.groupdict())
     return None
 
 
-def _refusal(known: _Known, groups: Mapping[str, str | None]) -> Refusal:
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern, or one that is found nowhere if it is none.
+
+    An engine's file is checked before it is run; the header of a run is anybody's.
+    """
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return _NOWHERE
+
+
+def _refusal(known: RefusalPattern, groups: Mapping[str, str | None]) -> Refusal:
     keywords = set(known.keywords)
     keywords.update(_QUOTED.findall(groups.get("keys") or ""))
     if groups.get("keyword"):
@@ -112,30 +125,23 @@ def _names(text: str) -> Iterator[str]:
 
 
 @cache
-def _messages() -> Mapping[str, Sequence[_Known]]:
+def _messages() -> Mapping[str, Sequence[RefusalPattern]]:
     """Return the patterns by engine, in the order of the file."""
     tables = msgspec.toml.decode(_TABLE.read_bytes(), type=_MessageFile).message
-    found: dict[str, list[_Known]] = {}
+    found: dict[str, list[RefusalPattern]] = {}
     for table in tables:
         own = found.setdefault(table.engine, [])
-        own += found[table.like] if table.like else [table.known()]
+        own += found[table.like] if table.like else [table]
     return MappingProxyType(found)
 
 
-class _MessageTable(msgspec.Struct, frozen=True, kw_only=True):
+class _MessageTable(RefusalPattern, frozen=True, kw_only=True):
     """One `[[message]]` of the file."""
 
     engine: str
     #: Another engine, whose messages are meant.
     like: str = ""
     pattern: str = ""
-    kind: str = "keyword"
-    keywords: tuple[str, ...] = ()
-
-    def known(self) -> _Known:
-        return _Known(
-            pattern=re.compile(self.pattern), kind=self.kind, keywords=self.keywords
-        )
 
 
 class _MessageFile(msgspec.Struct, frozen=True):

@@ -1,15 +1,17 @@
-"""A run of the official suite as a report that reads like Bowtie's: JSON lines.
+"""A run of the official suite as a report that `bowtie summary` reads: JSON lines.
 
 Header, then each case and what each engine made of it, then a footer. An engine is
 an implementation; `valid` is that the text can be written to its end under the
-engine's masks (specification: bowtie-json-schema/bowtie, io/report.json; our header
-says `csbdata_version` where Bowtie's says its own).
+engine's masks (specification: bowtie-json-schema/bowtie, `schemas/report.json` of its
+package). A schema that is refused is an error there, as no result can be said of it;
+in the paper's criteria a refusal passes where all instances are invalid.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from curation.schema.dialects import BY_NAME
@@ -20,13 +22,17 @@ from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.task import with_suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from curation.core.json_types import Json
     from curation.download.acquire import FetchSettings
     from evaluation.core.cases import Case, InstanceResult, Row
+    from evaluation.core.run_header import ParticipantHeader
     from evaluation.results.reader import RecordedRun
+
+#: What the name of an implementation may consist of.
+_NAME: Final = re.compile(r"[A-Za-z0-9_.]+")
 
 
 def write_bowtie(run: RecordedRun, folder: Path, fetch: FetchSettings) -> list[Path]:
@@ -79,41 +85,60 @@ def _lines(
     rows: list[Row],
     cases: Mapping[tuple[str, str], Case],
 ) -> Iterator[Json]:
-    yield _header(run, config, rows)
     by_case: dict[str, list[Row]] = {}
     for row in rows:
         by_case.setdefault(row.id, []).append(row)
+    gone = [unit_id for unit_id in by_case if (config, unit_id) not in cases]
+    yield _header(run, config, rows, gone)
     for seq, (unit_id, own) in enumerate(by_case.items(), start=1):
-        case = cases.get((config, unit_id))
-        yield {"seq": seq, "case": _case(own[0], case)}
-        for row in own:
-            yield {"seq": seq, "implementation": row.engine, **_result(row)}
+        if (config, unit_id) in cases:
+            case = cases[config, unit_id]
+            yield {"seq": seq, "case": _case(own[0], case)}
+            for row in own:
+                yield {"seq": seq, "implementation": row.engine, **_result(row, case)}
     yield {"did_fail_fast": False}
 
 
-def _header(run: RecordedRun, config: str, rows: list[Row]) -> Json:
+def _header(
+    run: RecordedRun, config: str, rows: list[Row], gone: Sequence[str]
+) -> Json:
     draft = config.partition(" ")[0]
     there = {row.engine for row in rows}
     participants = [engine for engine in run.header.engines if engine.engine in there]
     return {
-        "csbdata_version": run.raw_header.get("csbdata"),
+        # Bowtie wants the version of who wrote the report.
+        "bowtie_version": f"csbdata {run.header.csbdata}",
         "implementations": {
-            engine.engine: {
-                "name": engine.name,
-                "version": engine.version,
-                "language": "constrained decoding",
-                "options": engine.options,
-                "dialects": [_uri(draft)],
-            }
-            for engine in participants
+            engine.engine: _implementation(engine, draft) for engine in participants
         },
         "dialect": _uri(draft),
-        "started": run.raw_header.get("started"),
+        "started": run.header.started,
         "metadata": {
             "machine": run.raw_header.get("machine"),
             "tokenizer": run.raw_header.get("tokenizer"),
             "limits": run.raw_header.get("limits"),
+            "options": {engine.engine: engine.options for engine in participants},
+            # Cases of the run that the suite at hand does not have.
+            "left_out": [*gone],
         },
+    }
+
+
+def _implementation(engine: ParticipantHeader, draft: str) -> Json:
+    """Return an engine as Bowtie describes an implementation, all places included."""
+    name = engine.engine
+    if engine.version:
+        name = name.replace(f" {engine.version}", "", 1)
+    name = "-".join(_NAME.findall(name)).strip("-._") or "engine"
+    place = engine.homepage or f"urn:csbdata:engine:{name}"
+    return {
+        "name": name if name[0].isalpha() and len(name) > 1 else f"engine-{name}",
+        "version": engine.version or "unknown",
+        "language": "constrained-decoding",
+        "homepage": place,
+        "issues": place,
+        "source": place,
+        "dialects": [_uri(draft)],
     }
 
 
@@ -122,26 +147,34 @@ def _uri(draft: str) -> str:
     return draft if known is None else known.uri
 
 
-def _case(row: Row, case: Case | None) -> Json:
-    """Return the case; without schema and instances if the suite has it no more."""
-    tests: list[dict[str, Json]] = [
-        {"description": str(walk.label.get("description", "")), "valid": walk.valid}
-        for walk in row.walks
+def _case(row: Row, case: Case) -> Json:
+    tests: list[Json] = [
+        {
+            "description": str(walk.label.get("description", "")),
+            "instance": json.loads(walk.text),
+            "valid": walk.valid,
+        }
+        for walk in case.walks
     ]
-    found: dict[str, Json] = {"description": str(row.label.get("description", row.id))}
-    if case is not None:
-        found["schema"] = json.loads(case.schema)
-        for test, walk in zip(tests, case.walks, strict=False):
-            test["instance"] = json.loads(walk.text)
-    return {**found, "tests": [*tests]}
+    return {
+        "description": str(row.label.get("description", row.id)),
+        "schema": json.loads(case.schema),
+        "tests": tests,
+    }
 
 
-def _result(row: Row) -> dict[str, Json]:
+def _result(row: Row, case: Case) -> dict[str, Json]:
+    expected: list[Json] = [walk.valid for walk in case.walks]
     if row.result is Result.OK:
-        return {"results": [_judged(walk) for walk in row.walks]}
+        return {"results": [_judged(walk) for walk in row.walks], "expected": expected}
     context: Json = {"outcome": row.result, "phase": row.phase, "message": row.detail}
     caught = row.result in (Result.COMPILE_ERROR, Result.ERROR)
-    return {"context": context, "caught": caught}
+    return {
+        "errored": True,
+        "context": context,
+        "caught": caught,
+        "expected": expected,
+    }
 
 
 def _judged(walked: InstanceResult) -> Json:

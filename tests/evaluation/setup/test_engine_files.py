@@ -138,6 +138,14 @@ def test_an_unknown_engine_is_told_what_is_near() -> None:
         ("ABOUT = {'beside': ['a.py']}\ndef load(t, o): pass", "must list files"),
         ("ABOUT = {'version': 1.5}\ndef load(t, o): pass", "ABOUT: Expected `str"),
         ("OPTIONS = {'a': 1}\ndef load(t, o): pass", "OPTIONS: Expected `str"),
+        (
+            "ABOUT = {'refusals': [{'pattern': '('}]}\ndef load(t, o): pass",
+            r"refusals\[0\]: no regular expression",
+        ),
+        (
+            "ABOUT = {'refusals': [{'kind': 'x'}]}\ndef load(t, o): pass",
+            "ABOUT: .*refusals",
+        ),
         ("PRESETS = {'faithful': 1}\ndef load(t, o): pass", "faithful must be a dict"),
     ],
 )

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evaluation.core.refusal_pattern import RefusalPattern
 from evaluation.setup.engine_files import engine_paths
 from evaluation.tasks.declared.refusal_messages import Refusal, _messages, explain
 
@@ -110,3 +111,23 @@ def test_any_text_has_a_meaning_or_none(engine: str, message: str) -> None:
     for text in (message, f"Unsupported JSON Schema structure {message}"):
         found = explain(engine, text)
         assert found is None or found.kind
+
+
+def test_an_engine_of_ones_own_says_what_its_messages_mean() -> None:
+    """Its patterns come before those that are known of an engine of that name."""
+    own = (
+        RefusalPattern(pattern=r"too many (?P<keyword>\w+)", kind="limit"),
+        RefusalPattern(pattern="nothing fits", kind="unsatisfiable"),
+    )
+    meant = Refusal(kind="limit", keywords=("enum",))
+    assert explain("my_engine", "too many enum", own) == meant
+    assert explain("my_engine", "too many enum") is None
+    assert explain("my_engine", "something else", own) is None
+    known = 'Unimplemented keys: ["not"]'
+    assert explain("llguidance", known, own) == explain("llguidance", known)
+
+
+def test_a_pattern_that_is_none_is_found_nowhere() -> None:
+    """The header of a run is anybody's: the other patterns are tried all the same."""
+    own = (RefusalPattern(pattern="("), RefusalPattern(pattern=r"\(", keywords=("a",)))
+    assert explain("my_engine", "(", own) == Refusal(kind="keyword", keywords=("a",))

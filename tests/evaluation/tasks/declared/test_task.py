@@ -177,3 +177,20 @@ def test_a_miniature_that_refuses_all_declares_nothing(tmp_path: Path) -> None:
     ]
     (reason,) = _table(run, "reasons-of-refusals").rows
     assert reason[1:3] == ("unmapped", Rate(2, 2))
+
+
+def test_an_engine_of_ones_own_has_the_table_of_keywords(tmp_path: Path) -> None:
+    """What its `ABOUT` says of its messages decides, and stays with the run."""
+    text = Path(measuring.miniature("refuse_all")).read_text("utf-8")
+    refusals = [{"pattern": 'nothing: {"(?P<keyword>[a-z]+)"', "kind": "limit"}]
+    path = tmp_path / "mine.py"
+    path.write_text(text.replace('"summary"', f'"refusals": {refusals}, "summary"', 1))
+    request = measuring.request_of(
+        tmp_path, [measuring.sample("a")], tasks=("declared",)
+    )
+    _, run = measuring.measured(tmp_path, [str(path)], request)
+    path.unlink()
+    (reason,) = _table(run, "reasons-of-refusals").rows
+    assert reason[1:3] == ("limit", Rate(1, 1))
+    (unlocks,) = _table(run, "declared-keywords").rows
+    assert unlocks[1:5] == ("title", 1, 1, 1)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,8 +24,6 @@ from evaluation.tasks.masks.maskbench_files import (
 from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from curation.core.json_types import UntypedJson
     from evaluation.core.cases import Row
 
@@ -79,7 +81,9 @@ def test_a_death_leaves_the_marker_and_the_exit_code(tmp_path: Path) -> None:
         "Exit code: -6",
         "Exit code: -14",
     ]
-    assert (entries["segv"], entries["oom"], entries["timeouts"]) == (1, 1, 1)
+    assert [
+        entries[name] for name in ("segmentation fault", "out of memory", "timeout")
+    ] == [1, 1, 1]
     assert entries["TTFM p50"] == 40_000_000
     assert entries["TBM p50"] is None
 
@@ -94,7 +98,7 @@ def test_sums_count_both_kinds_and_no_untested_schema(tmp_path: Path) -> None:
     _, entries = _written(tmp_path, rows)
     assert entries["schemas"] == 3
     assert entries["passing"] == 1
-    assert entries["validation errors"] == entries["invalidation errors"] == 1
+    assert entries["validation error"] == entries["invalidation error"] == 1
 
 
 def test_hostile_names_stay_in_the_folder(tmp_path: Path) -> None:
@@ -110,6 +114,52 @@ def test_a_run_without_masks_has_none(tmp_path: Path) -> None:
     run = open_run(write_run(tmp_path / "run", [row(task="declared")]))
     with pytest.raises(NoInput, match="masks"):
         write_maskbench(run, tmp_path / "out")
+
+
+_SCRIPT = Path(os.environ.get("CSBDATA_MASKBENCH", "/nowhere")).joinpath(
+    "maskbench", "scripts", "maskbench_results.py"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not _SCRIPT.is_file(), reason="not run: CSBDATA_MASKBENCH names no checkout"
+)
+@pytest.mark.parametrize("way", [[], ["-q"]])
+def test_its_script_of_results_prints_its_table(tmp_path: Path, way: list[str]) -> None:
+    """Of two engines, with our counts: whether it counts anew or takes ours."""
+    engines: list[UntypedJson] = [
+        {"engine": f"{name} 1.0 faithful", "name": name, "version": "1.0"}
+        for name in ("xgrammar", "llguidance")
+    ]
+    rows = [
+        row(engine=engine["engine"], id=f"o{place}", walks=walks)
+        for engine in engines
+        for place, walks in enumerate(
+            [(accepted(20_000_000), blocked()), (accepted(valid=False),)]
+        )
+    ]
+    head = {**HEAD, "engines": engines}
+    run = open_run(write_run(tmp_path / "run", rows, head))
+    folders = write_maskbench(run, tmp_path / "out")
+    command: list[str | Path] = [sys.executable, _SCRIPT, *way, *folders]
+    said = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    table = [line.split("|")[1:-1] for line in said.splitlines() if line[:1] == "|"]
+    cells = {line[0].strip(): [cell.strip() for cell in line[1:]] for line in table}
+    assert cells["metric"] == ["llguidance 1.0 faithful", "xgrammar 1.0 faithful"]
+    assert cells["passing"] == cells["invalidation error"] == ["1", "1"]
+    assert cells["tokens"] == ["11", "11"]
+    assert cells["TBM p100"] == ["20,001", "20,001"]
+
+
+def test_an_engine_that_maskbench_does_not_know_has_an_id_of_its_own(
+    tmp_path: Path,
+) -> None:
+    """It is taken for none of those that it knows."""
+    folder, _ = _written(tmp_path, [row()])
+    assert json.loads((folder / "meta.txt").read_text())["id"] == "alpha-1.0"
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=50))

@@ -1,8 +1,12 @@
-"""The report that reads like Bowtie's: every case once, every engine's answer to it."""
+"""The report for Bowtie: every case once, every engine's answer to it."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import venv
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +19,6 @@ from evaluation.tasks.official_suite import bowtie_report
 from tests.evaluation.made_runs import HEAD, accepted, blocked, row, write_run
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evaluation.core.cases import Row
     from evaluation.results.reader import RecordedRun
 
@@ -62,21 +64,88 @@ def test_a_report_has_cases_and_results(tmp_path: Path) -> None:
     assert case["case"]["schema"] == {"not": {}}
     assert [each["instance"] for each in case["case"]["tests"]] == [1, 2]
     assert one["results"] == [{"valid": True}, {"valid": False}]
-    assert other["caught"] is True
+    assert other["errored"] is other["caught"] is True
     assert other["context"]["message"] == "no"
+    assert one["expected"] == other["expected"] == [True, False]
     assert one["seq"] == other["seq"] == case["seq"]
     assert foot == {"did_fail_fast": False}
 
 
-def test_a_case_that_the_suite_has_no_more_is_there_without_its_schema(
+def test_a_case_that_the_suite_has_no_more_is_named_and_left_out(
     tmp_path: Path,
 ) -> None:
-    """What the rows say of it is still told."""
+    """Bowtie takes no case without schema and instances, which rows do not hold."""
     gone = row(task="test-suite", config="2020-12", id="gone/0")
     (path,) = _written(tmp_path, [gone])
-    case = json.loads(path.read_text().splitlines()[1])["case"]
-    assert "schema" not in case
-    assert [each["valid"] for each in case["tests"]] == [True, False]
+    head, foot = map(json.loads, path.read_text().splitlines())
+    assert head["metadata"]["left_out"] == ["gone/0"]
+    assert foot == {"did_fail_fast": False}
+
+
+def _bowtie(folder: Path) -> Path:
+    """Return Bowtie's command: that of CSBDATA_BOWTIE, or one installed in a folder."""
+    given = os.environ.get("CSBDATA_BOWTIE")
+    if given:
+        return Path(given)
+    command = folder / "bin" / "bowtie"
+    if not command.is_file():
+        venv.create(folder, with_pip=True)
+        python, wanted = folder / "bin" / "python", "bowtie-json-schema==2024.10.2"
+        asked = subprocess.run(
+            [python, "-m", "pip", "install", "-qq", wanted],
+            check=False,
+            capture_output=True,
+        )
+        if asked.returncode:
+            pytest.skip("not run: pip cannot install bowtie-json-schema here")
+    return command
+
+
+@pytest.mark.slow
+def test_bowtie_summary_reads_a_report(
+    tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """Its own command counts what each engine has right, wrong and not answered."""
+    base = {"task": "test-suite", "config": "2020-12", "id": "not/0"}
+    rows = [
+        row(**base, walks=(accepted(), blocked())),
+        row(**base, engine="beta 2.0", result=Result.CRASH, walks=()),
+        row(**base, engine="c", walks=(blocked(valid=True), accepted(valid=False))),
+    ]
+    engines = [
+        {"engine": "alpha 1.0", "name": "alpha", "version": "1.0"},
+        {"engine": "beta 2.0", "homepage": "https://example.org/beta"},
+        {"engine": "c"},
+    ]
+    head = {**HEAD, "engines": engines, "started": "2026-11-22T10:00:00+00:00"}
+    run = open_run(write_run(tmp_path / "run", rows, head))
+    fetch = FetchSettings(cache=tmp_path / "cache", offline=True)
+    (report,) = bowtie_report.write_bowtie(run, tmp_path / "out", fetch)
+    bowtie = _bowtie(pytestconfig.cache.mkdir("bowtie"))
+    # Its exit code says whether all was as it should be.
+    said = {
+        what: json.loads(
+            subprocess.run(
+                [bowtie, "summary", "--format", "json", "--show", what, report],
+                check=False,
+                capture_output=True,
+            ).stdout
+        )
+        for what in ("validation", "failures")
+    }
+    assert said["validation"] == [
+        [
+            {"not": {}},
+            [
+                [1, {"alpha 1.0": "valid", "beta 2.0": "error", "c": "invalid"}],
+                [2, {"alpha 1.0": "invalid", "beta 2.0": "error", "c": "valid"}],
+            ],
+        ]
+    ]
+    failed = dict(said["failures"])
+    assert failed["alpha 1.0"] == {"failed": 0, "errored": 0, "skipped": 0}
+    assert failed["beta 2.0"] == {"failed": 0, "errored": 2, "skipped": 0}
+    assert failed["c"] == {"failed": 2, "errored": 0, "skipped": 0}
 
 
 def test_a_hostile_config_stays_in_the_folder(tmp_path: Path) -> None:
