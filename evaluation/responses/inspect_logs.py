@@ -122,8 +122,8 @@ def _of_archive(path: Path) -> Iterator[SuiteResponse | str]:
                     yield _read_sample(value, header.eval.model, name)
     except (
         zipfile.BadZipFile,
-        KeyError,
-        NotImplementedError,
+        KeyError,  # no such file in the archive
+        NotImplementedError,  # zipfile: packed in a way it cannot unpack (Zstandard)
         msgspec.DecodeError,
         UnicodeDecodeError,
     ) as error:

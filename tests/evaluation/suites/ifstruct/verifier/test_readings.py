@@ -1,0 +1,101 @@
+"""Where the two readings of the rules differ, and what options change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from evaluation.suites.ifstruct.core.requirements import AnswerFormat, Fence
+from evaluation.suites.ifstruct.verifier.findings import Failure, RuleReading
+from evaluation.suites.ifstruct.verifier.verify import VerifierOptions
+from tests.evaluation.suites.ifstruct.verifier.judged import (
+    BAN,
+    BLOCK,
+    JSON,
+    PLAIN,
+    failures_of,
+    judge,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "fence", "recommended"),
+    [
+        (BLOCK, "forbidden", [Failure.FORBIDDEN_FENCE]),
+        (
+            BLOCK.replace("json", "text"),
+            "required:json",
+            [Failure.WRONG_FENCE_LANGUAGE],
+        ),
+        (BLOCK.replace("json", ""), "required:json", [Failure.WRONG_FENCE_LANGUAGE]),
+        (BLOCK, "required:json", []),
+        (BLOCK.replace("json", "JSON"), "required:json", []),
+        (BLOCK.replace("json", "js"), "required", []),
+        (PLAIN, "forbidden", []),
+        (PLAIN, "free", []),
+        (f"{BLOCK}\n{BLOCK}", "free", [Failure.SEVERAL_FENCES]),
+    ],
+)
+def test_where_the_readings_differ(
+    text: str, fence: str, recommended: list[Failure]
+) -> None:
+    """A forbidden block, its language and a second block count by one reading only."""
+    wanted = replace(BAN, fence=Fence.parse(fence))
+    assert failures_of(text, wanted, RuleReading.PUBLISHED) == []
+    assert failures_of(text, wanted, RuleReading.RECOMMENDED) == recommended
+
+
+@pytest.mark.parametrize("fence", ["required", "required:json"])
+def test_a_required_block_that_is_not_there_fails_by_both(fence: str) -> None:
+    """Without a block, or with one that is never closed, the wish is not met."""
+    wanted = replace(JSON, fence=Fence.parse(fence))
+    for reading in (RuleReading.PUBLISHED, RuleReading.RECOMMENDED):
+        assert failures_of(PLAIN, wanted, reading) == [Failure.MISSING_FENCE]
+        unclosed = [Failure.UNCLOSED_FENCE, Failure.MISSING_FENCE]
+        assert failures_of(f"```json\n{PLAIN}", wanted, reading) == unclosed
+
+
+def test_a_broken_end_is_commentary_by_the_published_rule_alone() -> None:
+    """What follows the last bracket of JSON that is broken is booked twice there."""
+    text = '[{"id": 1}, {"id'
+    assert failures_of(text, BAN, RuleReading.RECOMMENDED) == [Failure.INVALID_JSON]
+    both = [Failure.INVALID_JSON, Failure.COMMENTARY]
+    assert failures_of(text, BAN, RuleReading.PUBLISHED) == both
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "failure"),
+    [
+        (f"Sure: {PLAIN} there.", VerifierOptions(lenient_raw=True), None),
+        ('[{"id": 1.0}]', VerifierOptions(whole_floats=True), None),
+        ('[{"id": 1.5}]', VerifierOptions(whole_floats=True), Failure.WRONG_TYPE),
+        (
+            '[{"id": 1, "id": 2}]',
+            VerifierOptions(no_duplicate_keys=True),
+            Failure.DUPLICATE_KEY,
+        ),
+    ],
+)
+def test_options_change_one_rule_each(
+    text: str, options: VerifierOptions, failure: Failure | None
+) -> None:
+    """An option lets pass what fails without it, or the reverse."""
+    found = [found.failure for found in judge(text, JSON, options).findings]
+    assert found == ([] if failure is None else [failure])
+
+
+def test_numbers_that_are_none_count_where_they_are_asked_for() -> None:
+    """NaN passes bounds by the published rule; `no_nan` has a class for it."""
+    wanted = replace(
+        JSON, schema={"items": {"properties": {"n": {"type": "number", "maximum": 2}}}}
+    )
+    assert judge('[{"n": NaN}]', wanted).findings == ()
+    for text, asked in (
+        ('[{"n": NaN}]', wanted),
+        ('[{"n": -1e999}]', wanted),
+        ("- n: .nan", replace(wanted, format=AnswerFormat.YAML)),
+        ("- n: -.inf", replace(wanted, format=AnswerFormat.YAML)),
+    ):
+        verdict = judge(text, asked, VerifierOptions(no_nan=True))
+        assert [found.failure for found in verdict.findings] == [Failure.NOT_FINITE]
