@@ -72,7 +72,10 @@ def _below(folder: Path) -> Iterator[Path]:
         folders[:] = [
             name for name in folders if name[0] != "." and name not in _NOT_OURS
         ]
-        yield from (Path(parent, name) for name in names if name.endswith(".json"))
+        for path in (Path(parent, name) for name in names if name.endswith(".json")):
+            if path.exists() and not path.is_file():
+                raise NoInput("neither a file nor a folder", str(path))
+            yield path
 
 
 def _read(path: Path, most: int) -> bytes:

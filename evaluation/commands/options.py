@@ -25,7 +25,11 @@ DeviceOption = Annotated[
 ]
 #: The numbers that a model computes with.
 DtypeOption = Annotated[
-    str, typer.Option(help="bf16, fp16 or fp32.", rich_help_panel=MODELS)
+    str,
+    typer.Option(
+        help="bf16, fp16 or fp32; auto is bf16 on a GPU, fp32 on a CPU.",
+        rich_help_panel=MODELS,
+    ),
 ]
 #: How many cores a model takes where there is no GPU.
 ThreadsOption = Annotated[

@@ -212,7 +212,7 @@ class AskingOptions:
         ),
     ] = 1
     device: DeviceOption = "auto"
-    dtype: DtypeOption = "bf16"
+    dtype: DtypeOption = "auto"
     threads: ThreadsOption = 1
     answer_seconds: Annotated[
         float,

@@ -35,7 +35,7 @@ class WriterOptions:
         ),
     ] = "smollm2"
     device: DeviceOption = "auto"
-    dtype: DtypeOption = "bf16"
+    dtype: DtypeOption = "auto"
     threads: ThreadsOption = 1
     prompt: Annotated[
         str,

@@ -53,7 +53,7 @@ class ModelOptions:
     model: str = DEFAULT
     revision: str | None = None
     device: str = "auto"
-    dtype: str = "bf16"
+    dtype: str = "auto"
     threads: int = 1
     prompt: str = "sections"
     shots: int = 2
@@ -98,6 +98,7 @@ def as_paper(options: ModelOptions, given: Collection[str] = ()) -> ModelOptions
         "prompt": "sections",
         "shots": 2,
         "samples": 1,
+        "dtype": "bf16",
         "temperature": 0.0,
         "budget": _PAPER_BUDGET,
         "forced_as_paper": "forced" not in given,

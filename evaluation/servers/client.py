@@ -45,6 +45,7 @@ _NO_OBJECT: Final = (
     BrokenStream,
     TooLate,
     ValueError,
+    RecursionError,
 )
 #: Most connections that are kept between requests.
 _CONNECTIONS: Final = 256
@@ -271,12 +272,13 @@ class ServerClient:
         words = read_refusal(self._words(response))
         if status in _REFUSED:
             raise RequestRefused(status, words)
+        said = f"HTTP {status}: {words}".removesuffix(": ")
         if status in _TRY_LATER or status >= 500:  # noqa: PLR2004 (the server's trouble)
             wait = retry_after(response.headers) or 0.0
             told = status in _TOLD_TO_WAIT
-            raise _TryAgain(f"HTTP {status}: {words}", wait, told_to_wait=told)
+            raise _TryAgain(said, wait, told_to_wait=told)
         raise BadConfiguration(
-            f"the server answers HTTP {status}: {words}",
+            f"the server answers {said}",
             self._connection.base,
             "look at the address; it ends in /v1 as a rule",
         )

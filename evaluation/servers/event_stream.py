@@ -132,11 +132,13 @@ def read_stream(
 def _read_event(data: bytes) -> _Event:
     try:
         event = msgspec.json.decode(data, type=_Event)
+        error = msgspec.json.decode(event.error) if event.error else None
     except msgspec.ValidationError:
         raise BrokenStream("an event of another form") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise BrokenStream("an event that is not JSON") from None
-    error = msgspec.json.decode(event.error) if event.error else None
+    except RecursionError:
+        raise BrokenStream("an event that nests too deeply") from None
     if error:
         raise BrokenStream(f"the server says: {str(error)[:_LONGEST_ERROR]}")
     return event

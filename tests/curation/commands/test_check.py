@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -183,6 +184,14 @@ def test_files_and_folders_are_checked_together(tmp_path: Path) -> None:
         if each["code"] != "dialect"
     ]
     assert told == [(str(tmp_path / "sub" / "b.json"), "misspelt-keyword")]
+
+
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    """Nobody may ever write into it: it is named instead."""
+    (tmp_path / "a.json").write_text("{}")
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(NoInput, match=r"pipe\.json: neither a file nor a folder"):
+        run(str(tmp_path))
 
 
 def test_a_reference_out_of_the_folder_leads_nowhere(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +15,12 @@ from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from evaluation.core.messages import Message
 from evaluation.generation.model_options import ModelOptions, as_paper, split_revision
 from evaluation.generation.text_generation import LoopOptions
-from evaluation.models.loading import LoadOptions, choose_device, load_model
+from evaluation.models.loading import (
+    LoadOptions,
+    choose_device,
+    choose_dtype,
+    load_model,
+)
 from evaluation.models.prefixes import shared_length
 from evaluation.models.smollm2 import NAME
 from evaluation.models.store import get_model
@@ -77,9 +83,18 @@ def test_what_is_no_model_is_told(tmp_path: Path) -> None:
     with pytest.raises(NoInput, match="cannot be loaded"):
         load_model(tmp_path, LoadOptions(device="cpu"))
     with pytest.raises(BadConfiguration, match="no such number type"):
-        load_model(tmp_path, LoadOptions(dtype="int4"))
+        load_model(tmp_path, LoadOptions(device="cpu", dtype="int4"))
     with pytest.raises(BadConfiguration, match="no such device"):
         choose_device("abacus")
+
+
+def test_half_precision_is_for_devices_that_compute_with_it() -> None:
+    """Nothing said: fp32 on a CPU, bf16 on a GPU; what is said holds on both."""
+    cpu, gpu = torch.device("cpu"), torch.device("cuda", 0)
+    assert choose_dtype("auto", cpu) is torch.float32
+    assert choose_dtype("auto", gpu) is torch.bfloat16
+    for device in (cpu, gpu):
+        assert choose_dtype("fp16", device) is torch.float16
 
 
 def test_a_revision_follows_an_at_sign(tmp_path: Path) -> None:

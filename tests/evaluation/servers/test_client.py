@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from werkzeug import Request
 
 KEY = "made-up-key-of-this-test"
+#: JSON that nests deeper than any parser goes.
+NESTED = "[" * 100_000 + "]" * 100_000
 _LIMITS = RequestLimits(seconds=5.0, patience=2.0, tries=3)
 
 
@@ -137,6 +139,8 @@ def test_a_stream_is_read_to_its_end(
         Response("data: [1]\n\n"),
         Response('data: {"choices": 5}\n\n'),
         Response('data: {"choices": [{"delta": {"content": {}}}]}\n\n'),
+        Response(f'data: {{"error": {NESTED}}}\n\n'),
+        Response(f'data: {{"unknown": {NESTED}}}\n\n'),
     ],
     ids=[
         "429",
@@ -148,6 +152,8 @@ def test_a_stream_is_read_to_its_end(
         "no object",
         "no choices",
         "no text",
+        "deep error",
+        "deep",
     ],
 )
 def test_trouble_that_may_pass_is_tried_again(
@@ -217,7 +223,7 @@ def test_a_redirect_gets_no_key(httpserver: HTTPServer, client: ServerClient) ->
     """Another address that the server names is not followed."""
     elsewhere = Response(status=307, headers={"Location": httpserver.url_for("/x")})
     _serve(httpserver, elsewhere)
-    with pytest.raises(BadConfiguration, match="HTTP 307"):
+    with pytest.raises(BadConfiguration, match="HTTP 307: look"):
         client.ask({})
 
 
@@ -259,6 +265,15 @@ def test_an_endless_list_of_models_is_no_server(
     httpserver.expect_request("/v1/models").respond_with_handler(
         lambda _request: _for_ever(b"[" * 65536)
     )
+    with pytest.raises(Unavailable):
+        client.description()
+
+
+def test_a_list_of_models_that_nests_too_deeply_is_no_server(
+    httpserver: HTTPServer, client: ServerClient
+) -> None:
+    """What no parser can read is no list of models, and no defect of ours."""
+    httpserver.expect_request("/v1/models").respond_with_data(NESTED)
     with pytest.raises(Unavailable):
         client.description()
 
