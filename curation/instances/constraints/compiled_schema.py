@@ -17,6 +17,12 @@ from curation.json.pointer import Tokens, fragment_of, pointer
 from curation.json.text import plain
 from curation.schema.dialects import BY_NAME, Dialect
 from curation.schema.keywords import REFERENCE_KEYWORDS
+from curation.validation.rust_paths import (
+    ErrorPaths,
+    exact_paths,
+    may_lose_names,
+    plain_paths,
+)
 from curation.validation.rust_validators import RUST_DRAFTS, RUST_VALIDATORS, refuse
 
 if TYPE_CHECKING:
@@ -109,29 +115,46 @@ class CompiledSchema(SchemaTree):
 
     def errors(self, value: Json) -> list[FailedAssertion]:
         """Return the assertions that a value fails, as the validator lists them."""
-        return [self._assertion(error) for error in self.validator.iter_errors(value)]
+        errors = list(self.validator.iter_errors(value))
+        if self._loses_names or may_lose_names(value):
+            paths = exact_paths(self.validator, value, errors)
+            return list(map(self._assertion, errors, paths))
+        return list(map(self._assertion, errors))
 
-    def _assertion(self, error: jsonschema_rs.ValidationError) -> FailedAssertion:
+    @cached_property
+    def _loses_names(self) -> bool:
+        """Whether a path through the schema may lose a name."""
+        return may_lose_names(self.schema)
+
+    def _assertion(
+        self,
+        error: jsonschema_rs.ValidationError,
+        exact: ErrorPaths | None = None,
+    ) -> FailedAssertion:
+        paths = exact or plain_paths(error)
+        if exact is None and not self.document.scanned.inner_resources:
+            tokens = tuple(map(str, error.schema_path))
+        else:
+            tokens = self._tokens_of(paths.evaluation)
         branches = getattr(error.kind, "context", None) or ()
         return FailedAssertion(
-            keyword=str(error.evaluation_path[-1]) if error.evaluation_path else "",
-            schema_pointer=pointer(self._tokens_of(error)),
-            instance_pointer=pointer(tuple(map(str, error.instance_path))),
-            evaluation_path=tuple(map(str, error.evaluation_path)),
+            keyword=paths.evaluation[-1] if paths.evaluation else "",
+            schema_pointer=pointer(tokens),
+            instance_pointer=pointer(paths.instance),
+            evaluation_path=paths.evaluation,
             of_name=type(error.kind).__name__.endswith("PropertyNames"),
             branches=tuple(tuple(map(self._assertion, branch)) for branch in branches),
         )
 
-    def _tokens_of(self, error: jsonschema_rs.ValidationError) -> Tokens:
+    def _tokens_of(self, evaluation_path: Tokens) -> Tokens:
         """Return the tokens of a failed keyword inside the record.
 
-        jsonschema-rs counts from the embedded resource, if there is one.
+        jsonschema-rs counts from the embedded resource, if there is one, and may lose
+        names (`rust_paths`).
         """
-        if not self.document.scanned.inner_resources:
-            return tuple(map(str, error.schema_path))
-        location, rest = self.root, list(map(str, error.evaluation_path))
+        location = self.root
         tokens: Tokens = ()
-        for token in rest:
+        for token in evaluation_path:
             refers = token in REFERENCE_KEYWORDS and isinstance(location.schema, dict)
             if refers and not tokens:
                 target = self.target(location, token)

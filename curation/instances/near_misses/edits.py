@@ -6,6 +6,7 @@ mind little of what else applies; the validator decides what they violate.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from curation.instances.constraints.keyword_values import names_of, number_of
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
         EditTarget,
     )
 
+#: From here on not every integer is a double.
+_DOUBLES_STEP_BY_ONE: Final = 2**53
+#: Larger bounds are floats, of which one step is as good as another.
+_LARGEST_INTEGER: Final = 2**128
 #: Properties of an object that are left out, one at a time.
 _MOST_LEFT_OUT: Final = 12
 #: Values to replace another one of the same type.
@@ -77,9 +82,20 @@ def _step(target: EditTarget) -> float:
     return 1
 
 
+def _beyond_doubles(bound: float, sign: int) -> Iterator[float]:
+    """Yield the next number past a bound where one step is lost in a double.
+
+    Many parsers of JSON read every number as a double (RFC 8259 section 6), and would
+    take one step more for the bound itself.
+    """
+    if _DOUBLES_STEP_BY_ONE <= abs(bound) <= _LARGEST_INTEGER:
+        yield int(math.nextafter(float(bound), sign * math.inf))
+
+
 def below(target: EditTarget) -> Iterator[Edit]:
     """Yield numbers below `minimum`, by one step first."""
     bound, step = target.bound, _step(target)
+    yield from _beyond_doubles(bound, -1)
     yield from (bound - step, bound - 1, bound - 0.5)
     for multiple in target.conjunction.multiples:
         yield (bound // multiple - (bound % multiple == 0)) * multiple
@@ -89,6 +105,7 @@ def below(target: EditTarget) -> Iterator[Edit]:
 def above(target: EditTarget) -> Iterator[Edit]:
     """Yield numbers above `maximum`, by one step first."""
     bound, step = target.bound, _step(target)
+    yield from _beyond_doubles(bound, 1)
     yield from (bound + step, bound + 1, bound + 0.5)
     for multiple in target.conjunction.multiples:
         yield (bound // multiple + 1) * multiple

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.near_misses.edit_target import Edit, EditTarget
 
-_EXTRA: Final = ("extra", "additional", "other", "unexpected", "Extra", "", "\n", "0")
+_EXTRA: Final = ("extra", "additional", "other", "unexpected", "Extra", "", "a\nb", "0")
 _BAD_NAMES: Final = ("", "!", "a b", "0", "Aa", "-", "\u00e4", "x" * 300, "a", "A_B")
 _VALUES: Final[tuple[Json, ...]] = ("extra", 1, True)
 

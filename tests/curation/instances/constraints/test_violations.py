@@ -32,6 +32,27 @@ _ONE: list[tuple[str, UntypedJson, UntypedJson, tuple[str, str, str]]] = [
         {"a/b": ["x", "xy"]},
         ("maxLength", "/properties/a~1b/items/maxLength", "/a~1b/1"),
     ),
+    *(
+        (
+            "draft-07",
+            {"properties": {name: {"properties": {"a": _NULL}}}},
+            {name: {"a": 1}},
+            ("type", f"/properties/{token}/properties/a/type", f"/{token}/a"),
+        )
+        for name, token in (
+            ("007", "007"),
+            ("+5", "+5"),
+            ("", ""),
+            ("a/b~c", "a~1b~0c"),
+            ("7", "7"),
+        )
+    ),
+    (
+        "draft-07",
+        {"patternProperties": {"": {"items": _NULL}}},
+        {"": [1]},
+        ("type", "/patternProperties//items/type", "//0"),
+    ),
     (
         "draft-07",
         {"patternProperties": {"^a": _NULL}},
@@ -209,6 +230,14 @@ def test_two_keywords_are_mixed() -> None:
     both = as_near_miss(CompiledSchema.from_json(every_item, "draft-07"), [1, 2])
     assert both is not None
     assert [each[2] for each in both.keywords] == ["/0", "/1"]
+
+
+def test_names_that_look_alike_are_told_apart() -> None:
+    """`7` and `007` are one number to jsonschema-rs, and two names."""
+    names = {"7": {"type": "null"}, "007": {"type": "null"}, "": {"required": ["a"]}}
+    compiled = CompiledSchema.from_json({"properties": names}, "draft-07")
+    found = find_violations(compiled, {"7": 1, "007": 1, "": {}})
+    assert {each.instance_pointer for each in found} == {"/7", "/007", "/"}
 
 
 def test_one_keyword_said_twice_is_one_violation() -> None:

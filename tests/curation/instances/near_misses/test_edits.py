@@ -55,6 +55,8 @@ def _target(schema: UntypedJson, keyword: str, value: Json) -> EditTarget:
             {"a": 1},
         ),
         ({"enum": ["ab"]}, "enum", "ab", "a"),
+        ({"maximum": 2**63 - 1}, "maximum", 1, 2**63 + 2**11),
+        ({"minimum": -(2**63)}, "minimum", 1, -(2**63) - 2**11),
     ],
 )
 def test_the_first_edit_is_the_most_natural(
@@ -62,6 +64,14 @@ def test_the_first_edit_is_the_most_natural(
 ) -> None:
     """One step over a bound, one member too many or too few."""
     assert next(EDITS[keyword](_target(schema, keyword, value))) == first
+
+
+@pytest.mark.parametrize("pattern", ["^(.*)$", "^.*$", "^.{0,99}$"])
+def test_no_edit_ends_with_a_line_break(pattern: str) -> None:
+    """Engines differ on `$` before a last line break; none lets `.` match one."""
+    texts = list(EDITS["pattern"](_target({"pattern": pattern}, "pattern", "abc")))
+    assert not [text for text in texts if str(text).endswith("\n")]
+    assert "a\na" in texts
 
 
 def test_a_keyword_without_a_number_has_no_bound() -> None:

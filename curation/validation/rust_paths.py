@@ -1,0 +1,113 @@
+"""The exact paths of jsonschema-rs's errors, where it does not keep the names.
+
+`iter_errors` gives paths in which a name of digits is a number (`"007"` is 7, `"+5"`
+is 5) and an empty name is missing. `evaluate` has them as JSON pointers, whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import orjson
+
+from curation.json.pointer import Tokens, tokens_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import jsonschema_rs
+
+    from curation.core.json_types import Json
+
+#: What jsonschema-rs reads as a number, and what does not come back as it was.
+_NUMERAL: Final = re.compile(r"\+?[0-9]+")
+_LOST: Final = re.compile(rb'"(?:|\+[0-9]+|0[0-9]+)":')
+
+
+class ErrorPaths(NamedTuple):
+    """Where an error stands: keywords passed through, and the way to the value."""
+
+    evaluation: Tokens
+    instance: Tokens
+
+
+def may_lose_names(value: Json) -> bool:
+    """Return whether a value has a name that the paths of errors do not keep.
+
+    Example:
+        >>> [may_lose_names({name: 1}) for name in ("007", "", "7")]
+        [True, True, False]
+    """
+    try:
+        return _LOST.search(orjson.dumps(value)) is not None
+    except TypeError:
+        # An integer beyond 64 bits: looked at more closely, whatever its names are.
+        return True
+
+
+def plain_paths(error: jsonschema_rs.ValidationError) -> ErrorPaths:
+    """Return the paths of an error as `iter_errors` gives them."""
+    return ErrorPaths(
+        tuple(map(str, error.evaluation_path)), tuple(map(str, error.instance_path))
+    )
+
+
+def exact_paths(
+    validator: jsonschema_rs.Validator,
+    value: Json,
+    errors: Sequence[jsonschema_rs.ValidationError],
+) -> list[ErrorPaths]:
+    """Return the paths of errors with their names whole, in the order of the errors.
+
+    Args:
+        validator: What gave the errors.
+        value: The instance.
+        errors: What `iter_errors` lists for it.
+
+    Example:
+        >>> import jsonschema_rs
+        >>> schema = {"properties": {"": {"type": "null"}}}
+        >>> validator = jsonschema_rs.validator_for(schema)
+        >>> errors = list(validator.iter_errors({"": 1}))
+        >>> exact_paths(validator, {"": 1}, errors)[0].instance
+        ('',)
+    """
+    nodes: dict[ErrorPaths, deque[ErrorPaths]] = defaultdict(deque)
+    for node in validator.evaluate(value).list()["details"]:
+        if not node["valid"]:
+            paths = ErrorPaths(
+                tokens_of(node["evaluationPath"]), tokens_of(node["instanceLocation"])
+            )
+            nodes[_without_names(paths)].append(paths)
+    return [_exact(plain_paths(error), nodes) for error in errors]
+
+
+def _exact(plain: ErrorPaths, nodes: dict[ErrorPaths, deque[ErrorPaths]]) -> ErrorPaths:
+    """Return the paths of the node that an error is about; plain ones without one."""
+    lossy = _without_names(plain)
+    found = nodes.get(lossy)
+    if found:
+        # Two names may look alike: each error takes the next.
+        return found.popleft() if len(found) > 1 else found[0]
+    # Keywords of one schema share a node; the schema itself always has one.
+    around = nodes.get(ErrorPaths(lossy.evaluation[:-1], lossy.instance))
+    if around:
+        return ErrorPaths(
+            (*around[0].evaluation, *plain.evaluation[-1:]), around[0].instance
+        )
+    return plain
+
+
+def _without_names(paths: ErrorPaths) -> ErrorPaths:
+    """Return paths as an error of jsonschema-rs would have them."""
+    return ErrorPaths(_lossy(paths.evaluation), _lossy(paths.instance))
+
+
+def _lossy(tokens: Tokens) -> Tokens:
+    return tuple(
+        str(int(token)) if _NUMERAL.fullmatch(token) else token
+        for token in tokens
+        if token
+    )
