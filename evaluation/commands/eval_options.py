@@ -115,6 +115,13 @@ class TaskOptions:
         ),
     ] = None
     seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 0
+    given_only: Annotated[
+        bool,
+        typer.Option(
+            "--given-only",
+            help="Walk only instances that the data holds, and make none.",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +134,14 @@ class WorkOptions:
             min=1, help="Workers [default: 1 where times are taken, else all cores]."
         ),
     ] = None
+    repeats: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Measure each unit so often where times are taken; tells how far "
+            "times of one engine lie apart.",
+        ),
+    ] = 1
     shard: Annotated[
         str,
         typer.Option(metavar="I/N", help="One of N parts; `csbdata results merge`."),
@@ -194,6 +209,8 @@ def run_request(  # noqa: PLR0913 - groups of options
         limit=subject.limit,
         only=subject.only or [],
         jobs=work.jobs,
+        repeats=work.repeats,
+        given_only=tasks.given_only,
         shard=_shard(work.shard),
         run_dir=run_dir,
         models=model_options(writer, tasks.seed, work),

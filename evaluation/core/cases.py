@@ -137,6 +137,9 @@ class InstanceResult:
     mask_ns: tuple[Whole, ...] = ()
     #: Time of each commit, in order.
     commit_ns: tuple[Whole, ...] = ()
+    #: Nanoseconds of the walk in which the process had to wait for its core, by the
+    #: system's own count; they are part of the times above. None where nobody counts.
+    waited_ns: Whole | None = None
     #: Tokens that the engine offered as forced (the only way on); None if it offers
     #: none of this.
     forced: Whole | None = None
@@ -154,6 +157,8 @@ class Row:
     id: str
     config: str
     result: Result
+    #: Which measurement of this case it is, from 0; each is in a process of its own.
+    repetition: Whole = 0
     #: `compile`, `walk` or, where a model writes, `generate`: where it ended, unless
     #: `ok`.
     phase: str = ""
@@ -163,8 +168,15 @@ class Row:
     warnings: tuple[str, ...] = ()
     #: Nanoseconds of the compile call alone; None where it did not end.
     compile_ns: Whole | None = None
+    #: Nanoseconds of it in which the process had to wait for its core.
+    compile_waited_ns: Whole | None = None
     #: Nanoseconds of making the first matcher and computing its first mask.
     first_mask_ns: Whole | None = None
+    #: Nanoseconds of a piece of work that is always the same, done by the same process
+    #: just before: how fast the machine was.
+    reference_ns: Whole | None = None
+    #: Whether the wall clock ended it, before its processor time was used up.
+    ended_by_wall_clock: bool = False
     #: Resident bytes of the worker when the case was done.
     rss_bytes: Whole | None = None
     #: Whether the worker had its core to itself (no involuntary context switch).

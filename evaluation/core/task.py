@@ -31,7 +31,10 @@ class RunRows(Protocol):
         """Return what was asked of whom."""
 
     def rows(self) -> Iterator[Row]:
-        """Yield every row, by engine, task, config and id."""
+        """Yield each case's first row, by engine, task, config and id."""
+
+    def all_rows(self) -> Iterator[Row]:
+        """Yield all rows, each case's repetitions one after the other."""
 
     def frame(self) -> pl.DataFrame:
         """Return one line a case."""
@@ -127,6 +130,11 @@ class Task:
             say: Tells people of what takes time.
         """
         return self.prepare(fetch, say) if self.prepare else self
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether engines take turns in it, and cases may be measured repeatedly."""
+        return self.timed and not self.needs_model
 
     @property
     def needs_data(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -81,6 +81,8 @@ class PendingCase:
     #: Token ids of each walk's text; None where no tokens spell it.
     tokens: Sequence[Sequence[int] | None]
     fingerprint: str
+    #: Which measurement of the case it is, from 0.
+    repetition: int = 0
     #: Workers that died of it.
     deaths: int = 0
     answers: list[Json] = field(default_factory=list)
@@ -213,7 +215,7 @@ class EngineWorker:
             end,
             pending.fingerprint,
         )
-        return pending.case, row
+        return pending.case, replace(row, repetition=pending.repetition)
 
     def _ask(self) -> None:
         """Put all questions of all cases to the worker, from the first on."""

@@ -27,6 +27,9 @@ class RunPlan:
     settings: TaskSettings
     bounds: Bounds
     jobs: int = 1
+    #: How often every case of a task whose times are results is measured, each time in
+    #: a process of its own.
+    repeats: int = 1
     shard: tuple[int, int] = (1, 1)
     #: Names of the only cases to run, `CONFIG/ID` or `ID`; empty for all.
     only: frozenset[str] = frozenset()

@@ -182,7 +182,7 @@ def _different(
     different = [str(difference) for difference in differences(found, header)]
     different += [
         f"{name} {header.get(name)}, not {found.get(name)}"
-        for name in ("tasks", "shard")
+        for name in ("tasks", "shard", "repeats")
         if found.get(name) != header.get(name)
     ]
     if found.get("plan") != header.get("plan") and not different:

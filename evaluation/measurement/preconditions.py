@@ -42,6 +42,25 @@ def check_settings(tasks: Sequence[Task], settings: TaskSettings) -> None:
             )
 
 
+def check_repeats(tasks: Sequence[Task], repeats: int) -> None:
+    """Check that a task of the run takes times, if they are to be taken repeatedly.
+
+    Args:
+        tasks: The tasks of the run.
+        repeats: How often every case is to be measured.
+
+    Raises:
+        BadUsage: none of them does.
+    """
+    if repeats > 1 and not any(task.takes_turns for task in tasks):
+        named = ", ".join(task.name for task in tasks)
+        timed = [task.name for task in known_tasks().values() if task.takes_turns]
+        raise BadUsage(
+            f"--repeats: the times of {named} are no results",
+            then=f"add --task {timed[0]}" if timed else "",
+        )
+
+
 def _alternatives(name: str, tasks: Sequence[Task]) -> str:
     """Return what can be said instead: the same of other tasks, or others of these."""
     others = [

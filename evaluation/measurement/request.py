@@ -64,6 +64,11 @@ class RunRequest:
     limit: int | None = None
     #: Workers at a time; None for one where times are results, else one a core.
     jobs: int | None = None
+    #: How often every case is measured, in tasks whose times are results: each time
+    #: in a process of its own, in turn with all others.
+    repeats: int = 1
+    #: Whether only instances that the data holds are walked, and none are made.
+    given_only: bool = False
     #: Which part of how many.
     shard: tuple[int, int] = (1, 1)
     #: The folder of the run; None for one below `runs/` that the request names.

@@ -13,13 +13,17 @@ from evaluation.core.run_header import RunHeader
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
 from evaluation.execution.results_folder import open_results_folder, record_end
-from evaluation.execution.runner import run as run_engines
-from evaluation.execution.runner import wanted_cases
-from evaluation.measurement.preconditions import check_settings, check_usable
+from evaluation.measurement.preconditions import (
+    check_repeats,
+    check_settings,
+    check_usable,
+)
 from evaluation.measurement.request import RUNS, RunResult
 from evaluation.measurement.samples import open_samples
 from evaluation.results.description import describe
 from evaluation.results.reader import open_run
+from evaluation.scheduling.runner import run as run_engines
+from evaluation.scheduling.shared_work import wanted_cases
 from evaluation.setup.selected_engines import EngineUnderTest, select_engines
 from evaluation.tasks.registry import task_named
 from evaluation.tokenizers import get_tokenizer
@@ -98,6 +102,7 @@ def plan_run(
         for name in dict.fromkeys(request.tasks)
     ]
     check_settings(tasks, request.settings)
+    check_repeats(tasks, request.repeats)
     about: dict[str, Json] = {}
     samples: Callable[[], Iterable[Sample]] = tuple
     count = 0
@@ -105,7 +110,8 @@ def plan_run(
         data = open_samples(
             request,
             progress,
-            instances=any(task.needs_data and task.needs_instances for task in tasks),
+            instances=not request.given_only
+            and any(task.needs_data and task.needs_instances for task in tasks),
         )
         samples, count, about = data.samples, data.count, data.header()
     timed = any(task.timed for task in tasks)
@@ -116,6 +122,7 @@ def plan_run(
         settings=request.settings,
         bounds=request.bounds,
         jobs=request.jobs or (1 if timed else os.cpu_count() or 1),
+        repeats=request.repeats,
         shard=request.shard,
         only=frozenset(request.only),
     )
@@ -209,7 +216,8 @@ def _asked(
     """Return how many cases and how many texts are asked of all who can be run."""
     usable = sum(not participant.unavailable for participant in participants)
     cases = sum(
-        samples if task.needs_data else sum(1 for _ in wanted_cases(task, (), plan))
+        (samples if task.needs_data else sum(1 for _ in wanted_cases(task, (), plan)))
+        * (plan.repeats if task.takes_turns else 1)
         for task in plan.tasks
         if not task.needs_model
     )

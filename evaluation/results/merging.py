@@ -159,14 +159,14 @@ def _rows(runs: Sequence[RecordedRun]) -> Iterator[Row]:
     """
     seen: dict[tuple[str, ...], str] = {}
     for run in runs:
-        for row in run.rows():
-            key = (row.engine, row.task, row.config, row.id)
+        for row in run.all_rows():
+            key = (row.engine, row.task, row.config, row.id, str(row.repetition))
             if key not in seen:
                 seen[key] = row.fingerprint
                 yield row
             elif seen[key] != row.fingerprint:
                 raise BadData(
-                    f"another result of {'/'.join(key)} than in a run before it",
+                    f"another result of {'/'.join(key[:-1])} than in a run before it",
                     str(run.folder),
                     "leave one of them out",
                 )

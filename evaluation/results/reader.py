@@ -2,7 +2,7 @@
 
 The folder may be a killed run's, or one that is still growing: a torn last line is
 left out, a line that is no row is left out and listed, and of two rows of the same
-case the later one counts.
+measurement of a case the later one counts.
 """
 
 from __future__ import annotations
@@ -89,11 +89,12 @@ WALK_COLUMNS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class _RowPlace:
-    """Where one row stands."""
+    """Where one row stands, and which measurement of its case it is."""
 
     path: Path
     offset: int
     length: int
+    repetition: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,27 +108,38 @@ class RecordedRun:
     raw_header: Mapping[str, UntypedJson]
     #: Lines that are no rows: `file:line: why`.
     problems: tuple[str, ...]
-    #: Rows that a later row of the same case replaces.
+    #: Rows that a later row of the same measurement replaces.
     replaced: int
     #: Names of the tasks that have rows, in alphabetical order.
     tasks: tuple[str, ...]
-    #: How many cases have a row, by the label of the engine and the task.
+    #: How many rows there are, by the label of the engine and the task.
     units: Mapping[tuple[str, str], int]
     _places: tuple[_RowPlace, ...] = field(repr=False)
 
     def __len__(self) -> int:
-        """Count the cases that have a row."""
+        """Count the rows, those of repetitions too."""
         return len(self._places)
 
     def rows(self) -> Iterator[Row]:
-        """Yield each case's row, by engine, task, config and id; one at a time.
+        """Yield each case's first row, by engine, task, config and id; one at a time.
 
         Raises:
             NoInput: a file has gone since.
         """
+        return self._read(place for place in self._places if not place.repetition)
+
+    def all_rows(self) -> Iterator[Row]:
+        """Yield all rows, each case's repetitions one after the other.
+
+        Raises:
+            NoInput: a file has gone since.
+        """
+        return self._read(self._places)
+
+    def _read(self, places: Iterable[_RowPlace]) -> Iterator[Row]:
         with ExitStack() as stack:
             files: dict[Path, BinaryIO] = {}
-            for place in self._places:
+            for place in places:
                 try:
                     if place.path not in files:
                         files[place.path] = stack.enter_context(place.path.open("rb"))
@@ -163,7 +175,7 @@ def open_run(folder: Path) -> RecordedRun:
         BadData: the header cannot be read.
     """
     header, raw_header = _header(folder / HEADER)
-    places: dict[tuple[str, str, str, str], _RowPlace] = {}
+    places: dict[tuple[str, str, str, str, int], _RowPlace] = {}
     problems: list[str] = []
     rows = 0
     for path in sorted(folder.glob(LINES)):
@@ -180,8 +192,8 @@ def open_run(folder: Path) -> RecordedRun:
         raw_header=raw_header,
         problems=tuple(problems),
         replaced=rows - len(places),
-        tasks=tuple(sorted({task for _, task, _, _ in places})),
-        units=Counter((engine, task) for engine, task, _, _ in places),
+        tasks=tuple(sorted({task for _, task, *_ in places})),
+        units=Counter((engine, task) for engine, task, *_ in places),
         _places=tuple(places[key] for key in sorted(places)),
     )
 
@@ -208,14 +220,15 @@ def _gone(path: Path, error: OSError) -> NoInput:
     return NoInput(why, str(path), "name the folder of a run (csbdata eval makes one)")
 
 
-def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _RowPlace] | str]:
+def _lines(
+    path: Path,
+) -> Iterator[tuple[tuple[str, str, str, str, int], _RowPlace] | str]:
     """Yield each line's case and place, or what is wrong with it."""
     try:
         with path.open("rb") as file:
             offset = 0
             for number, line in enumerate(file, start=1):
-                place = _RowPlace(path, offset, len(line))
-                offset += len(line)
+                start, offset = offset, offset + len(line)
                 try:
                     row = parse_row(line)
                 except NotARow as error:
@@ -223,7 +236,8 @@ def _lines(path: Path) -> Iterator[tuple[tuple[str, str, str, str], _RowPlace] |
                     if line.endswith(b"\n"):
                         yield f"{path.name}:{number}: {error}"
                     continue
-                yield (row.engine, row.task, row.config, row.id), place
+                key = (row.engine, row.task, row.config, row.id, row.repetition)
+                yield key, _RowPlace(path, start, len(line), row.repetition)
     except OSError as error:
         raise _gone(path, error) from error
 

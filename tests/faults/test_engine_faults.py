@@ -22,10 +22,10 @@ from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import tokenizer_setup
 from evaluation.execution.header import header
 from evaluation.execution.results_folder import open_results_folder
-from evaluation.execution.runner import run
 from evaluation.generation.engine_batch import EngineProcess
 from evaluation.measurement.run import plan_run
 from evaluation.results.reader import open_run
+from evaluation.scheduling.runner import run
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from tests.evaluation.measuring import (

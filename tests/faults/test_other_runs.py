@@ -13,9 +13,9 @@ from curation.pipeline.build import BuildRequest, _identity
 from curation.system.errors import BadConfiguration
 from curation.workers.limits import Limits
 from evaluation.execution import header as header_module
-from evaluation.execution import runner as runner_module
 from evaluation.generation.model_options import ModelOptions
 from evaluation.results.reader import open_run
+from evaluation.scheduling import shared_work
 from evaluation.setup.engine_files import find_engine
 from evaluation.setup.selected_engines import EngineUnderTest
 from tests.evaluation.measuring import miniature, request_of, sample
@@ -76,7 +76,7 @@ def test_f38_rows_of_other_code_are_not_found(
 ) -> None:
     """The folder is refused by name; a folder of its own has every row anew."""
     assert evaluation.run(_request(tmp_path)).totals.ran == 2
-    for module in (header_module, runner_module):
+    for module in (header_module, shared_work):
         monkeypatch.setattr(module, "measuring_digest", lambda: "of tomorrow")
     with pytest.raises(BadConfiguration, match=r"another run: measuring code"):
         evaluation.run(_request(tmp_path))

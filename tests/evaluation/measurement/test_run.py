@@ -108,6 +108,16 @@ def test_a_limit_draws_of_the_samples(tmp_path: Path) -> None:
     assert [row.id for row in first.rows()] == [row.id for row in again.rows()]
 
 
+def test_given_instances_alone_are_walked_if_that_is_asked(tmp_path: Path) -> None:
+    """Nothing is made for a schema that has none, and the header says so."""
+    schema = tmp_path / "alone.schema.json"
+    schema.write_text('{"type": "object"}')
+    request = replace(_request(tmp_path), data=schema, given_only=True)
+    run = evaluation.run(request).open()
+    assert [len(row.walks) for row in run.rows()] == [0]
+    assert run.header.data.instances == "none"
+
+
 def test_a_run_without_a_usable_engine_says_so(tmp_path: Path) -> None:
     """It names the engine, why, and the command, and fetches nothing before."""
     request = replace(

@@ -1,0 +1,1 @@
+"""Which engine is asked which case next, and on which core."""
