@@ -62,9 +62,12 @@ class BaselineComparison:
 
 def rank(case: CaseMeasurement) -> int:
     """Return the place of a case's outcome in `RANKS`, 0 the best."""
-    if case.passed:
-        return 0
-    return next(place for place, best in enumerate(RANKS) if case.outcome in best)
+    return 0 if case.passed else rank_of(case.outcome)
+
+
+def rank_of(outcome: Outcome) -> int:
+    """Return the place of an outcome in `RANKS`, 0 the best."""
+    return next(place for place, best in enumerate(RANKS) if outcome in best)
 
 
 def compare_with_baseline(

@@ -13,6 +13,8 @@ import typer
 from curation.commands.option_groups import with_option_groups
 from curation.system.terminal import print_json, say
 from curation.system.terminal import show as print_line
+from evaluation.commands.opened_run import open_and_report_problems
+from evaluation.commands.ratchet import ratchet
 from evaluation.commands.show_run import FailureOptions, show_failures, show_tables
 from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
 
@@ -50,23 +52,6 @@ _TaskOption = Annotated[
     list[str] | None,
     typer.Option("--task", metavar="TASK", help="Only this task; repeatable."),
 ]
-
-
-def open_and_report_problems(folder: Path) -> RecordedRun:
-    """Open a run, and print which of its rows could not be read.
-
-    Raises:
-        NoInput: there is no run.
-        BadData: its header cannot be read.
-    """
-    from evaluation.results.reader import open_run
-
-    run = open_run(folder)
-    for problem in run.problems[:5]:
-        say(f"left out, no row: {problem}", style="yellow")
-    if len(run.problems) > 5:  # noqa: PLR2004 (the ones above)
-        say(f"... and {len(run.problems) - 5:,} more", style="yellow")
-    return run
 
 
 @app.command()
@@ -353,3 +338,6 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         found = shrink_failure(wanted, ask, most)
     say(f"{found.before:,} characters, {found.after:,} left")
     print_json(found.as_json(f"{participant.label}: {found.row.result}"))
+
+
+app.command()(ratchet)

@@ -47,7 +47,7 @@ def report_command(
       csbdata suite concodeeval report runs/4f1c22a09b3e --table table-5
     """  # noqa: D301 (a backspace makes click keep the lines that follow)
     from evaluation.analysis.run_report import joined_report, reports
-    from evaluation.commands.results import open_and_report_problems
+    from evaluation.commands.opened_run import open_and_report_problems
     from evaluation.suites.registry import suite_named
 
     opened = [open_and_report_problems(run) for run in runs]

@@ -1,0 +1,198 @@
+"""A ratchet: the outcome of every schema under one engine, one line each.
+
+The file is small, sorted text that lives in the engine's own repository; a difference
+of two versions of it is a difference in what the engine does. Outcomes are ordered as
+the gate of `results compare` orders them (`regression_gate.RANKS`): a schema may become
+better and may not become worse.
+
+    # csbdata ratchet: llguidance faithful
+    masks<TAB>Github_easy/o1<TAB>passed
+
+Fields are percent-encoded where they hold white space, `%` or `#`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import quote, unquote
+
+from curation.system.atomic_files import atomic_write_bytes
+from curation.system.errors import BadConfiguration, BadData, NoInput
+from evaluation.analysis.comparison import criterion_of
+from evaluation.analysis.regression_gate import rank_of
+from evaluation.reporting.tables import Table
+from evaluation.results.measurements import measure_run
+from evaluation.results.outcomes import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from evaluation.reporting.tables import Cell
+    from evaluation.results.reader import RecordedRun
+
+#: Task, and config and id with a slash between them.
+Place: TypeAlias = tuple[str, str]
+_FIELDS = 3
+#: What stays as it is in a field; `quote` encodes white space, `%` and `#`.
+_PLAIN = "/!$&'()*+,:;<=>?@[\\]^`{|}~\""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatchetDifference:
+    """What a run says beside the file."""
+
+    #: Schemas that are worse now, with what they were and are.
+    worse: Mapping[Place, tuple[Outcome, Outcome]]
+    better: Mapping[Place, tuple[Outcome, Outcome]]
+    #: Schemas of the file that the run has not.
+    missing: Sequence[Place]
+    #: Schemas of the run that the file has not.
+    new: Sequence[Place]
+    #: How many schemas both have.
+    common: int
+    #: The file's outcomes with what is better or new; what is worse is as it was.
+    tightened: Mapping[Place, Outcome]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is worse, nothing missing, and anything was compared."""
+        return not self.worse and not self.missing and self.common > 0
+
+    def summary(self) -> str:
+        """Return all counts in one line."""
+        return (
+            f"{self.common:,} schemas compared, {len(self.worse):,} worse, "
+            f"{len(self.missing):,} missing, {len(self.better):,} better, "
+            f"{len(self.new):,} new"
+        )
+
+
+def outcomes_by_place(
+    run: RecordedRun, engine: str | None, tasks: Sequence[str]
+) -> tuple[str, dict[Place, Outcome]]:
+    """Return an engine's label, and the outcome of every schema under it.
+
+    Args:
+        run: The run.
+        engine: The engine's label; None where the run has only one.
+        tasks: The tasks that count; empty for all of the run.
+
+    Raises:
+        BadConfiguration: the run has several engines, or not this one.
+        NoInput: the run has no schema of these tasks.
+    """
+    found: dict[str, dict[Place, Outcome]] = {}
+    for task in tasks or run.tasks:
+        for label, cases in measure_run(run, task, criterion_of(task)).items():
+            own = found.setdefault(label, {})
+            for case in cases:
+                place = (task, "/".join(case.case_key))
+                now = Outcome.PASSED if case.passed else case.outcome
+                # Of a schema that was asked again the worst counts.
+                own[place] = max(own.get(place, now), now, key=rank_of)
+    if not found:
+        raise NoInput("no schema of these tasks", str(run.folder))
+    if engine is None and len(found) > 1:
+        raise BadConfiguration(
+            f"a ratchet is of one engine, the run has {len(found)}",
+            then=f"--engine with one of: {'; '.join(found)}",
+        )
+    label = next(iter(found)) if engine is None else engine
+    if label not in found:
+        raise BadConfiguration(
+            f"the run has no engine {label!r}", then=f"it has {'; '.join(found)}"
+        )
+    return label, found[label]
+
+
+def read_ratchet(path: Path) -> dict[Place, Outcome]:
+    """Return the outcomes that a ratchet file holds.
+
+    Raises:
+        NoInput: there is no file.
+        BadData: a line is none of a ratchet's.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = "no such file" if isinstance(error, FileNotFoundError) else str(error)
+        raise NoInput(why, str(path), "--update makes it") from error
+    found: dict[Place, Outcome] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line or line.startswith("#"):
+            continue
+        fields = [unquote(field) for field in line.split("\t")]
+        if len(fields) != _FIELDS or fields[2] not in set(Outcome):
+            what = "a line has a task, CONFIG/ID and an outcome, with tabs between them"
+            raise BadData(f"{what}: {line[:60]!r}", f"{path}:{number}")
+        found[fields[0], fields[1]] = Outcome(fields[2])
+    return found
+
+
+def write_ratchet(path: Path, outcomes: Mapping[Place, Outcome], about: str) -> None:
+    """Write a ratchet file, sorted.
+
+    Args:
+        path: The file.
+        outcomes: The outcome of every schema.
+        about: What stands in its first line: the engine, without version.
+
+    Raises:
+        CannotCreate: it cannot be written.
+    """
+    lines = [f"# csbdata ratchet: {' '.join(about.split())}"]
+    for (task, place), outcome in sorted(outcomes.items()):
+        lines.append("\t".join((quote(task), quote(place, _PLAIN), outcome)))
+    atomic_write_bytes(path, ("\n".join(lines) + "\n").encode())
+
+
+def hold_against(
+    ratchet: Mapping[Place, Outcome],
+    now: Mapping[Place, Outcome],
+    *,
+    common_only: bool = False,
+) -> RatchetDifference:
+    """Return what is worse, better, missing and new.
+
+    Args:
+        ratchet: The outcomes of the file.
+        now: Those of the run.
+        common_only: Whether nothing counts as missing.
+    """
+    both = {
+        place: (before, now[place]) for place, before in ratchet.items() if place in now
+    }
+    change = {place: rank_of(b) - rank_of(a) for place, (a, b) in both.items()}
+    better = {place: pair for place, pair in both.items() if change[place] < 0}
+    new = [place for place in now if place not in ratchet]
+    return RatchetDifference(
+        worse={place: pair for place, pair in both.items() if change[place] > 0},
+        better=better,
+        missing=[] if common_only else [key for key in ratchet if key not in now],
+        new=new,
+        common=len(both),
+        tightened={**ratchet, **{place: now[place] for place in (*better, *new)}},
+    )
+
+
+def difference_table(difference: RatchetDifference, limit: int) -> Table:
+    """List what is worse, then missing, then better."""
+    ways = {"worse": difference.worse, "better": difference.better}
+    rows: list[tuple[Cell, ...]] = [
+        (way, *place, before.replace("_", " "), now.replace("_", " "))
+        for way, moved in ways.items()
+        for place, (before, now) in moved.items()
+    ]
+    worse = len(difference.worse)
+    rows[worse:worse] = [
+        ("missing", *place, None, None) for place in difference.missing
+    ]
+    left = len(rows) - limit
+    return Table(
+        title="Schemas beside the ratchet",
+        columns=("way", "task", "schema", "before", "now"),
+        rows=tuple(rows[:limit]),
+        note=f"{left:,} more: --limit {len(rows)}" if left > 0 else "",
+    )

@@ -1,0 +1,106 @@
+"""`csbdata results ratchet`: hold a run against a file of outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path  # noqa: TC003 (typer reads the annotations)
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.commands.option_groups import with_option_groups
+from curation.system.terminal import say
+from evaluation.commands.opened_run import open_and_report_problems
+from evaluation.reporting.printing import ReportFormat, ReportFormatOption, print_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from evaluation.analysis.ratchet import Place
+    from evaluation.results.outcomes import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatchetOptions:
+    """Whether the file is written, and what of the run is held against it."""
+
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update",
+            help="Write FILE anew with what is better and what is new; what is worse "
+            "stays as it was.",
+        ),
+    ] = False
+    accept_worse: Annotated[
+        bool,
+        typer.Option(
+            "--accept-worse", help="With --update: write all as it is now, and exit 0."
+        ),
+    ] = False
+    common: Annotated[
+        bool,
+        typer.Option("--common", help="Leave out what FILE has and the run has not."),
+    ] = False
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Which engine, of a run of several."),
+    ] = None
+    task: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TASK", help="Only this task; repeatable."),
+    ] = None
+    limit: Annotated[int, typer.Option(min=0, help="Schemas to list.")] = 20
+
+
+@with_option_groups
+def ratchet(
+    *,
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The ratchet, one line a schema.")
+    ],
+    asked: RatchetOptions,
+    format_: ReportFormatOption = ReportFormat.AUTO,
+) -> None:
+    """Hold a run against a file with the outcome of every schema, one line each.
+
+    Example: csbdata results ratchet runs/4f1c22a09b3e ratchet.tsv
+
+    Example: csbdata results ratchet runs/4f1c22a09b3e ratchet.tsv --update
+
+    Exits with 0 if no schema is worse than FILE says and none is missing, with 1 if one
+    is, with 65 if FILE is no ratchet, with 66 if there is none yet (--update makes it).
+    Outcomes are ordered as by `csbdata results compare --fail-under`.
+    """
+    from evaluation.analysis.ratchet import difference_table, hold_against, read_ratchet
+    from evaluation.analysis.ratchet import outcomes_by_place as outcomes_of
+
+    if asked.accept_worse and not asked.update:
+        raise typer.BadParameter("wants --update", param_hint="--accept-worse")
+    opened_run = open_and_report_problems(run)
+    label, now = outcomes_of(opened_run, asked.engine, asked.task or [])
+    fresh = asked.update and not file.exists()
+    before = {} if fresh else read_ratchet(file)
+    found = hold_against(before, now, common_only=asked.common)
+    print_tables(
+        [difference_table(found, asked.limit)], format_, {"ratchet": found.summary()}
+    )
+    if asked.update:
+        participant = opened_run.header.participant(label)
+        about = f"{participant.name or label} {participant.preset or ''}"
+        _write(file, now if asked.accept_worse else found.tightened, about)
+    if found.holds or fresh or asked.accept_worse:
+        say(f"the ratchet holds: {found.summary()}", style="green")
+        if not asked.update and (found.better or found.new):
+            say("--update writes what is better and new")
+        return
+    say(f"the ratchet fails: {found.summary()}", style="red")
+    raise typer.Exit(1)
+
+
+def _write(file: Path, outcomes: Mapping[Place, Outcome], about: str) -> None:
+    from evaluation.analysis.ratchet import write_ratchet
+
+    write_ratchet(file, outcomes, about)
+    say(f"{len(outcomes):,} schemas in {file}")
