@@ -26,7 +26,9 @@ RANKS: tuple[frozenset[Outcome], ...] = (
     frozenset({Outcome.COMPILE_ERROR}),
     frozenset({Outcome.OVER_CONSTRAINED, Outcome.NOT_COMPLIANT}),
     frozenset({Outcome.UNDER_CONSTRAINED, Outcome.WRONG_BOTH_WAYS}),
-    frozenset({Outcome.LIED, Outcome.ERROR}),
+    frozenset(
+        {Outcome.LIED, Outcome.CONTRADICTED, Outcome.ENGINE_ERROR, Outcome.ERROR}
+    ),
     frozenset(
         {
             Outcome.TIMEOUT,

@@ -100,8 +100,10 @@ class Result(StrEnum):
     """The worker died of a signal, or ended by itself."""
     OUT_OF_MEMORY = "out_of_memory"
     """An allocation failed, or the memory limit was passed."""
+    ENGINE_ERROR = "engine_error"
+    """The engine failed while walking: neither a refusal nor a death."""
     ERROR = "error"
-    """The engine raised while walking: neither a refusal nor a death."""
+    """A model, or what it was asked through, failed; no engine did."""
     PROTOCOL_ERROR = "protocol_error"
     """What came back is not an answer."""
 
@@ -118,6 +120,11 @@ class WalkVerdict(StrEnum):
     LIED = "lied"
     """Mask and commit disagree: a token in the mask was refused, or one outside it
     accepted."""
+    CONTRADICTED = "contradicted"
+    """A token was not in its mask (or the end not allowed) which after the very same
+    tokens was, in another text of the case: the engine gave two answers."""
+    ENGINE_ERROR = "engine_error"
+    """The engine raised, or said of itself that it had failed."""
     NOT_RUN = "not_run"
     """The walk was never reached."""
 
@@ -130,7 +137,8 @@ class InstanceResult:
     valid: bool
     #: Tokens of the text (the end not counted).
     tokens: Whole
-    #: Index of the token at which it was blocked or lied about; None otherwise.
+    #: Index of the token at which it was blocked, lied about, or the engine failed;
+    #: None otherwise.
     at: Whole | None = None
     #: Time of each mask's computation, in order; the first is part of time to first
     #: mask where a fresh matcher is made.

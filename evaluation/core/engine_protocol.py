@@ -39,7 +39,7 @@ class Matcher(Protocol):
         """
 
     def commit(self, token: int) -> bool:
-        """Take a token; False (or an exception) means that it is refused."""
+        """Take a token; False means that it is refused, an exception is a failure."""
 
     def may_end(self) -> bool:
         """Return whether the text so far is complete: the end token is allowed."""
@@ -50,6 +50,17 @@ class ForcingMatcher(Matcher, Protocol):
 
     def forced(self) -> Sequence[int] | None:
         """Return the tokens that are the only way on; None if it does not know."""
+
+
+class FailingMatcher(Matcher, Protocol):
+    """A matcher that may fail without raising, and can be asked; not every one is."""
+
+    def error(self) -> str:
+        """Return how the engine has failed, empty if it has not.
+
+        Asked after every mask and every commit. A token that is refused because the
+        schema does not allow it is no failure; a limit that was reached is one.
+        """
 
 
 class ExplainingMatcher(Matcher, Protocol):

@@ -52,7 +52,7 @@ def grammar_text(schema: str, options: Mapping[str, Any]) -> str:
     from llama_cpp import llama_grammar
 
     order = [name for name in options["property_order"].split(",") if name]
-    text: str = llama_grammar.json_schema_to_gbnf(schema, order)
+    text: str = llama_grammar.json_schema_to_gbnf(schema, *([order] if order else []))
     if options["whitespace"] is not None:
         rule = f"space ::= {options['whitespace']}"
         text = _SPACE.sub(lambda _: rule, text)

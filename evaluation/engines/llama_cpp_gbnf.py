@@ -29,8 +29,9 @@ OPTIONS = {
     "whitespace": "str|null",
     # Names of members, comma-separated, that come before all others.
     "property_order": "str",
-    "max_threads": "int",
-    "cache": "bool",
+    # XGrammar's own; null for what it does by itself.
+    "max_threads": "int|null",
+    "cache": "bool|null",
 }
 PRESETS = {
     "faithful": {
@@ -42,8 +43,8 @@ PRESETS = {
     "vendor": {
         "whitespace": None,
         "property_order": "",
-        "max_threads": 8,
-        "cache": True,
+        "max_threads": None,
+        "cache": None,
     },
     "paper": {
         "whitespace": None,

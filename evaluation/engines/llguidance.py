@@ -1,8 +1,10 @@
 """llguidance: an Earley parser over a lexer of regular-expression derivatives.
 
-Compiling is the making of an `LLMatcher`: a grammar's errors show only there. Every
-text starts from a deep copy of it, so no text profits from what another has cached.
-Versions before 0.6 have another interface and fewer options.
+Compiling is the making of an `LLMatcher`: a grammar's errors show only there. It never
+raises: whether it has failed has to be asked after every step. Every text starts from
+a deep copy of it; copies share the states of the lexer, so that a later text finds what
+an earlier one has made, and finds the lexer dead where an earlier one reached a limit
+of it. Versions before 0.6 have another interface and fewer options.
 """
 
 from __future__ import annotations
@@ -31,20 +33,22 @@ OPTIONS = {
     "key_separator": "str|null",
     "coerce_one_of": "bool|null",
     "lenient": "bool|null",
-    # `general` is what the library does by itself, `json` what it has for JSON.
-    "slices": "str",
+    # `general` or `json`: strings whose masks are prepared; null for its own.
+    "slices": "str|null",
     "initial_lexer_fuel": "int|null",
     "step_lexer_fuel": "int|null",
     "step_max_items": "int|null",
+    "max_items_in_row": "int|null",
+    "max_lexer_states": "int|null",
+    "max_grammar_size": "int|null",
 }
 PRESETS: dict[str, dict[str, object]] = {
     "faithful": {
         "whitespace_flexible": True,
         "coerce_one_of": False,
         "lenient": False,
-        "slices": "general",
     },
-    "vendor": {"slices": "general"},
+    "vendor": {},
     # As guidance.json of guidance 0.2.0rc called it, which the paper's harness used.
     "paper": {
         "whitespace_flexible": False,
@@ -52,12 +56,27 @@ PRESETS: dict[str, dict[str, object]] = {
         "key_separator": ": ",
         "coerce_one_of": False,
         "lenient": False,
-        "slices": "general",
     },
+}
+#: What versions from 0.6 on do by themselves. It is not passed to them: a schema that
+#: is `true` or `false` is refused as soon as there is any option.
+_OWN: dict[str, object] = {
+    "whitespace_flexible": True,
+    "coerce_one_of": False,
+    "lenient": False,
 }
 #: Reasons to stop that mean a complete text.
 _COMPLETE = ("NoExtension", "NoExtensionBias", "EndOfSentence")
-_LIMITS = ("initial_lexer_fuel", "step_lexer_fuel", "step_max_items")
+#: In what it says of a token that the grammar does not have, which is no failure.
+_REFUSAL = "doesn't satisfy the grammar"
+_LIMITS = (
+    "initial_lexer_fuel",
+    "step_lexer_fuel",
+    "step_max_items",
+    "max_items_in_row",
+    "max_lexer_states",
+    "max_grammar_size",
+)
 
 
 class _Matcher:
@@ -71,12 +90,20 @@ class _Matcher:
         self.commit = matcher.consume_token
         self.may_end = matcher.is_accepting
         self.forced = matcher.compute_ff_tokens
+        self._has_failed = matcher.is_error
         self.reason = matcher.get_error
 
     def mask(self) -> bytearray:
         """Return the allowed tokens."""
         self._matcher.unsafe_compute_mask_ptr(self._place, self._size)
         return self._mask
+
+    def error(self) -> str:
+        """Return how it has failed; a token that the grammar lacks is no failure."""
+        if not self._has_failed():
+            return ""
+        said: str = self._matcher.get_error()
+        return "" if _REFUSAL in said.partition("\n")[0] else said
 
 
 class _Engine:
@@ -87,31 +114,36 @@ class _Engine:
 
         self.version = str(llguidance.__version__)
         self._library = llguidance
-        slices = getattr(llguidance.LLTokenizer, f"{options['slices']}_slices")()
+        slices = options.get("slices")
+        chosen: dict[str, Any] = (
+            {} if slices is None else {"slices": _slices(llguidance, str(slices))}
+        )
         self._tokens = llguidance.LLTokenizer(
             tokenizer.tokenizer_json,
             n_vocab=tokenizer.vocab_size,
             eos_token=tokenizer.eos_id,
-            slices=slices,
+            **chosen,
         )
         self._mask_bytes = (tokenizer.vocab_size + 31) // 32 * 4
-        limits: dict[str, Any] = {name: options.get(name) for name in _LIMITS}
-        self._limits = llguidance.LLParserLimits(
-            **{name: value for name, value in limits.items() if value is not None}
-        )
-        self._json: Any = {
+        asked = {
             name: value
             for name, value in options.items()
-            if value is not None and name not in (*_LIMITS, "slices")
+            if value is not None and name != "slices" and value != _OWN.get(name)
         }
+        limits: Any = {name: asked.pop(name) for name in _LIMITS if name in asked}
+        #: What is passed beside a grammar, and beside a schema; empty unless asked for.
+        self._limits: dict[str, Any] = (
+            {"limits": llguidance.LLParserLimits(**limits)} if limits else {}
+        )
+        self._overrides: dict[str, Any] = {"overrides": asked} if asked else {}
 
     def compile(self, schema: str) -> object:
         """Return a matcher before its first token."""
         grammar = self._library.LLMatcher.grammar_from_json_schema(
-            schema, overrides=self._json
+            schema, **self._overrides
         )
         matcher = self._library.LLMatcher(
-            self._tokens, grammar, log_level=0, limits=self._limits
+            self._tokens, grammar, log_level=0, **self._limits
         )
         if matcher.is_error():
             raise ValueError(matcher.get_error())
@@ -124,6 +156,11 @@ class _Engine:
     def warnings(self, grammar: Any) -> Sequence[str]:  # noqa: ANN401 (the engine's)
         """Return what the compiler warns of."""
         return list(grammar.get_grammar_warnings())
+
+
+def _slices(library: Any, name: str) -> object:  # noqa: ANN401 (a module)
+    """Return the strings whose masks the library prepares, by their set's name."""
+    return getattr(library.LLTokenizer, f"{name}_slices")()
 
 
 class _OldMatcher:
@@ -150,10 +187,15 @@ class _OldMatcher:
         return self._bits
 
     def commit(self, token: int) -> bool:
-        """Take a token; raises where it is refused."""
+        """Take a token; raises what is no refusal, such as a limit."""
         if self._stopped():
             return False
-        self._interpreter.commit_token(token)
+        try:
+            self._interpreter.commit_token(token)
+        except Exception as error:
+            if _REFUSAL in str(error):
+                return False
+            raise
         self._bits = None
         return True
 

@@ -2,12 +2,14 @@
 
 Nothing is computed before the first mask but the tree. Its own integrations need
 transformers; here its tokenizer data are built from bytes. A parser that fails inside
-is logged and then allows only the end: that is how it is seen here, too.
+is logged and then allows only the end, as if the text were complete: what is logged
+is what tells the two apart.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +27,11 @@ ABOUT = {
 }
 OPTIONS = {
     # The most white space in one place.
-    "max_whitespace": "int",
+    "max_whitespace": "int|null",
     # Members only in the order of `required`.
-    "force_order": "bool",
+    "force_order": "bool|null",
     # The most items of an array whose schema does not say.
-    "max_array_length": "int",
+    "max_array_length": "int|null",
 }
 PRESETS = {
     "faithful": {
@@ -37,10 +39,13 @@ PRESETS = {
         "force_order": False,
         "max_array_length": 1_000_000,
     },
-    "vendor": {"max_whitespace": 12, "force_order": False, "max_array_length": 20},
+    # Null: what the library does by itself.
+    "vendor": {"max_whitespace": None, "force_order": None, "max_array_length": None},
     # Not among the engines of the paper: its defaults.
-    "paper": {"max_whitespace": 12, "force_order": False, "max_array_length": 20},
+    "paper": {"max_whitespace": None, "force_order": None, "max_array_length": None},
 }
+#: How the library's record of a parser that failed begins.
+_FAILURE = "Unknown LMFormatEnforcer Problem"
 
 
 class Engine:
@@ -59,6 +64,9 @@ class Engine:
         self._parser = lmformatenforcer.JsonSchemaParser
         self._configuration = CharacterLevelParserConfig
         self._options = options
+        #: What the parser raised at last.
+        self.failure = ""
+        logging.getLogger().addFilter(self._note_failure)
         self._data = lmformatenforcer.TokenEnforcerTokenizerData(
             _regular(tokenizer),
             self._text,
@@ -83,15 +91,25 @@ class Engine:
         """Return nothing: it logs its warnings."""
         return ()
 
+    def _note_failure(self, record: logging.LogRecord) -> bool:
+        """Keep what a parser raised; every record is logged all the same."""
+        if record.exc_info and record.getMessage().startswith(_FAILURE):
+            kind, error, _ = record.exc_info
+            self.failure = f"{kind.__name__ if kind else _FAILURE}: {error}"
+        return True
+
     def _new_enforcer(self, schema: Any) -> Any:  # noqa: ANN401 - types of the engine
         parser = self._parser(schema)
         enforcer = self._enforcer(self._data, parser)
         # The enforcer sets a configuration of its own, whose alphabet is the tree's.
+        wanted = {
+            "max_consecutive_whitespaces": self._options["max_whitespace"],
+            "force_json_field_order": self._options["force_order"],
+            "max_json_array_length": self._options["max_array_length"],
+        }
         parser.config = self._configuration(
             alphabet=self._data.tokenizer_alphabet,
-            max_consecutive_whitespaces=self._options["max_whitespace"],
-            force_json_field_order=self._options["force_order"],
-            max_json_array_length=self._options["max_array_length"],
+            **{name: value for name, value in wanted.items() if value is not None},
         )
         return enforcer
 
@@ -109,10 +127,17 @@ class Matcher:
         self._enforcer = enforcer
         self._tokens: list[int] = []
         self._bits: bytearray | None = None
+        self._failure = ""
+
+    def error(self) -> str:
+        """Return what its parser raised; empty if nothing."""
+        return self._failure
 
     def mask(self) -> bytearray:
         """Return the allowed tokens; the end token is among them where it may end."""
+        self._engine.failure = ""
         allowed = self._enforcer.get_allowed_tokens(self._tokens)
+        self._failure = self._failure or self._engine.failure
         tokens = getattr(allowed, "allowed_tokens", allowed)
         bits = bytearray((self._engine.vocab_size + 31) // 32 * 4)
         for token in tokens:

@@ -34,6 +34,8 @@ PRESETS = {
     "vendor": {"whitespace": None, "max_recursion_depth": None},
     "paper": {"whitespace": None, "max_recursion_depth": None},
 }
+#: Of a token without a transition; whatever else it raises is a failure.
+_REFUSAL = "No next state found"
 
 
 class Engine:
@@ -85,8 +87,13 @@ class Guide:
         return memoryview(self._bits).cast("B")
 
     def commit(self, token: int) -> bool:
-        """Take a token; raises where there is no transition for it."""
-        self._guide.advance(token, return_tokens=False)
+        """Take a token, if there is a transition for it."""
+        try:
+            self._guide.advance(token, return_tokens=False)
+        except ValueError as error:
+            if str(error).startswith(_REFUSAL):
+                return False
+            raise
         return True
 
     def may_end(self) -> bool:

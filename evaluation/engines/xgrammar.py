@@ -32,19 +32,20 @@ ABOUT = {
 }
 OPTIONS = {
     # White space wherever JSON allows it; otherwise one fixed form.
-    "any_whitespace": "bool",
+    "any_whitespace": "bool|null",
     # The most white space in one place; null for no limit.
     "max_whitespace": "int|null",
     # The two separators of the fixed form; null for its own.
     "item_separator": "str|null",
     "key_separator": "str|null",
     # Refuse members and items that the schema does not name.
-    "strict_mode": "bool",
+    "strict_mode": "bool|null",
     # Members in any order, at the price of `required`, which is then not kept.
-    "any_order": "bool",
-    "max_threads": "int",
-    "cache": "bool",
+    "any_order": "bool|null",
+    "max_threads": "int|null",
+    "cache": "bool|null",
 }
+# Null: the argument is not passed, and the library does what it does by itself.
 PRESETS = {
     "faithful": {
         "any_whitespace": True,
@@ -57,14 +58,14 @@ PRESETS = {
         "cache": False,
     },
     "vendor": {
-        "any_whitespace": True,
+        "any_whitespace": None,
         "max_whitespace": None,
         "item_separator": None,
         "key_separator": None,
-        "strict_mode": True,
-        "any_order": False,
-        "max_threads": 8,
-        "cache": True,
+        "strict_mode": None,
+        "any_order": None,
+        "max_threads": None,
+        "cache": None,
     },
     "paper": {
         "any_whitespace": True,
@@ -116,9 +117,11 @@ class Engine:
             vocab_size=tokenizer.vocab_size,
             stop_token_ids=[tokenizer.eos_id],
         )
-        self._compiler = xgrammar.GrammarCompiler(
-            info, max_threads=options["max_threads"], cache_enabled=options["cache"]
-        )
+        wanted = {
+            "max_threads": options["max_threads"],
+            "cache_enabled": options["cache"],
+        }
+        self._compiler = xgrammar.GrammarCompiler(info, **_without_none(wanted))
         self._settings = self._understood(options)
 
     @cached_property
@@ -166,7 +169,12 @@ class Engine:
         for name in [name for name in wanted if name not in known]:
             if wanted.pop(name):
                 raise ValueError(f"xgrammar {self.version} has no option {name}")
-        return wanted
+        return _without_none(wanted)
+
+
+def _without_none(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that are not left to the library."""
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 class Matcher:

@@ -26,6 +26,7 @@ _MEASURING: Final = (
     "evaluation/execution/walk_session.py",
     "evaluation/execution/generation_session.py",
     "evaluation/execution/row_builder.py",
+    "evaluation/execution/contradictions.py",
     "evaluation/execution/worker_messages.py",
     "evaluation/core/cases.py",
     "evaluation/tokenizers/encoding.py",

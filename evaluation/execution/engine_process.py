@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from evaluation.core.engine_protocol import Engine
+    from evaluation.core.engine_protocol import Engine, Matcher
 
     class TokenizerSetup(TypedDict):
         """What the parent says of the tokenizer: files and numbers."""
@@ -149,14 +149,36 @@ def engine_warnings(engine: Engine, grammar: object) -> list[str]:
     return [str(warning)[:1000] for warning in ask(grammar)][:_MOST_WARNINGS]
 
 
-def commits(commit: Callable[[int], bool], token: int) -> bool:
-    """Commit a token; return whether it was taken. An exception is a refusal."""
-    try:
-        return bool(commit(token))
-    except (KeyboardInterrupt, MemoryError):
-        raise
-    except BaseException:  # noqa: BLE001 - as above
-        return False
+def error_of(matcher: Matcher) -> Callable[[], str]:
+    """Return what tells how a matcher has failed, empty where it has not."""
+    ask: Callable[[], str] = getattr(matcher, "error", _no_error)
+    return ask
+
+
+def take_token(matcher: Matcher, token: int) -> bool:
+    """Commit a token; return whether it was taken.
+
+    Raises:
+        RuntimeError: the matcher says that it has failed.
+    """
+    taken = bool(matcher.commit(token))
+    raise_failure(matcher)
+    return taken
+
+
+def raise_failure(matcher: Matcher) -> None:
+    """Raise what a matcher says of how it has failed, if it has.
+
+    Raises:
+        RuntimeError: it has.
+    """
+    if failure := error_of(matcher)():
+        raise RuntimeError(failure)
+
+
+def _no_error() -> str:
+    """Return nothing: an engine that cannot be asked raises."""
+    return ""
 
 
 def describe_error(error: BaseException) -> str:

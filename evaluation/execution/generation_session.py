@@ -28,9 +28,10 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from evaluation.execution.engine_process import (
-    commits,
     compile_schema,
     engine_warnings,
+    raise_failure,
+    take_token,
 )
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ class _TextUnderWay:
         if "take" in question:
             return self._take(self._matcher, question["take"], question["forced"])
         if "retake" in question:
-            taken = all(
-                commits(self._matcher.commit, one) for one in question["retake"]
-            )
+            taken = all(take_token(self._matcher, one) for one in question["retake"])
             return {"taken": taken}
         return self._mask(self._matcher)
 
@@ -122,7 +121,7 @@ class _TextUnderWay:
         return self._found
 
     def _take(self, matcher: Matcher, token: int, most: int) -> Answer:
-        if not commits(matcher.commit, token):
+        if not take_token(matcher, token):
             self._ready = False
             return {"taken": False, "forced": []}
         forced = self._take_forced(matcher, most)
@@ -133,7 +132,7 @@ class _TextUnderWay:
         ask = getattr(matcher, "forced", None) if most else None
         taken: list[int] = []
         for token in ((ask() or [])[:most]) if ask is not None else ():
-            if not commits(matcher.commit, token):
+            if not take_token(matcher, token):
                 self._ready = False
                 break
             taken.append(token)
@@ -143,6 +142,7 @@ class _TextUnderWay:
         start = perf_counter_ns()
         mask = matcher.mask()
         took = perf_counter_ns() - start
+        raise_failure(matcher)
         view = memoryview(mask).cast("B")
         if len(view) < self._size:
             message = f"a mask of {len(view)} bytes where {self._size} are needed"

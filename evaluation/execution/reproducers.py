@@ -6,7 +6,8 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.cases import Result
+from evaluation.results.outcomes import FAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +23,8 @@ _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
 
 
 def is_engine_defect(row: Row) -> bool:
-    """Return whether the engine died, hung or contradicted itself."""
-    return row.result in _SEVERE or any(
-        walk.verdict is WalkVerdict.LIED for walk in row.walks
-    )
+    """Return whether the engine died, hung, failed or contradicted itself."""
+    return row.result in _SEVERE or any(walk.verdict in FAULTS for walk in row.walks)
 
 
 def write_reproducer(

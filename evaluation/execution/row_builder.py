@@ -13,6 +13,7 @@ import msgspec
 
 from curation.workers.outcomes import Ending, ProcessResult
 from evaluation.core.cases import InstanceResult, Result, Row, WalkVerdict
+from evaluation.execution.contradictions import find_contradictions
 from evaluation.execution.worker_messages import (
     CompileAnswer,
     WalkAnswer,
@@ -31,7 +32,7 @@ RESULTS: Final = {
     Ending.TIMEOUT: Result.TIMEOUT,
     Ending.CRASH: Result.CRASH,
     Ending.OUT_OF_MEMORY: Result.OUT_OF_MEMORY,
-    Ending.ERROR: Result.ERROR,
+    Ending.ERROR: Result.ENGINE_ERROR,
     Ending.PROTOCOL: Result.PROTOCOL_ERROR,
 }
 _COMPILE, _WALK = "compile", "walk"
@@ -115,8 +116,9 @@ def _ending(
         return RESULTS[end.ending], end.detail
     if compiled.refusal is not None:
         return Result.COMPILE_ERROR, compiled.refusal
-    if walked.raised:
-        return Result.ERROR, walked.raised
+    for text in walked.walks:
+        if text.verdict is WalkVerdict.ENGINE_ERROR:
+            return Result.ENGINE_ERROR, text.detail
     if walked.late:
         return Result.TIMEOUT, walked.late
     return Result.OK, ""
@@ -140,16 +142,27 @@ def _results(
 ) -> Iterator[InstanceResult]:
     """Yield what came of each walk; those without an answer were not run."""
     never_begun = WalkedText(WalkVerdict.NOT_RUN, None, (), (), None, "")
+    contradictions = find_contradictions(tokens, walked)
     for index, (walk, ids) in enumerate(zip(walks, tokens, strict=True)):
         text = walked[index] if index < len(walked) else never_begun
+        verdict, detail = text.verdict, _without_addresses(text.detail)
+        if index in contradictions:
+            verdict = WalkVerdict.CONTRADICTED
+            detail = _contradiction(text, contradictions[index])
         yield InstanceResult(
-            verdict=text.verdict,
+            verdict=verdict,
             valid=walk.valid,
             tokens=len(ids or ()),
             at=text.at,
             mask_ns=text.mask_ns,
             commit_ns=text.commit_ns,
             forced=text.forced,
-            detail=text.detail,
+            detail=detail,
             label=walk.label,
         )
+
+
+def _contradiction(walked: WalkedText, other: int) -> str:
+    """Say what was blocked here, and let through in another text of the case."""
+    what = "the end" if walked.at is None else "this token"
+    return f"{what} was allowed after the same tokens in text {other + 1}"

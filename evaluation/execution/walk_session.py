@@ -19,10 +19,10 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from evaluation.execution.engine_process import (
-    commits,
     compile_schema,
     describe_error,
     engine_warnings,
+    error_of,
 )
 
 if TYPE_CHECKING:
@@ -36,13 +36,16 @@ if TYPE_CHECKING:
         Question,
     )
 
-_ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _NOT_RUN = (
+_ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _ENGINE_ERROR, _NOT_RUN = (
     "accepted",
     "blocked",
     "unfinished",
     "lied",
+    "engine_error",
     "not_run",
 )
+#: Characters that are kept of what an engine says went wrong.
+_MOST_SAID = 500
 
 
 class WalkSession:
@@ -100,7 +103,7 @@ class WalkSession:
         seconds = question["seconds"]
         deadline = perf_counter_ns() + int(seconds * 1e9)
         found: list[list[object]] = []
-        first, raised, late = None, "", False
+        first, late = None, False
         for tokens in question["walks"]:
             if late:
                 break
@@ -109,20 +112,13 @@ class WalkSession:
                 found.append([_NOT_RUN, None, [], [], None, why])
                 continue
             walk = _Walk(tokens, self._mask_bytes, deadline, self._checks_commit)
-            try:
-                walk.run(self._engine, self._grammar)
-            except (KeyboardInterrupt, MemoryError):
-                raise
-            except BaseException as error:  # noqa: BLE001 - as above
-                walk.verdict, walk.detail = _NOT_RUN, describe_error(error)
-                raised = raised or walk.detail
+            walk.run(self._engine, self._grammar)
             first = walk.first_ns if first is None else first
             late = walk.late
             found.append(walk.result())
         return {
             "walks": found,
             "first_mask_ns": first,
-            "raised": raised,
             "late": f"not through within {seconds:g} s" if late else "",
         }
 
@@ -145,7 +141,7 @@ class _Walk:
         self.at: int | None = None
         self.mask_ns: list[int] = []
         self.commit_ns: list[int] = []
-        self.forced: int | None = 0
+        self.forced: int | None = None
         self.first_ns: int | None = None
         self.late = False
 
@@ -161,11 +157,31 @@ class _Walk:
         ]
 
     def run(self, engine: Engine, grammar: object) -> None:
+        """Walk; what the engine raises is how it has failed."""
+        try:
+            self._walk(engine, grammar)
+        except (KeyboardInterrupt, MemoryError):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
+            self._stop(_ENGINE_ERROR, len(self.commit_ns), describe_error(error))
+
+    def _walk(self, engine: Engine, grammar: object) -> None:
         start = perf_counter_ns()
         matcher = engine.start(grammar)
         making_ns = perf_counter_ns() - start
-        mask_of, commit = matcher.mask, matcher.commit
+        if not self._walk_tokens(matcher, making_ns):
+            return
+        may_end = matcher.may_end()
+        if failure := error_of(matcher)():
+            self._fail(len(self.tokens), failure)
+        elif not may_end:
+            self.verdict = _UNFINISHED
+
+    def _walk_tokens(self, matcher: Matcher, making_ns: int) -> bool:
+        """Return whether every token was in its mask and was taken."""
+        mask_of, commit, failure_of = matcher.mask, matcher.commit, error_of(matcher)
         forced_of = getattr(matcher, "forced", None)
+        self.forced = None if forced_of is None else 0
         ahead: list[int] = []
         clock = perf_counter_ns
         for index, token in enumerate(self.tokens):
@@ -175,28 +191,36 @@ class _Walk:
             self.mask_ns.append(end - start)
             if not index:
                 self.first_ns = making_ns + end - start
+            if failure := failure_of():
+                self._fail(index, failure)
+                return False
             if end > self.deadline:
                 self._stop(_NOT_RUN, index, "no time left", late=True)
-                return
+                return False
             allowed = self._allowed(mask, token, index)
             if allowed is None:
-                return
+                return False
             if forced_of is not None:
                 ahead = self._count_forced(ahead or forced_of(), token)
             if not allowed:
                 self._refused(matcher, index)
-                return
+                return False
             start = clock()
-            taken = commits(commit, token)
+            taken = commit(token)
             self.commit_ns.append(clock() - start)
-            if not taken:
-                what = f"token {token} is in the mask, and commit refuses it"
-                self._stop(_LIED, index, what + refusal_reason(matcher))
-                return
-        if forced_of is None:
-            self.forced = None
-        if not matcher.may_end():
-            self.verdict = _UNFINISHED
+            failure = failure_of()
+            if failure or not taken:
+                self._not_taken(matcher, index, failure)
+                return False
+        return True
+
+    def _not_taken(self, matcher: Matcher, index: int, failure: str) -> None:
+        """Book a token that was in its mask."""
+        if failure:
+            self._fail(index, failure)
+            return
+        what = f"token {self.tokens[index]} is in the mask, and commit refuses it"
+        self._stop(_LIED, index, what + refusal_reason(matcher))
 
     def _allowed(
         self, mask: bytes | bytearray | memoryview, token: int, index: int
@@ -231,7 +255,7 @@ class _Walk:
         if not self.checks:
             return
         for place in range(index, len(self.tokens)):
-            if not commits(matcher.commit, self.tokens[place]):
+            if not _takes(matcher, self.tokens[place]):
                 if place > index:
                     self.detail = f"commit refuses only token {place}"
                 return
@@ -242,6 +266,22 @@ class _Walk:
     def _stop(self, verdict: str, index: int, what: str, *, late: bool = False) -> None:
         self.verdict, self.at, self.detail, self.late = verdict, index, what, late
 
+    def _fail(self, index: int, what: object) -> None:
+        """Book what the engine says of itself: the first line of it."""
+        line = str(what).partition("\n")[0].strip()[:_MOST_SAID]
+        text = line.encode("utf-8", "backslashreplace").decode()
+        self._stop(_ENGINE_ERROR, index, text)
+
+
+def _takes(matcher: Matcher, token: int) -> bool:
+    """Return whether a token that no mask has is taken; it may be refused anyhow."""
+    try:
+        return bool(matcher.commit(token))
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException:  # noqa: BLE001 - as above
+        return False
+
 
 def refusal_reason(matcher: Matcher) -> str:
     """Return why the last commit was refused, if the engine says so: one line."""
@@ -249,7 +289,7 @@ def refusal_reason(matcher: Matcher) -> str:
     if ask is None:
         return ""
     try:
-        text = str(ask() or "").partition("\n")[0].strip()[:500]
+        text = str(ask() or "").partition("\n")[0].strip()[:_MOST_SAID]
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # noqa: BLE001 - as above

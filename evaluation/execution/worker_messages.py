@@ -64,7 +64,5 @@ class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
     #: Of the walks that were begun, in order.
     walks: tuple[WalkedText, ...] = ()
     first_mask_ns: Whole | None = None
-    #: What the engine raised, if it did.
-    raised: str = ""
     #: Says so where the deadline ended the walks.
     late: str = ""

@@ -191,7 +191,7 @@ class EngineSession:
         self._unsure = None
         if not answer.taken:
             detail = f"token {token} was in the mask, and commit refuses it"
-            raise EngineEnded(Result.ERROR, detail)
+            raise EngineEnded(Result.ENGINE_ERROR, detail)
         self._taken += [token, *answer.forced]
         return answer.forced
 
@@ -298,7 +298,7 @@ class EngineSession:
             raise last
         if not last.taken:
             detail = "its process ended, and the next one refuses what was written"
-            raise EngineEnded(Result.ERROR, detail)
+            raise EngineEnded(Result.ENGINE_ERROR, detail)
         if self._unsure is not None:
             self._ask_to_take(self._unsure)
         elif wanted:
@@ -326,5 +326,6 @@ class EngineSession:
         if isinstance(answer, EngineEnded):
             raise answer
         if answer.closed:
-            raise EngineEnded(Result.ERROR, "commit refuses a token that was forced")
+            detail = "commit refuses a token that was forced"
+            raise EngineEnded(Result.ENGINE_ERROR, detail)
         return answer

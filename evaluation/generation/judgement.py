@@ -99,6 +99,7 @@ _CLASS_OF_RESULT = {
     Result.TIMEOUT: TextClass.TIMEOUT,
     Result.CRASH: TextClass.CRASH,
     Result.OUT_OF_MEMORY: TextClass.OUT_OF_MEMORY,
+    Result.ENGINE_ERROR: TextClass.ENGINE_ERROR,
     Result.ERROR: TextClass.ENGINE_ERROR,
     Result.PROTOCOL_ERROR: TextClass.ENGINE_ERROR,
 }

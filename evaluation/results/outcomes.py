@@ -21,6 +21,13 @@ WRITTEN = "outcome"
 #: The class of a text that is as its schema wants it.
 COMPLIANT = "compliant"
 
+#: Verdicts in which an engine is at odds with itself.
+FAULTS = frozenset(
+    {WalkVerdict.LIED, WalkVerdict.CONTRADICTED, WalkVerdict.ENGINE_ERROR}
+)
+#: Verdicts that say nothing about whether the text may be written.
+_TELLS_NOTHING = FAULTS | {WalkVerdict.NOT_RUN}
+
 
 class Outcome(Explained):
     """One word for one case."""
@@ -41,11 +48,16 @@ class Outcome(Explained):
         "what a model wrote under it is not what the schema asks for",
     )
     LIED = ("lied", "mask and commit disagreed about a token")
+    CONTRADICTED = (
+        "contradicted",
+        "blocked in one text what it let through in another, after the same tokens",
+    )
+    ENGINE_ERROR = ("engine_error", "the engine failed while an instance was walked")
     COMPILE_ERROR = ("compile_error", "the engine refused the schema and said so")
     TIMEOUT = ("timeout", "no answer within the deadline")
     CRASH = ("crash", "the process died")
     OUT_OF_MEMORY = ("out_of_memory", "the memory limit was reached")
-    ERROR = ("error", "the engine raised while an instance was walked")
+    ERROR = ("error", "the model, or what it was asked through, failed")
     PROTOCOL_ERROR = ("protocol_error", "what came back was no answer")
 
 
@@ -74,7 +86,7 @@ def engine_is_right(walked: InstanceResult) -> bool | None:
     It is right when it lets a valid text be written to the end, the end included,
     and when it blocks an invalid one at a token or at the end.
     """
-    if walked.verdict in (WalkVerdict.NOT_RUN, WalkVerdict.LIED):
+    if walked.verdict in _TELLS_NOTHING:
         return None
     return (walked.verdict is WalkVerdict.ACCEPTED) is walked.valid
 
@@ -82,7 +94,7 @@ def engine_is_right(walked: InstanceResult) -> bool | None:
 def engine_is_wrong(walked: InstanceResult) -> bool:
     """Return whether a walk that counts shows the engine to be wrong about its text."""
     return not is_judged_apart(walked) and (
-        engine_is_right(walked) is False or walked.verdict is WalkVerdict.LIED
+        engine_is_right(walked) is False or walked.verdict in FAULTS
     )
 
 
@@ -97,8 +109,10 @@ def outcome_of(row: Row) -> Outcome:
     if text is not None:
         return Outcome.PASSED if text == COMPLIANT else Outcome.NOT_COMPLIANT
     counted = [walk for walk in row.walks if not is_judged_apart(walk)]
-    if any(walk.verdict is WalkVerdict.LIED for walk in counted):
-        return Outcome.LIED
+    verdicts = {walk.verdict for walk in counted}
+    for verdict in (WalkVerdict.LIED, WalkVerdict.CONTRADICTED):
+        if verdict in verdicts:
+            return Outcome(verdict.value)
     kinds = {walk.valid for walk in counted if engine_is_right(walk) is False}
     if kinds == {True, False}:
         return Outcome.WRONG_BOTH_WAYS

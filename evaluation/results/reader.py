@@ -57,6 +57,8 @@ CASE_COLUMNS: dict[str, Any] = {
     "invalid": pl.Int64,
     "invalid_blocked": pl.Int64,
     "lied": pl.Int64,
+    "contradicted": pl.Int64,
+    "engine_error": pl.Int64,
     "not_run": pl.Int64,
     # Tokens that were walked, and the times of their masks and commits.
     "tokens": pl.Int64,
@@ -281,9 +283,17 @@ def _judged(walks: Iterable[InstanceResult]) -> tuple[int, ...]:
         sum(valid and good is True for valid, good, _ in known),
         sum(not valid for valid, _, _ in known),
         sum(not valid and good is True for valid, good, _ in known),
-        sum(verdict is WalkVerdict.LIED for _, _, verdict in known),
-        sum(verdict is WalkVerdict.NOT_RUN for _, _, verdict in known),
+        *(sum(verdict is wanted for _, _, verdict in known) for wanted in _COUNTED),
     )
+
+
+#: Verdicts that have a column of their own.
+_COUNTED = (
+    WalkVerdict.LIED,
+    WalkVerdict.CONTRADICTED,
+    WalkVerdict.ENGINE_ERROR,
+    WalkVerdict.NOT_RUN,
+)
 
 
 def _walk(row: Row, index: int, walked: InstanceResult) -> tuple[Any, ...]:

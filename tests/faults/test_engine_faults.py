@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import venv
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import psutil
@@ -17,13 +18,14 @@ import pytest
 from curation.system.progress import Quiet
 from curation.workers.limits import Limits
 from curation.workers.process import Program
-from evaluation.core.cases import Result, WalkVerdict
+from evaluation.core.cases import Instance, Result, WalkVerdict
 from evaluation.core.task_settings import TaskSettings
 from evaluation.execution.engine_worker import tokenizer_setup
 from evaluation.execution.header import header
 from evaluation.execution.results_folder import open_results_folder
 from evaluation.generation.engine_batch import EngineProcess
 from evaluation.measurement.run import plan_run
+from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.results.reader import open_run
 from evaluation.scheduling.runner import run
 from evaluation.setup.engine_files import find_engine
@@ -52,9 +54,10 @@ TROUBLES = {
     "hang-compile": (Result.TIMEOUT, "compile", "within 1 s"),
     "hang-walk": (Result.TIMEOUT, "walk", "within 2 s"),
     "raise-compile": (Result.COMPILE_ERROR, "compile", "RuntimeError: raised"),
-    "raise-walk": (Result.ERROR, "walk", "RuntimeError: raised"),
+    "raise-walk": (Result.ENGINE_ERROR, "walk", "RuntimeError: raised"),
+    "raise-commit": (Result.ENGINE_ERROR, "walk", "RuntimeError: raised"),
     "panic-compile": (Result.COMPILE_ERROR, "compile", "panicked"),
-    "panic-walk": (Result.ERROR, "walk", "panicked"),
+    "panic-walk": (Result.ENGINE_ERROR, "walk", "panicked"),
     "bad-alloc-compile": (Result.OUT_OF_MEMORY, "compile", "SIGABRT"),
     "hog-compile": (Result.OUT_OF_MEMORY, "compile", ""),
     "hog-walk": (Result.OUT_OF_MEMORY, "walk", ""),
@@ -110,7 +113,7 @@ def test_nobody_else_is_disturbed(rows: dict[str, list[Row]]) -> None:
 
 def test_walks_that_were_not_reached_say_so(rows: dict[str, list[Row]]) -> None:
     """A row has all its walks; those without an answer are not run."""
-    for name in ("refuse", "crash-walk", "hang-walk", "raise-walk"):
+    for name in ("refuse", "crash-walk", "hang-walk"):
         (walk,) = rows[name][0].walks
         assert walk.verdict is WalkVerdict.NOT_RUN
         assert walk.tokens > 0
@@ -145,6 +148,59 @@ def test_a_liar_is_caught_in_both_directions(
     assert walk.verdict is WalkVerdict.LIED
     assert words in walk.detail
     assert "0.1 s" not in walk.detail
+
+
+@pytest.mark.parametrize("name", ["raise-walk", "raise-commit", "panic-walk"])
+def test_what_an_engine_raises_is_no_verdict_of_a_text(
+    name: str, rows: dict[str, list[Row]]
+) -> None:
+    """Neither blocked nor lied about: the walk says that the engine failed, and how."""
+    (row,) = rows[name]
+    (walk,) = row.walks
+    assert (walk.verdict, walk.at) == (WalkVerdict.ENGINE_ERROR, 0)
+    assert walk.detail == row.detail
+    assert outcome_of(row) is Outcome.ENGINE_ERROR
+
+
+_LONG_FIRST = ("[1, 2, 3]", "[1]", "[1]")
+
+
+def test_a_failure_that_is_told_is_no_block(tmp_path: Path) -> None:
+    """An engine that never raises is asked after each step, dead copies included."""
+    request = request_of(tmp_path, [sample("one", *_LONG_FIRST)])
+    _, done = measured(tmp_path, [miniature("worn_out")], request, ["tells=true"])
+    (row,) = done.rows()
+    assert [walk.verdict for walk in row.walks] == 3 * [WalkVerdict.ENGINE_ERROR]
+    assert [walk.at for walk in row.walks] == [4, 0, 0]
+    assert (row.result, row.detail) == (Result.ENGINE_ERROR, "too many states: 3 >= 3")
+
+
+def test_a_failure_that_is_not_told_is_a_contradiction(tmp_path: Path) -> None:
+    """Without a word of the engine: it blocks what it let through, and that is said."""
+    request = request_of(tmp_path, [sample("one", *_LONG_FIRST)])
+    _, done = measured(tmp_path, [miniature("worn_out")], request)
+    (row,) = done.rows()
+    verdicts = [walk.verdict for walk in row.walks]
+    assert verdicts == [WalkVerdict.BLOCKED, *2 * [WalkVerdict.CONTRADICTED]]
+    assert "after the same tokens in text 1" in row.walks[1].detail
+    assert outcome_of(row) is Outcome.CONTRADICTED
+
+
+def test_an_engine_wrong_only_in_the_second_text_is_caught(tmp_path: Path) -> None:
+    """The block proves nothing of an invalid text: it is no pass either."""
+    texts = replace(
+        sample("one", "[1, 2]"),
+        instances=(
+            Instance(text="[1, 2]", valid=True, kind="made"),
+            Instance(text="[1, 3]", valid=False, kind="near_miss"),
+        ),
+    )
+    request = request_of(tmp_path, [texts])
+    totals, done = measured(tmp_path, [miniature("second_text")], request)
+    (row,) = done.rows()
+    assert row.walks[1].verdict is WalkVerdict.CONTRADICTED
+    assert outcome_of(row) is Outcome.CONTRADICTED
+    assert len(totals.reproducers) == 1
 
 
 def test_a_babbler_does_not_break_the_protocol(tmp_path: Path) -> None:

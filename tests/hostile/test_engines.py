@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -103,7 +104,11 @@ def _rows(folder: Path, spec: str) -> dict[str, Row]:
     ):
         pytest.skip(f"{found.reason}: {found.install}")
     samples = _samples()
-    totals, run = measured(folder, [spec], request_of(folder, samples, bounds=_BOUNDS))
+    request = replace(
+        request_of(folder, samples, bounds=_BOUNDS),
+        fetch=FetchSettings.from_environment(),
+    )
+    totals, run = measured(folder, [spec], request)
     assert not totals.unavailable
     rows = {each.id: each for each in run.rows()}
     assert totals.ran == len(samples) == len(rows)

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypedDict
 from curation.instances.dataset.maskbench import MaskFile
 from curation.system.atomic_files import atomic_file, atomic_write_bytes
 from curation.system.errors import NoInput
-from evaluation.core.cases import Result
+from evaluation.core.cases import Result, WalkVerdict
 from evaluation.reporting.quantiles import PERCENTILES, index_percentile
 from evaluation.results.measurements import measure
 from evaluation.results.outcomes import Outcome, engine_is_right, is_judged_apart
@@ -145,8 +145,6 @@ def result_of(row: Row) -> MaskBenchResult:
 def _validation_error(row: Row) -> str:
     """Name the last instance that went wrong, as its runner does."""
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
-    if row.result is Result.ERROR:
-        return f"test #{max(0, len(walks) - 1)}: EXN {row.detail}"
     error = ""
     for index, walk in enumerate(walks):
         if engine_is_right(walk) is False:
@@ -154,6 +152,8 @@ def _validation_error(row: Row) -> str:
             error += " but didn't"
         elif engine_is_right(walk) is None:
             error = f"test #{index}: EXN {walk.verdict} {walk.detail}".strip()
+        if walk.verdict is WalkVerdict.ENGINE_ERROR:
+            return f"test #{index}: EXN {walk.detail}"
     return error
 
 

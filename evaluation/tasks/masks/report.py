@@ -80,19 +80,32 @@ def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
     return Table(
         title="Instances",
         name="masks-instances",
-        columns=("engine", "walked", "not run", "lied about", "tokens forced"),
+        columns=(
+            "engine",
+            "walked",
+            "not run",
+            "lied about",
+            "contradicted",
+            "engine errors",
+            "tokens forced",
+        ),
         rows=tuple(
             (
                 name,
                 totals.verdicts.total() - totals.verdicts[WalkVerdict.NOT_RUN],
                 totals.verdicts[WalkVerdict.NOT_RUN],
                 totals.verdicts[WalkVerdict.LIED],
+                totals.verdicts[WalkVerdict.CONTRADICTED],
+                totals.verdicts[WalkVerdict.ENGINE_ERROR],
                 Rate(totals.forced, totals.forced_of) if totals.forced_of else None,
             )
             for name, totals in engines.items()
         ),
         note="not run: the schema did not compile, or the engine died before. lied "
-        "about: mask and commit disagree about a token. tokens forced: the engine "
+        "about: mask and commit disagree about a token. contradicted: a token was "
+        "blocked which after the same tokens was let through in another text of the "
+        "schema. engine errors: the engine raised, or said that it had failed, as at "
+        "a limit of its own; these are no blocks. tokens forced: the engine "
         "offers the token as the only way on, of the tokens of valid instances.",
     )
 

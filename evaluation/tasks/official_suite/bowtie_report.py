@@ -18,6 +18,7 @@ from curation.schema.dialects import BY_NAME
 from curation.system.atomic_files import atomic_file
 from curation.system.errors import NoInput
 from evaluation.core.cases import Result, WalkVerdict
+from evaluation.results.outcomes import FAULTS
 from evaluation.tasks.official_suite import NAME
 from evaluation.tasks.official_suite.task import with_suite
 
@@ -168,7 +169,7 @@ def _result(row: Row, case: Case) -> dict[str, Json]:
     if row.result is Result.OK:
         return {"results": [_judged(walk) for walk in row.walks], "expected": expected}
     context: Json = {"outcome": row.result, "phase": row.phase, "message": row.detail}
-    caught = row.result in (Result.COMPILE_ERROR, Result.ERROR)
+    caught = row.result in (Result.COMPILE_ERROR, Result.ENGINE_ERROR)
     return {
         "errored": True,
         "context": context,
@@ -178,6 +179,6 @@ def _result(row: Row, case: Case) -> dict[str, Json]:
 
 
 def _judged(walked: InstanceResult) -> Json:
-    if walked.verdict in (WalkVerdict.NOT_RUN, WalkVerdict.LIED):
+    if walked.verdict is WalkVerdict.NOT_RUN or walked.verdict in FAULTS:
         return {"errored": True, "context": {"message": walked.verdict}}
     return {"valid": walked.verdict is WalkVerdict.ACCEPTED}

@@ -17,7 +17,7 @@ from curation.core.documents import Explained
 from evaluation.core.cases import Result, WalkVerdict
 from evaluation.reporting.tables import Rate
 from evaluation.results.labels import number_in
-from evaluation.results.outcomes import engine_is_right
+from evaluation.results.outcomes import FAULTS, engine_is_right
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,7 +35,9 @@ class SuiteFailure(Explained):
     OVER_CONSTRAINED = ("over_constrained", "a valid instance cannot be generated")
     UNDER_CONSTRAINED = ("under_constrained", "an invalid instance can be generated")
     DIED = ("died", "a time-out, a crash, or no answer: not all was walked")
+    ENGINE_ERROR = ("engine_error", "the engine failed while an instance was walked")
     LIED = ("lied", "mask and commit disagree about a token")
+    CONTRADICTED = ("contradicted", "two answers after the same tokens")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +75,11 @@ def _failures(row: Row, walked: list[InstanceResult]) -> Iterable[SuiteFailure]:
     if row.result is Result.COMPILE_ERROR:
         return {SuiteFailure.COMPILE_ERROR} if wanted_valid else set()
     found = {_WRONG[walk.valid] for walk in walked if engine_is_right(walk) is False}
-    if any(walk.verdict is WalkVerdict.LIED for walk in walked):
-        found.add(SuiteFailure.LIED)
-    if row.result is not Result.OK or len(walked) < wanted:
+    found |= {
+        SuiteFailure(walk.verdict.value) for walk in walked if walk.verdict in FAULTS
+    }
+    ended = row.result in {Result.OK, Result.ENGINE_ERROR}
+    if not ended or len(walked) < wanted:
         found.add(SuiteFailure.DIED)
     return found
 

@@ -29,6 +29,8 @@ class ProbeOutcome(Explained):
     OVER_STRICT = ("over-strict", "the valid value is blocked")
     WRONG = ("wrong", "the valid value is blocked, and the violating one passes")
     LIED = ("lied", "mask and commit disagree")
+    CONTRADICTED = ("contradicted", "two answers after the same tokens")
+    ENGINE_ERROR = ("engine error", "the engine failed while a value was walked")
     TIMEOUT = ("timeout", "no answer within the deadline")
     CRASH = ("crash", "the engine died, or gave no answer")
 
@@ -41,6 +43,8 @@ _OF_STANDING: Final = {
     Outcome.UNDER_CONSTRAINED: ProbeOutcome.IGNORED,
     Outcome.WRONG_BOTH_WAYS: ProbeOutcome.WRONG,
     Outcome.LIED: ProbeOutcome.LIED,
+    Outcome.CONTRADICTED: ProbeOutcome.CONTRADICTED,
+    Outcome.ENGINE_ERROR: ProbeOutcome.ENGINE_ERROR,
     Outcome.COMPILE_ERROR: ProbeOutcome.REFUSED,
     Outcome.TIMEOUT: ProbeOutcome.TIMEOUT,
 }

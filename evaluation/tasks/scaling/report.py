@@ -31,6 +31,7 @@ _WORDS: Final = {
     Result.TIMEOUT: "deadline",
     Result.CRASH: "crash",
     Result.OUT_OF_MEMORY: "out of memory",
+    Result.ENGINE_ERROR: "engine error",
     Result.ERROR: "error",
     Result.PROTOCOL_ERROR: "protocol error",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import runpy
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from evaluation.setup.engine_files import choose_options, find_engine
 from evaluation.setup.environments import install_line
-from tests.evaluation.engines.contract import TEXTS, examine
+from tests.evaluation.engines.contract import TEXTS, examine, walk
 from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_tokenizer
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _MODULES = {
     "lm_format_enforcer": "lmformatenforcer",
     "outlines_core": "outlines_core",
 }
+TYPE_STRING = '{"type": "string"}'
 _ALL = sorted([*_MODULES, "llama_cpp", "llama_cpp_gbnf", "xgrammar"])
 
 
@@ -124,6 +126,35 @@ def test_has_presets_of_declared_options(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _ALL)
+def test_asks_nothing_of_the_library_under_vendor(name: str) -> None:
+    """Every option is null, which leaves it to the library, or empty."""
+    assert set(find_engine(name).presets["vendor"].values()) <= {None, ""}
+
+
+@pytest.mark.parametrize("preset", ["faithful", "vendor"])
+@pytest.mark.parametrize("schema", ["true", "false"])
+def test_llguidance_reads_schemas_that_are_booleans(
+    preset: str, schema: str, tmp_path: Path
+) -> None:
+    """It refuses them as soon as it is given any option, so that it is given none."""
+    library = pytest.importorskip("llguidance")
+    tokenizer = small_tokenizer(tmp_path)
+    file = find_engine("llguidance")
+    options = choose_options(file, preset, {})
+    engine = runpy.run_path(str(file.path))["load"](tokenizer, options)
+    if schema == "true":
+        assert walk(engine.start(engine.compile("true")), tokenizer.encode("[12]"))
+    else:
+        with pytest.raises(ValueError, match="Unsatisfiable"):
+            engine.compile("false")
+    asked = {**options, "lenient": True}
+    engine = runpy.run_path(str(file.path))["load"](tokenizer, asked)
+    with pytest.raises(ValueError, match="Expecting object schema"):
+        engine.compile(schema)
+    assert library.__version__
+
+
+@pytest.mark.parametrize("name", _ALL)
 def test_says_what_it_is(name: str) -> None:
     """Distribution, summary, licence and how to install it are there; none is GPL."""
     about = find_engine(name).about
@@ -143,3 +174,86 @@ def test_says_why_it_refuses(name: str, tmp_path: Path) -> None:
     engine = runpy.run_path(str(find_engine(name).path))["load"](tokenizer, options)
     with pytest.raises(Exception, match=r"(?i)schema"):
         engine.compile("false")
+
+
+#: Engine, options over `faithful`, schema, texts, and words of the failure: what the
+#: last text meets is none of the schema's doing.
+_FAILURES = {
+    "a limit met in a mask": (
+        "llguidance",
+        {"max_lexer_states": 60},
+        '{"type": "string", "maxLength": 400}',
+        ['"' + "ab" * 150 + '"'],
+        "too many states",
+    ),
+    "copies of what met a limit": (
+        "llguidance",
+        {"max_lexer_states": 60},
+        '{"type": "string", "maxLength": 400}',
+        ['"' + "ab" * 150 + '"', '"b"'],
+        "too many states",
+    ),
+    "a limit met in a commit": (
+        "llguidance",
+        {"max_items_in_row": 20},
+        json.dumps({"properties": {f"p{n}": {"type": "integer"} for n in range(30)}}),
+        ['{"p1": 1}'],
+        "max is 20",
+    ),
+    "a parser that raises": (
+        "lm_format_enforcer",
+        {},
+        '{"type": "string", "minLength": 5, "maxLength": 2}',
+        ['"abc"'],
+        "min length is larger",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _FAILURES)
+def test_says_when_it_has_failed(name: str, tmp_path: Path) -> None:
+    """Asked in its own way: no exception comes, and the mask looks like any other."""
+    engine_name, options, schema, texts, words = _FAILURES[name]
+    pytest.importorskip(_MODULES[engine_name])
+    tokenizer = small_tokenizer(tmp_path)
+    file = find_engine(engine_name)
+    chosen = {**choose_options(file, "faithful", {}), **options}
+    engine = runpy.run_path(str(file.path))["load"](tokenizer, chosen)
+    grammar = engine.compile(schema)
+    said = ""
+    for text in texts:
+        matcher = engine.start(grammar)
+        said = ""
+        for token in tokenizer.encode(text):
+            matcher.mask()
+            if not matcher.error():
+                matcher.commit(token)
+            said = said or matcher.error()
+    assert words in said
+
+
+@pytest.mark.parametrize("name", ["llguidance", "lm_format_enforcer"])
+def test_a_refused_token_is_no_failure(name: str, tmp_path: Path) -> None:
+    """What the schema does not allow is refused, and nothing has gone wrong."""
+    pytest.importorskip(_MODULES[name])
+    tokenizer = small_tokenizer(tmp_path)
+    file = find_engine(name)
+    options = choose_options(file, "faithful", {})
+    engine = runpy.run_path(str(file.path))["load"](tokenizer, options)
+    matcher = engine.start(engine.compile(TYPE_STRING))
+    matcher.mask()
+    assert not matcher.commit(tokenizer.encode("]")[0])
+    assert matcher.error() == ""
+
+
+def test_outlines_core_raises_what_is_no_refusal(tmp_path: Path) -> None:
+    """A token without a transition is refused; one that cannot be is an error."""
+    pytest.importorskip("outlines_core")
+    tokenizer = small_tokenizer(tmp_path)
+    file = find_engine("outlines_core")
+    options = choose_options(file, "faithful", {})
+    engine = runpy.run_path(str(file.path))["load"](tokenizer, options)
+    matcher = engine.start(engine.compile(TYPE_STRING))
+    assert matcher.commit(tokenizer.encode("]")[0]) is False
+    with pytest.raises(OverflowError):
+        matcher.commit(-1)

@@ -289,7 +289,7 @@ def test_an_engine_that_raises_is_an_outcome_each_time(
     with session(tokenizer, _engine(tmp_path, _RAISES)) as opened:
         for _ in range(5):
             made = generate(model, [_request(model, "x")], [opened], LoopOptions())[0]
-            assert made.result is Result.ERROR
+            assert made.result is Result.ENGINE_ERROR
             assert "no matcher" in made.detail
 
 
@@ -307,7 +307,7 @@ def test_an_engine_that_refuses_what_it_forces_is_an_outcome(
     with session(tokenizer, _engine(tmp_path, _LIES)) as opened:
         for _ in range(3):
             made = generate(model, [_request(model, "x")], [opened], options)[0]
-            assert made.result is Result.ERROR
+            assert made.result is Result.ENGINE_ERROR
             assert "forced" in made.detail
 
 

@@ -26,6 +26,7 @@ class _Matcher:
         return self._mask
 
     def commit(self, _token):
+        _suffer(self._schema, "commit")
         return "lie" not in self._schema
 
     def may_end(self):

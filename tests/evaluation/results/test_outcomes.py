@@ -15,6 +15,7 @@ from evaluation.results.row_parser import NotARow, parse_row
 from tests.evaluation.made_runs import accepted, blocked, line, row
 
 _LIED = replace(accepted(), verdict=WalkVerdict.LIED)
+_CONTRADICTED = replace(accepted(), verdict=WalkVerdict.CONTRADICTED)
 _NOT_RUN = replace(accepted(), verdict=WalkVerdict.NOT_RUN, mask_ns=(), commit_ns=())
 _UNFINISHED = replace(accepted(), verdict=WalkVerdict.UNFINISHED)
 
@@ -32,6 +33,8 @@ _UNFINISHED = replace(accepted(), verdict=WalkVerdict.UNFINISHED)
         ((accepted(), accepted(valid=False)), Outcome.UNDER_CONSTRAINED),
         ((blocked(valid=True), accepted(valid=False)), Outcome.WRONG_BOTH_WAYS),
         ((accepted(valid=False), _LIED), Outcome.LIED),
+        ((accepted(valid=False), _CONTRADICTED), Outcome.CONTRADICTED),
+        ((_CONTRADICTED, _LIED), Outcome.LIED),
     ],
 )
 def test_a_compiled_unit_is_what_its_walks_are(
@@ -47,7 +50,15 @@ def test_what_ended_otherwise_is_what_it_ended_with(result: Result) -> None:
     assert outcome_of(row(result=result, walks=(accepted(),))).value == result.value
 
 
-@pytest.mark.parametrize("verdict", [WalkVerdict.NOT_RUN, WalkVerdict.LIED])
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        WalkVerdict.NOT_RUN,
+        WalkVerdict.LIED,
+        WalkVerdict.CONTRADICTED,
+        WalkVerdict.ENGINE_ERROR,
+    ],
+)
 def test_nobody_knows_what_was_not_walked(verdict: WalkVerdict) -> None:
     """Neither right nor wrong, in no denominator."""
     walked = replace(accepted(), verdict=verdict)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.core.cases import Case, InstanceResult, Result, Row, WalkVerdict
 from evaluation.reporting.tables import Rate
+from evaluation.results.outcomes import FAULTS
 from evaluation.tasks.official_suite.outcomes import (
     SuiteFailure,
     by_category,
@@ -128,7 +129,7 @@ def test_passed_is_that_every_answer_is_right(
     )
     judged = outcome(row)
     right = [
-        verdict is not WalkVerdict.LIED and (verdict is WalkVerdict.ACCEPTED) is valid
+        verdict not in FAULTS and (verdict is WalkVerdict.ACCEPTED) is valid
         for valid, verdict in walks
     ]
     assert judged.passed is all(right)
@@ -176,6 +177,8 @@ def test_categories_count_once_for_each_kind_of_failure() -> None:
         SuiteFailure.OVER_CONSTRAINED: 1,
         SuiteFailure.UNDER_CONSTRAINED: 1,
         SuiteFailure.DIED: 0,
+        SuiteFailure.ENGINE_ERROR: 0,
         SuiteFailure.LIED: 0,
+        SuiteFailure.CONTRADICTED: 0,
     }
     assert by_category(outcomes) == {"const": Rate(0, 3), "not": Rate(0, 1)}

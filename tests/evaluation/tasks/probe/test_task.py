@@ -117,6 +117,7 @@ def test_an_engine_that_warns_has_not_ignored_in_silence() -> None:
         (Result.TIMEOUT, ProbeOutcome.TIMEOUT),
         (Result.CRASH, ProbeOutcome.CRASH),
         (Result.OUT_OF_MEMORY, ProbeOutcome.CRASH),
+        (Result.ENGINE_ERROR, ProbeOutcome.ENGINE_ERROR),
         (Result.ERROR, ProbeOutcome.CRASH),
         (Result.PROTOCOL_ERROR, ProbeOutcome.CRASH),
     ],
