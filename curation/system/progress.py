@@ -158,13 +158,16 @@ def spoken(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def announce(progress: Progress, what: str, seconds: float) -> None:
+def announce(
+    progress: Progress, what: str, seconds: float, by: str = "on a machine like ours"
+) -> None:
     """Say how long something will take, if that is over a minute.
 
     Args:
         progress: Where to say it.
         what: What is done, as the beginning of a sentence.
         seconds: How long it takes by a figure that was measured.
+        by: The end of the sentence: where the figure comes from.
     """
     if seconds >= _LONG:
-        progress.say(f"{what} takes about {spoken(seconds)} on a machine like ours")
+        progress.say(f"{what} takes about {spoken(seconds)} {by}")

@@ -10,6 +10,7 @@ from curation.system.errors import BadConfiguration
 from evaluation import prompts
 from evaluation.generation.requests import RequestBuilder
 from evaluation.generation.runner import run_writers
+from evaluation.measurement.expected_time import seconds_a_text
 from evaluation.models.store import DEFAULT, check_installed, get_model
 from evaluation.servers.model_server import ModelServer
 from evaluation.servers.server_writer import ServerWriter
@@ -134,6 +135,15 @@ class ModelSetup:
         """
         batch = self._asked.batch
         return batch if self._model is None or batch == 1 else batch * _ROUNDS
+
+    def most_seconds(self, samples: Iterable[Sample], texts: int) -> float | None:
+        """Return how long so many texts take if each uses its whole budget.
+
+        None behind a server, of whose speed nothing is known.
+        """
+        if self._model is None:
+            return None
+        return texts * seconds_a_text(self._model, self.questions, samples)
 
     def run(
         self,

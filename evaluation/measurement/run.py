@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from curation.system.progress import Quiet
+from curation.system.progress import Quiet, announce
 from evaluation.core.run_header import RunHeader
 from evaluation.execution.header import header
 from evaluation.execution.plan import RunPlan, RunTotals
@@ -174,6 +174,9 @@ def _measure(  # noqa: PLR0913, PLR0917 (the run's own parts)
             totals = run_engines(engines, own, out, advance)
     if models is None:
         return totals
+    seconds = models.most_seconds(plan.samples(), texts)
+    if seconds is not None:
+        announce(progress, "Writing", seconds, "at most, at the model's speed here")
     with progress.bar("Writing", texts) as advance:
         written = models.run(participants, plan.samples(), out, advance)
     totals.found += written.found

@@ -1,0 +1,68 @@
+"""How long writing takes is said before it begins."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import pytest
+
+from evaluation import prompts
+from evaluation.core.cases import Sample
+from evaluation.generation.requests import RequestBuilder
+from evaluation.measurement.expected_time import seconds_a_text
+from evaluation.models.base import Prefill
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from evaluation.core.messages import Message
+    from evaluation.models.base import LanguageModel
+
+
+@dataclass
+class _Slow:
+    """A model whose prompts have 10 tokens; a clock counts its passes."""
+
+    clock: float = 0.0
+    fed: list[int] = field(default_factory=list)
+
+    def prompt(self, _messages: Sequence[Message]) -> tuple[int, ...]:
+        return tuple(range(10))
+
+    def open(self) -> Self:
+        return self
+
+    def admit(self, prompt: Sequence[int]) -> Prefill:
+        self.clock += 0.1 * len(prompt)
+        return Prefill(logits=np.array([0.0, 1.0], dtype=np.float32), reused=0)
+
+    def feed(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
+        self.clock += 2.0
+        self.fed += rows[0]
+        return np.array([[0.0, 1.0]], dtype=np.float32)
+
+
+def _questions(budget: int) -> RequestBuilder:
+    template = prompts.read_template("sections")
+    return RequestBuilder(template=template, shots=(), count=len, budget=budget)
+
+
+def test_a_text_takes_its_prompt_and_its_whole_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One second for the prompt, two for each of thirty tokens."""
+    model = _Slow()
+    monkeypatch.setattr(time, "perf_counter", lambda: model.clock)
+    samples = [
+        Sample(id=name, config="Mine", split="", schema="{}", dialect="2020-12")
+        for name in "ab"
+    ]
+    asked = cast("LanguageModel", model)
+    seconds = seconds_a_text(asked, _questions(30), samples)
+    assert seconds == pytest.approx(1 + 30 * 2)
+    assert set(model.fed) == {1}
+    assert seconds_a_text(asked, _questions(30), []) == 0
