@@ -28,8 +28,12 @@ class Limits:
     depth: int = MAX_DEPTH
     #: JSON values (members and elements) in one document.
     nodes: int = 1_000_000
-    #: Seconds by the wall clock for one document (unit) in a worker.
+    #: Seconds for one document (unit) in a worker: by the wall clock, unless
+    #: `wall_times` is more than 1, then of processor time.
     seconds: float = 20.0
+    #: How many times that long a unit may take by the wall clock at most, while its
+    #: processor time is not used up: where a machine is busy or a worker waits.
+    wall_times: float = 1.0
     #: Seconds by the wall clock until a worker is ready.
     start_seconds: float = 60.0
     #: MiB that a worker may take above what it holds when it is ready.

@@ -52,6 +52,9 @@ class ProcessResult:
     stderr: str = ""
     #: Seconds by the parent's clock.
     seconds: float = 0.0
+    #: Of a time-out: the wall clock ended it, its processor time was not used up or not
+    #: looked at.
+    by_wall_clock: bool = False
 
     @property
     def was_killed(self) -> bool:

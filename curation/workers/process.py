@@ -140,6 +140,14 @@ class Child:
         except psutil.Error:
             return 0
 
+    def processor_seconds(self) -> float:
+        """Return the processor time of all its threads; 0 once the process is gone."""
+        try:
+            times = psutil.Process(self._process.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
+
     def send(self, line: bytes) -> None:
         """Queue one line; it is written as the child reads."""
         if not self._input_closed:

@@ -54,6 +54,10 @@ class Worker:
         self._answered = 0
         self._deadlines: Sequence[float] = ()
         self._clock = 0.0
+        #: Seconds by which the present unit's deadline was moved, as its processor
+        #: time was not used up; and the child's processor time when it was begun.
+        self._lent = 0.0
+        self._processor_start: float | None = None
         self._sampled = 0.0
         self._memory_ceiling = 0
         self._batches = 0
@@ -125,7 +129,7 @@ class Worker:
         Args:
             units: What the worker's function is given, one after the other.
             seconds: The deadline of every unit, or one for each of them; that of the
-                limits by default.
+                limits by default, and in the same kind of time.
         """
         self._retire()
         child = self._ensure()
@@ -136,7 +140,7 @@ class Worker:
         self._pending, self._answered = len(units), 0
         self._batches += 1
         if self._ready:
-            self._clock = time.monotonic()
+            self._begin_unit(time.monotonic())
         child.send(encode_message(UnitBatch(units=units)))
 
     def seconds_to_wait(self) -> float:
@@ -182,7 +186,7 @@ class Worker:
         if self._child is None:
             self._child = Child(self._program)
             self._ready, self._batches = False, 0
-            self._clock = time.monotonic()
+            self._begin_unit(time.monotonic())
             greeting = Greeting(
                 setup=self._program.setup,
                 limits=self._limits.for_worker(),
@@ -197,7 +201,36 @@ class Worker:
         return self._deadlines[self._answered] if self._pending else float("inf")
 
     def _deadline(self) -> float:
-        return self._clock + self._seconds_for_one()
+        return self._clock + self._seconds_for_one() + self._lent
+
+    def _begin_unit(self, now: float) -> None:
+        """Count the present unit's time from here."""
+        self._clock, self._lent, self._processor_start = now, 0.0, None
+
+    def _time_out(self, child: Child) -> tuple[str, bool] | None:
+        """Say of a unit whose deadline is here how it is late, and by which clock.
+
+        None where it has processor time left, and then its deadline is moved.
+        """
+        seconds = self._seconds_for_one()
+        if self._limits.wall_times <= 1 or not self._ready:
+            return f"no answer within {seconds:g} s", True
+        self._note_processor_start(child)
+        used = child.processor_seconds() - (self._processor_start or 0.0)
+        if used >= seconds:
+            return f"no answer within {seconds:g} s of processor time", False
+        most = seconds * self._limits.wall_times
+        left = self._clock + most - time.monotonic()
+        if left <= 0:
+            what = f"no answer within {most:g} s by the wall clock"
+            return f"{what}, of which it had {used:.2g} s of processor time", True
+        self._lent += min(max(seconds - used, _SAMPLE), left)
+        return None
+
+    def _note_processor_start(self, child: Child) -> None:
+        """Read the child's processor time, if the present unit has no reading yet."""
+        if self._processor_start is None:
+            self._processor_start = child.processor_seconds()
 
     def _take(self, line: bytes, results: list[ProcessResult]) -> None:
         """Read one line of the child."""
@@ -215,14 +248,15 @@ class Worker:
 
     def _become_ready(self) -> None:
         self._ready, self._failed_starts = True, 0
-        self._clock = time.monotonic()
+        self._begin_unit(time.monotonic())
         if self._child is not None:
             self.rss_bytes = self._child.rss_bytes()
         self._memory_ceiling = self.rss_bytes + self._limits.memory_mb * 2**20
 
     def _result_of(self, message: WorkerLine) -> ProcessResult:
         now = time.monotonic()
-        seconds, self._clock = now - self._clock, now
+        seconds = now - self._clock
+        self._begin_unit(now)
         self._pending -= 1
         self._answered += 1
         if message.answer is not msgspec.UNSET:
@@ -249,11 +283,15 @@ class Worker:
             detail = f"an answer of over {self._limits.answer_bytes:,} bytes"
             self._end(results, Ending.PROTOCOL, detail)
         elif not heard and time.monotonic() >= self._deadline():
-            detail = f"no answer within {self._seconds_for_one():g} s"
-            self._end(results, Ending.TIMEOUT, detail)
+            late = self._time_out(child)
+            if late is not None:
+                detail, by_wall_clock = late
+                self._end(results, Ending.TIMEOUT, detail, by_wall_clock=by_wall_clock)
         elif time.monotonic() - self._sampled >= _SAMPLE:
             self._sampled = time.monotonic()
             self.rss_bytes = child.rss_bytes()
+            if self._limits.wall_times > 1:
+                self._note_processor_start(child)
             if self._ready and self.rss_bytes > self._memory_ceiling:
                 detail = f"grew by more than {self._limits.memory_mb} MiB"
                 self._end(results, Ending.OUT_OF_MEMORY, detail)
@@ -264,6 +302,8 @@ class Worker:
         ending: Ending,
         detail: str,
         signal: int | None = None,
+        *,
+        by_wall_clock: bool = False,
     ) -> None:
         """End the child; the unit that it was on gets the blame."""
         child, was_ready = self._child, self._ready
@@ -279,6 +319,7 @@ class Worker:
                     signal=signal,
                     stderr=printed,
                     seconds=seconds,
+                    by_wall_clock=by_wall_clock,
                 )
             )
         elif not was_ready:

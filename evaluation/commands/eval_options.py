@@ -147,10 +147,16 @@ class WorkOptions:
         typer.Option(metavar="I/N", help="One of N parts; `csbdata results merge`."),
     ] = "1/1"
     compile_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Deadline of one compile.")
+        float,
+        typer.Option(
+            min=0.1,
+            help="Deadline of one compile, in processor time; four times as long by "
+            "the wall clock.",
+        ),
     ] = 40.0
     run_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Deadline of one schema's walks.")
+        float,
+        typer.Option(min=0.1, help="The same of one schema's walks."),
     ] = 40.0
     memory: Annotated[
         int,

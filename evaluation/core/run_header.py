@@ -71,6 +71,9 @@ class LimitsHeader(msgspec.Struct, frozen=True, kw_only=True):
 
     compile_seconds: float | None = None
     run_seconds: float | None = None
+    #: How many times as long either might take by the wall clock; None where both were
+    #: by the wall clock.
+    wall_times: float | None = None
     #: MiB.
     memory_mb: float | None = None
 

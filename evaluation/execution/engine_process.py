@@ -20,7 +20,7 @@ import gc
 import importlib.util
 import os
 import sys
-from time import perf_counter_ns
+from time import perf_counter_ns, process_time_ns
 from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
@@ -63,6 +63,9 @@ if TYPE_CHECKING:
 #: Bytes of what is printed that come back with one answer.
 _MOST_PRINTED = 8 * 1024
 _MOST_WARNINGS = 50
+#: The reference work: what is counted up to, and the bytes that are moved.
+_COUNTED = 2_000
+_MOVED = bytearray(1 << 18)
 
 
 class Vocabulary:
@@ -185,6 +188,84 @@ def describe_error(error: BaseException) -> str:
     """Return an error's type and message, in characters that JSON can hold."""
     text = f"{type(error).__name__}: {str(error)[:2000]}"
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+class Deadline:
+    """When the walks of a case end: their processor time, or else the wall clock.
+
+    The wall clock is read after every mask anyway; the processor time only when it may
+    have been used up, since reading it takes as long as a short mask.
+    """
+
+    def __init__(self, seconds: float, wall_seconds: float) -> None:
+        """Begin to count.
+
+        Args:
+            seconds: Of processor time, of all threads together.
+            wall_seconds: By the wall clock.
+        """
+        self._processor = process_time_ns() + int(seconds * 1e9)
+        self._wall = perf_counter_ns() + int(wall_seconds * 1e9)
+        self._seconds, self._wall_seconds = seconds, wall_seconds
+        self._cores = _usable_cores()
+        #: Why it has passed; empty while it has not.
+        self.passed = ""
+        self.by_wall_clock = False
+        #: The reading of the wall clock before which it cannot have passed.
+        self.next_look = 0
+        self.look(perf_counter_ns())
+
+    def look(self, now: int) -> bool:
+        """Return whether it has passed; otherwise say when to look again."""
+        left = self._processor - process_time_ns()
+        if left <= 0:
+            self.passed = f"not through within {self._seconds:g} s of processor time"
+        elif now >= self._wall:
+            self.passed = f"not through within {self._wall_seconds:g} s"
+            self.passed += " by the wall clock"
+            self.by_wall_clock = True
+        self.next_look = min(now + max(left // self._cores, 1_000_000), self._wall)
+        return bool(self.passed)
+
+
+class CoreWaits:
+    """How long this thread waited for its core, as Linux counts it."""
+
+    def __init__(self) -> None:
+        """Open the system's account of this thread, where it has one."""
+        self._file: int | None = None
+        with contextlib.suppress(OSError):
+            self._file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+        self._last = 0
+
+    def since_last(self) -> int | None:
+        """Return the nanoseconds since the last call; None where nobody counts."""
+        if self._file is None:
+            return None
+        try:
+            now = int(os.pread(self._file, 96, 0).split()[1])
+        except (OSError, ValueError, IndexError):
+            return None
+        waited, self._last = now - self._last, now
+        return max(0, waited)
+
+
+def reference_ns() -> int:
+    """Return the nanoseconds of a piece of work that is always the same.
+
+    Half of it is counting, half is moving memory: how fast the machine is just now.
+    """
+    start = perf_counter_ns()
+    sum(range(_COUNTED))
+    bytes(_MOVED)
+    return perf_counter_ns() - start
+
+
+def _usable_cores() -> int:
+    """Return on how many cores this process may run."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _pin(core: int | None) -> None:

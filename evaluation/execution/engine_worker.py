@@ -58,8 +58,11 @@ ONE_THREAD = dict.fromkeys(
 class Bounds:
     """What one case may cost; part of every fingerprint."""
 
+    #: Of processor time, as are those of the walks: another's work is not the engine's.
     compile_seconds: float = 40.0
     run_seconds: float = 40.0
+    #: How many times as long either may take by the wall clock.
+    wall_times: float = 4.0
     #: MiB above what the worker holds when it is ready.
     memory_mb: int = 4096
 
@@ -67,6 +70,7 @@ class Bounds:
         """Return the limits of the worker."""
         return Limits(
             seconds=max(self.compile_seconds, self.run_seconds),
+            wall_times=self.wall_times,
             start_seconds=180.0,
             memory_mb=self.memory_mb,
             recycle_after=_NEVER,
@@ -132,6 +136,9 @@ class EngineWorker:
         self._pending: deque[PendingCase] = deque()
         #: Cases that the present process has finished.
         self._served = 0
+        #: Whether a process does untimed work first; not once it has died of that.
+        self._warms_up = True
+        self._died_warm = False
 
     def __enter__(self) -> Self:
         """Return the worker."""
@@ -194,11 +201,17 @@ class EngineWorker:
         """Return the row of a case that ended its worker; none if it is tried again."""
         self._worker.kill()
         fresh, self._served = not self._served, 0
+        # It may have been the warm-up; the next try is without.
+        self._died_warm = fresh and self._warms_up and not pending.deaths
         pending.deaths += 1
         killed = outcome.was_killed
         guilty = pending.deaths >= (_KILLS if killed else _ATTEMPTS)
         rows: list[tuple[Case, Row]] = []
-        if guilty or (fresh and not killed) or outcome.ending is Ending.ERROR:
+        if (
+            guilty
+            or (fresh and not killed and not self._died_warm)
+            or outcome.ending is Ending.ERROR
+        ):
             rows.append(self._finish(pending, self._with_printed(outcome)))
         return rows
 
@@ -207,6 +220,9 @@ class EngineWorker:
     ) -> tuple[Case, Row]:
         self._pending.popleft()
         self._served += end is None
+        if self._died_warm and end is None:
+            self._warms_up = False
+        self._died_warm = False
         row = build_row(
             self._participant.label,
             pending.case,
@@ -234,10 +250,20 @@ class EngineWorker:
         """Return the questions of a case, each with its deadline in seconds."""
         bounds = self._bounds
         found: list[tuple[CompileQuestion | WalkQuestion, float]] = [
-            (CompileQuestion(compile=pending.case.schema), bounds.compile_seconds)
+            (
+                CompileQuestion(
+                    compile=pending.case.schema,
+                    warm_up=self._warms_up and not pending.deaths,
+                ),
+                bounds.compile_seconds,
+            )
         ]
         if pending.tokens:
-            walk = WalkQuestion(walks=pending.tokens, seconds=bounds.run_seconds)
+            walk = WalkQuestion(
+                walks=pending.tokens,
+                seconds=bounds.run_seconds,
+                wall_seconds=bounds.run_seconds * bounds.wall_times,
+            )
             found.append((walk, bounds.run_seconds + _GRACE))
         return found
 
@@ -258,6 +284,7 @@ class EngineWorker:
             signal=outcome.signal,
             stderr=printed + outcome.stderr,
             seconds=outcome.seconds,
+            by_wall_clock=outcome.by_wall_clock,
         )
 
 

@@ -87,6 +87,10 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
         detail=_without_addresses(detail),
         warnings=tuple(dict.fromkeys(printed))[:_MOST_WARNINGS],
         compile_ns=compiled.compile_ns,
+        compile_waited_ns=compiled.waited_ns,
+        reference_ns=compiled.reference_ns,
+        ended_by_wall_clock=walked.by_wall_clock
+        or (end is not None and end.by_wall_clock),
         first_mask_ns=walked.first_mask_ns,
         rss_bytes=last.rss_bytes,
         quiet=all(quiets) if quiets else None,
@@ -156,6 +160,7 @@ def _results(
             at=text.at,
             mask_ns=text.mask_ns,
             commit_ns=text.commit_ns,
+            waited_ns=text.waited_ns,
             forced=text.forced,
             detail=detail,
             label=walk.label,

@@ -4,7 +4,7 @@ Loaded by `engine_process.py` in the engine's own environment: of csbdata nothin
 that file can be imported. Two questions make a case:
 
     {"compile": "<schema>"}              -> {"compile_ns": 1, ...} or {"refusal": "why"}
-    {"walks": [[tokens], ...], "seconds": 40.0}
+    {"walks": [[tokens], ...], "seconds": 40.0, "wall_seconds": 160.0}
                                          -> {"walks": [...], "first_mask_ns": 1, ...}
 
 What was printed during a question comes back as `printed` with its answer.
@@ -19,10 +19,13 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from evaluation.execution.engine_process import (
+    CoreWaits,
+    Deadline,
     compile_schema,
     describe_error,
     engine_warnings,
     error_of,
+    reference_ns,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +49,9 @@ _ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _ENGINE_ERROR, _NOT_RUN = (
 )
 #: Characters that are kept of what an engine says went wrong.
 _MOST_SAID = 500
+#: What is compiled and walked before anything is timed, and for how many masks.
+_WARM_SCHEMA = '{"type": "object", "properties": {"a": {"type": "string"}}}'
+_WARM_MASKS = 16
 
 
 class WalkSession:
@@ -65,19 +71,32 @@ class WalkSession:
         self._checks_commit = setup["checks_commit"]
         self._grammar: object = None
         self._compiled = False
+        self._warm = False
+        self._waits = CoreWaits()
 
-    def warm_up(self) -> None:
+    def _warm_up(self) -> None:
         """Have what is done once per process done before anything is timed.
 
-        What comes of it is left alone: it says nothing of any case.
+        Masks are computed along a text of the engine's own choice: always the first
+        token that is allowed. What comes of it is left alone: it says nothing of any
+        case.
         """
+        self._warm = True
         with contextlib.suppress(Exception):
-            grammar = self._engine.compile('{"type": "boolean"}')
-            self._engine.start(grammar).mask()
+            matcher = self._engine.start(self._engine.compile(_WARM_SCHEMA))
+            for _ in range(_WARM_MASKS):
+                token = _first_allowed(matcher.mask(), 8 * self._mask_bytes)
+                if token is None or not matcher.commit(token):
+                    break
+                matcher.may_end()
+        for _ in range(_WARM_MASKS):
+            reference_ns()
         self._printed.take()
 
     def answer(self, question: Question) -> Answer:
         """Answer one question; adds what was printed, memory and quiet."""
+        if question.get("warm_up") and not self._warm:
+            self._warm_up()
         before = _switches()
         if "compile" in question:
             found = self._compile(question["compile"])
@@ -91,7 +110,11 @@ class WalkSession:
 
     def _compile(self, schema: str) -> Answer:
         self._grammar, self._compiled = None, False
+        reference = reference_ns()
+        waited = self._waits.since_last()
         self._grammar, found = compile_schema(self._engine, schema)
+        waited = self._waits.since_last()
+        found |= {"reference_ns": reference, "waited_ns": waited}
         self._compiled = "refusal" not in found
         if self._compiled:
             found["warnings"] = engine_warnings(self._engine, self._grammar)
@@ -100,8 +123,7 @@ class WalkSession:
     def _walk_all(self, question: Question) -> Answer:
         if not self._compiled:
             return {"walks": []}
-        seconds = question["seconds"]
-        deadline = perf_counter_ns() + int(seconds * 1e9)
+        deadline = Deadline(question["seconds"], question["wall_seconds"])
         found: list[list[object]] = []
         first, late = None, False
         for tokens in question["walks"]:
@@ -109,17 +131,19 @@ class WalkSession:
                 break
             if tokens is None:
                 why = "no tokens of this vocabulary spell it"
-                found.append([_NOT_RUN, None, [], [], None, why])
+                found.append([_NOT_RUN, None, [], [], None, why, None])
                 continue
             walk = _Walk(tokens, self._mask_bytes, deadline, self._checks_commit)
+            self._waits.since_last()
             walk.run(self._engine, self._grammar)
             first = walk.first_ns if first is None else first
             late = walk.late
-            found.append(walk.result())
+            found.append([*walk.result(), self._waits.since_last()])
         return {
             "walks": found,
             "first_mask_ns": first,
-            "late": f"not through within {seconds:g} s" if late else "",
+            "late": deadline.passed if late else "",
+            "by_wall_clock": late and deadline.by_wall_clock,
         }
 
 
@@ -130,7 +154,7 @@ class _Walk:
         self,
         tokens: Sequence[int],
         mask_bytes: int,
-        deadline: int,
+        deadline: Deadline,
         checks: bool,  # noqa: FBT001 (made in one place)
     ) -> None:
         self.tokens = tokens
@@ -183,7 +207,7 @@ class _Walk:
         forced_of = getattr(matcher, "forced", None)
         self.forced = None if forced_of is None else 0
         ahead: list[int] = []
-        clock = perf_counter_ns
+        clock, deadline = perf_counter_ns, self.deadline
         for index, token in enumerate(self.tokens):
             start = clock()
             mask = mask_of()
@@ -194,7 +218,7 @@ class _Walk:
             if failure := failure_of():
                 self._fail(index, failure)
                 return False
-            if end > self.deadline:
+            if end > deadline.next_look and deadline.look(end):
                 self._stop(_NOT_RUN, index, "no time left", late=True)
                 return False
             allowed = self._allowed(mask, token, index)
@@ -297,6 +321,15 @@ def refusal_reason(matcher: Matcher) -> str:
     return f": {text}" if text else ""
 
 
+def _first_allowed(mask: bytes | bytearray | memoryview, tokens: int) -> int | None:
+    """Return the first token of a mask; None of an empty one."""
+    view = memoryview(mask).cast("B")
+    for place, byte in enumerate(view[: tokens // 8]):
+        if byte:
+            return 8 * place + (byte & -byte).bit_length() - 1
+    return None
+
+
 def _switches() -> int | None:
     """Return how often this process was interrupted; None where nobody counts."""
     try:
@@ -318,6 +351,5 @@ def open_session(
 ) -> Callable[[Question], Answer]:
     """Return what answers; from here on nothing is collected but between cases."""
     session = WalkSession(engine, setup, printed)
-    session.warm_up()
     gc.disable()
     return session.answer

@@ -18,6 +18,8 @@ class CompileQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     #: The schema's text.
     compile: str
+    #: Whether untimed work comes first, in a process that has not done any yet.
+    warm_up: bool = False
 
 
 class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,8 +27,9 @@ class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
     #: The tokens of each text; None where none spell it.
     walks: Sequence[Sequence[int] | None]
-    #: What all walks together may take.
+    #: What all walks together may take: of processor time, and by the wall clock.
     seconds: float
+    wall_seconds: float
 
 
 class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +46,10 @@ class CompileAnswer(WorkerAnswer, frozen=True, kw_only=True):
     """The answer to `compile`: how long it took, or why the schema is refused."""
 
     compile_ns: Whole | None = None
+    #: Nanoseconds of it in which the process waited for its core.
+    waited_ns: Whole | None = None
+    #: Nanoseconds of the piece of work that is always the same.
+    reference_ns: Whole | None = None
     refusal: str | None = None
     warnings: tuple[str, ...] = ()
 
@@ -56,6 +63,7 @@ class WalkedText(msgspec.Struct, frozen=True, array_like=True):
     commit_ns: tuple[Whole, ...]
     forced: Whole | None
     detail: str
+    waited_ns: Whole | None = None
 
 
 class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
@@ -66,3 +74,5 @@ class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
     first_mask_ns: Whole | None = None
     #: Says so where the deadline ended the walks.
     late: str = ""
+    #: Whether that was the wall clock's.
+    by_wall_clock: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -125,7 +125,7 @@ def participant_fingerprint(
     parts = [
         participant.identity,
         plan.tokenizer.digest,
-        [plan.bounds.compile_seconds, plan.bounds.run_seconds, plan.bounds.memory_mb],
+        asdict(plan.bounds),
         measuring_digest(),
         task.name,
     ]
