@@ -111,10 +111,9 @@ class WalkSession:
     def _compile(self, schema: str) -> Answer:
         self._grammar, self._compiled = None, False
         reference = reference_ns()
-        waited = self._waits.since_last()
+        self._waits.since_last()
         self._grammar, found = compile_schema(self._engine, schema)
-        waited = self._waits.since_last()
-        found |= {"reference_ns": reference, "waited_ns": waited}
+        found |= {"reference_ns": reference, "waited_ns": self._waits.since_last()}
         self._compiled = "refusal" not in found
         if self._compiled:
             found["warnings"] = engine_warnings(self._engine, self._grammar)

@@ -1,0 +1,103 @@
+"""A deadline is of processor time; the wall clock ends what waits for ever."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from evaluation.core.cases import Result, WalkVerdict
+from evaluation.execution import engine_process
+from evaluation.execution.engine_process import CoreWaits, Deadline
+from evaluation.execution.engine_worker import Bounds
+from tests.evaluation.measuring import measured, miniature, request_of, sample
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_MS = 1_000_000
+
+
+class _Clocks:
+    """Two clocks that are set by hand."""
+
+    wall = 0
+    processor = 0
+
+
+@pytest.fixture
+def clocks(monkeypatch: pytest.MonkeyPatch) -> _Clocks:
+    """Return the clocks that a deadline reads."""
+    found = _Clocks()
+    monkeypatch.setattr(engine_process, "perf_counter_ns", lambda: found.wall)
+    monkeypatch.setattr(engine_process, "process_time_ns", lambda: found.processor)
+    return found
+
+
+def test_time_that_others_used_is_not_the_engines(clocks: _Clocks) -> None:
+    """Past a deadline by the wall clock there is what processor time is left."""
+    deadline = Deadline(1.0, 4.0)
+    clocks.wall, clocks.processor = 3_000 * _MS, 999 * _MS
+    assert not deadline.look(clocks.wall)
+    clocks.processor = 1_000 * _MS
+    assert deadline.look(clocks.wall)
+    assert deadline.passed == "not through within 1 s of processor time"
+    assert not deadline.by_wall_clock
+
+
+def test_what_waits_for_ever_is_ended_by_the_wall_clock(clocks: _Clocks) -> None:
+    """And that is said."""
+    deadline = Deadline(1.0, 4.0)
+    clocks.wall = 4_000 * _MS
+    assert deadline.look(clocks.wall)
+    assert deadline.passed == "not through within 4 s by the wall clock"
+    assert deadline.by_wall_clock
+
+
+def test_no_reading_is_due_before_the_time_can_be_used_up(
+    clocks: _Clocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two cores that is after half of it; the wall clock is never missed."""
+    monkeypatch.setattr(engine_process, "_usable_cores", lambda: 2)
+    deadline = Deadline(1.0, 4.0)
+    assert deadline.next_look == 500 * _MS
+    clocks.wall = 3_900 * _MS
+    deadline.look(clocks.wall)
+    assert deadline.next_look == 4_000 * _MS
+
+
+def test_waits_are_counted_where_the_system_does() -> None:
+    """Never negative; a thread that sleeps does not wait for its core."""
+    waits = CoreWaits()
+    first = waits.since_last()
+    time.sleep(0.001)
+    second = waits.since_last()
+    if first is None:
+        pytest.skip("this system does not count them")
+    assert second is not None
+    assert second >= 0
+
+
+def test_a_row_says_that_the_wall_clock_ended_it(tmp_path: Path) -> None:
+    """An engine that sleeps uses no processor time; it is ended, and marked."""
+    bounds = Bounds(compile_seconds=0.3, run_seconds=0.3, wall_times=2.0)
+    slow = sample("slow-walk", '["x", "x", "x", "x", "x", "x", "x", "x"]')
+    request = request_of(tmp_path, [slow, sample("hang-compile", "1")], bounds=bounds)
+    _, run = measured(tmp_path, [miniature("troubled")], request)
+    rows = {row.id: row for row in run.rows()}
+    assert {row.result for row in rows.values()} == {Result.TIMEOUT}
+    assert all(row.ended_by_wall_clock for row in rows.values())
+    assert "within 0.6 s by the wall clock" in rows["slow-walk"].detail
+    assert "within 0.6 s by the wall clock" in rows["hang-compile"].detail
+
+
+def test_an_engine_that_dies_of_the_warm_up_has_its_rows(tmp_path: Path) -> None:
+    """It is asked again without; what it does with the schemas at hand is told."""
+    samples = [sample("one", "{}"), sample("two", "[1]")]
+    totals, run = measured(tmp_path, [miniature("cold")], request_of(tmp_path, samples))
+    assert not totals.unavailable
+    assert [row.result for row in run.rows()] == [Result.OK, Result.OK]
+    assert {walk.verdict for row in run.rows() for walk in row.walks} == {
+        WalkVerdict.ACCEPTED
+    }
