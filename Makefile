@@ -98,7 +98,7 @@ lock:
 	rm -rf build/lock
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install -qq hatchling==1.33.0 editables setuptools
-	build/lock/bin/python -m pip install -qq --no-build-isolation -e '.[dev]'
+	build/lock/bin/python -m pip install -qq --no-build-isolation -e '.[dev,xgrammar]'
 	{ echo "# Exact versions of everything, made by \`make lock\` on Python 3.11."; \
 	  build/lock/bin/python -m pip freeze --exclude-editable; } > constraints.txt
 	rm -rf build/lock

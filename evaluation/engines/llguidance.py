@@ -24,6 +24,7 @@ ABOUT = {
     "licence": "MIT",
     "homepage": "https://github.com/guidance-ai/llguidance",
     "install": "llguidance>=1.9",
+    "extra": "eval",
     "forced_in_paper": True,
 }
 OPTIONS = {

@@ -24,6 +24,7 @@ ABOUT = {
     "licence": "MIT",
     "homepage": "https://github.com/noamgat/lm-format-enforcer",
     "install": "lm-format-enforcer>=0.11.3",
+    "extra": "engines",
 }
 OPTIONS = {
     # The most white space in one place.

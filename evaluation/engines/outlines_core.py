@@ -22,6 +22,7 @@ ABOUT = {
     "licence": "Apache-2.0",
     "homepage": "https://github.com/dottxt-ai/outlines-core",
     "install": "outlines-core>=0.2.14",
+    "extra": "engines",
 }
 OPTIONS = {
     # Regular expression of the white space between tokens of JSON; null for its own.

@@ -29,6 +29,7 @@ ABOUT = {
     "licence": "Apache-2.0",
     "homepage": "https://github.com/mlc-ai/xgrammar",
     "install": "xgrammar",
+    "extra": "xgrammar",
 }
 OPTIONS = {
     # White space wherever JSON allows it; otherwise one fixed form.

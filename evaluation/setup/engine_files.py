@@ -51,6 +51,8 @@ class EngineAbout(msgspec.Struct, frozen=True, kw_only=True):
     homepage: str | None = None
     #: What pip is asked to install; by default the distribution.
     install: str | None = None
+    #: The extra of csbdata that installs it beside csbdata; empty where there is none.
+    extra: str = ""
     #: Whether its `commit` refuses a token that its mask does not allow.
     checks_commit: bool = True
     #: Whether the paper took its forced tokens ("FF" in its Tables 12 and 13).

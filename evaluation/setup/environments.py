@@ -187,6 +187,9 @@ def find_interpreter(cache: Path, file: EngineFile) -> Path | NotInstalled:
         return chosen.interpreter
     name = f"{file.distribution} {file.version}".strip()
     also = f" (but {here} is)" if here and file.version else ""
+    extra = file.about.extra
+    if extra and not file.version:
+        also = f" (pip install 'csbdata[{extra}]' puts it beside csbdata)"
     return NotInstalled(
         reason=f"{name} is not installed here{also}", install=install_line(file)
     )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import runpy
+import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,10 +19,10 @@ from tests.evaluation.small_tokenizer import SmallTokenizer, doubled, small_toke
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Examined = Callable[[str, str], dict[str, Any]]
 
+_ROOT = Path(__file__).parents[3]
 _MODULES = {
     "llguidance": "llguidance",
     "lm_format_enforcer": "lmformatenforcer",
@@ -163,6 +166,17 @@ def test_says_what_it_is(name: str) -> None:
     assert about.install is not None
     assert bool(about.distribution) is (name != "none")
     assert "GPL" not in about.licence
+
+
+@pytest.mark.parametrize("name", _ALL)
+def test_the_extra_that_it_names_has_it(name: str) -> None:
+    """What `csbdata[EXTRA]` asks for is the distribution that does the work."""
+    about = find_engine(name).about
+    if not about.extra:
+        pytest.skip("it is in no extra")
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = project["optional-dependencies"][about.extra]
+    assert any(re.match(rf"{about.distribution}[<>=]", line) for line in asked)
 
 
 @pytest.mark.parametrize("name", _MODULES)

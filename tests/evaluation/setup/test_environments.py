@@ -101,6 +101,20 @@ class TestInterpreter:
             install="csbdata engines add xgrammar==0.1.7",
         )
 
+    def test_names_the_extra_that_installs_it_here(self, tmp_path: Path) -> None:
+        """Where one does, and any version will do."""
+        file = EngineFile(
+            name="mine",
+            path=tmp_path / "mine.py",
+            about=EngineAbout(distribution="no-such-thing", extra="mine"),
+        )
+        missing = find_interpreter(default_cache(), file)
+        assert isinstance(missing, NotInstalled)
+        assert missing.reason == (
+            "no-such-thing is not installed here "
+            "(pip install 'csbdata[mine]' puts it beside csbdata)"
+        )
+
     def test_does_not_trust_half_an_installation(self, tmp_path: Path) -> None:
         """An engine that needs two distributions does not run where one is."""
         file = EngineFile(
