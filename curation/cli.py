@@ -2,15 +2,18 @@
 
 Exit codes follow sysexits: 0 done, 1 done and a check failed, 2 wrong usage,
 65 bad data, 66 no such input, 69 unavailable, 70 a fault of ours, 73 cannot
-write, 75 try again later, 77 not permitted, 78 bad configuration, 130 stopped.
+write, 75 try again later, 77 not permitted, 78 bad configuration, 130 stopped,
+143 ended by SIGTERM.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -36,6 +39,7 @@ from curation.system.terminal import command_line_of, plain, say, show, stderr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FrameType
 
     from typer._click import Context
 
@@ -136,6 +140,7 @@ def main() -> None:
     """Run the command line; every expected failure is one line and an exit code."""
     prepare_streams()
     guard()
+    _clean_up_when_terminated()
     try:
         code = _code_of(_run)
         sys.stdout.flush()
@@ -154,6 +159,19 @@ def main() -> None:
         code = CsbdataError.exit_code
         end_output()
     sys.exit(code)
+
+
+def _clean_up_when_terminated() -> None:
+    """Have SIGTERM leave every block as Ctrl-C does, so that nothing unfinished stays.
+
+    The exit code is the one that a shell gives to what ends by that signal.
+    """
+
+    def stop(number: int, _: FrameType | None) -> NoReturn:
+        sys.exit(128 + number)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, stop)
 
 
 def _say_fault(fault: CsbdataError) -> None:

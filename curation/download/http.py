@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import requests
@@ -221,7 +222,7 @@ class _Session(requests.Session):
 
 def _session() -> requests.Session:
     session = _Session()
-    session.headers["User-Agent"] = "csbdata"
+    session.headers["User-Agent"] = f"csbdata/{version('csbdata')}"
     # What is saved must be what is stored there, byte for byte.
     session.headers["Accept-Encoding"] = "identity"
     session.stream = True

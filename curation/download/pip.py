@@ -19,7 +19,7 @@ from curation.system.errors import (
 )
 from curation.system.programs import (
     EndedProgram,
-    environment_without_secrets,
+    environment_for_others,
     last_error,
     run_to_end,
 )
@@ -119,7 +119,7 @@ def _run_pip(command: list[str], folder: Path) -> EndedProgram:
         return run_to_end(
             command,
             DEADLINE,
-            environment=environment_without_secrets(),
+            environment=environment_for_others(),
             folder=folder,
             errors_only=True,
         )

@@ -24,9 +24,9 @@ from curation.dataset.parquet import COLUMNS
 from curation.dataset.summary import ConfigSummary, total_of
 from curation.lint.lint import CODES
 from curation.packaging import licences
-from curation.packaging import plot_process as figures
 from curation.packaging.hub_info import configs_metadata
 from curation.packaging.markdown import render_template
+from curation.packaging.plots import plot_process as figures
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from curation.dataset.summary import Summary
     from curation.packaging.card_figures import FolderCounts
     from curation.packaging.hub_info import HubConfig
-    from curation.packaging.plot_messages import PaperTables
+    from curation.packaging.plots.plot_messages import PaperTables
 
 #: The file's name in a build folder, and that of its template.
 FILE = "README.md"

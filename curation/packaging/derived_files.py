@@ -16,24 +16,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from curation.dataset.ledger_reader import open_ledger
-from curation.packaging import (
-    card,
-    croissant,
-    eval_yaml,
-    licences,
-    manifest,
-    plot_process,
-)
+from curation.packaging import card, croissant, eval_yaml, licences, manifest
 from curation.packaging.card import CardContents
 from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import dataset_info, hub_configs
+from curation.packaging.plots import plot_process
+from curation.packaging.table_columns import refuse_foreign_columns
 from curation.system import checksums
 from curation.system.atomic_files import UNFINISHED
+from curation.system.atomic_folders import recover
 from curation.workers.run_folder import locked, run_folder_of
 
 if TYPE_CHECKING:
     from curation.dataset.summary import Summary
-    from curation.packaging.plot_process import PlotProcess
+    from curation.packaging.plots.plot_process import PlotProcess
     from curation.system.checksums import Sum
 
 #: What the release of an edition writes (`csbdata release`), and the card links.
@@ -153,13 +149,14 @@ def rebuild(
 
     Raises:
         NoInput: the folder is no build.
+        BadData: a table has not the columns of a build.
         TemporarilyUnavailable: a build, or another like this, is at work in it.
         CsbdataError: its manifest or the plots are not as they must be.
         OSError: a file cannot be read or written.
     """
     manifest.read_facts(folder)
     place = folder.resolve()
-    with locked(run_folder_of(place)), _folder_beside(place) as name:
+    with locked(run_folder_of(place)), _swept_folder_beside(place) as name:
         wanted = eval_yaml_too or (folder / eval_yaml.FILE).is_file()
         fresh = Path(name)
         written = _write_anew(folder, fresh, eval_yaml_too=wanted, release=release)
@@ -193,8 +190,12 @@ def differing_files(folder: Path, *, eval_yaml_too: bool = False) -> list[str]:
         )
 
 
-def _folder_beside(place: Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a new folder beside this one, which the next build sweeps if need be."""
+def _swept_folder_beside(place: Path) -> tempfile.TemporaryDirectory[str]:
+    """Return a new folder beside this one; what killed processes left there is removed.
+
+    The caller holds the lock of the folder's run.
+    """
+    recover(place)
     return tempfile.TemporaryDirectory(
         prefix=f".{place.name}.", suffix=UNFINISHED, dir=place.parent
     )
@@ -208,6 +209,7 @@ def _write_anew(
     release: DataRelease | None = None,
 ) -> list[str]:
     manifest.read_facts(folder)
+    refuse_foreign_columns(folder)
     with plot_process.PlotProcess(folder) as drawing:
         drawing.begin()
         return write_derived(

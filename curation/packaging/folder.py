@@ -13,7 +13,7 @@ from curation.instances.dataset.parquet import write_instances
 from curation.packaging.derived_files import write_derived
 from curation.packaging.eval_yaml import FILE as EVAL_YAML
 from curation.packaging.manifest import Manifest, read_manifest, write_facts
-from curation.packaging.plot_process import PlotProcess
+from curation.packaging.plots.plot_process import PlotProcess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

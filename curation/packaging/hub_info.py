@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.dataset.summary import Summary
 
+#: What the metadata calls the types that our columns have.
+_DTYPES = {pa.string(): "string", pa.int64(): "int64", pa.bool_(): "bool"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubConfig:
@@ -152,8 +155,13 @@ def hub_features(columns: pa.Schema) -> Iterator[Json]:
             yield {"name": column.name, "dtype": _dtype(column.type)}
 
 
+def is_known_type(arrow: pa.DataType) -> bool:
+    """Return whether a column of this type can be announced: plain, or a list of it."""
+    inner = arrow.value_type if pa.types.is_list(arrow) else arrow
+    return inner in _DTYPES
+
+
 def _dtype(arrow: pa.DataType) -> str:
-    known = {pa.string(): "string", pa.int64(): "int64", pa.bool_(): "bool"}
-    if arrow not in known:
+    if arrow not in _DTYPES:
         raise TypeError(arrow)
-    return known[arrow]
+    return _DTYPES[arrow]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.core.benchmark import DEFAULT, holds_instances
+from curation.core.benchmark import DEFAULT, OTHER_FOLDERS, holds_instances
 from curation.core.documents import Origin
 from curation.dataset.summary import Pin
 from curation.download.acquire import UnavailableArchive, acquire
@@ -155,15 +155,19 @@ def _refuse_taken_names(extras: Sequence[ExtraSource]) -> None:
     Raises:
         BadUsage: naming the config.
     """
-    taken = {DEFAULT}.union(*(source.configs for source in sources().values()))
+    taken = {DEFAULT, *OTHER_FOLDERS}
+    taken.update(*(source.configs for source in sources().values()))
+    # Where names differ by case alone, some systems have one folder for both.
+    taken = {name.casefold() for name in taken}
     for name in (extra.config for extra in extras if extra.config is not None):
-        if name in taken or holds_instances(name):
+        if name.casefold() in taken or holds_instances(name):
             raise BadUsage(
-                "there is a config of this name already, or it is kept for instances",
+                "there is a config or a folder of this name already, or it is kept "
+                "for instances",
                 name,
                 f"choose another: --with local:NAME={name}",
             )
-        taken.add(name)
+        taken.add(name.casefold())
 
 
 def _source_of(extra: ExtraSource) -> Source:

@@ -68,11 +68,17 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
     )
 
 
+def too_long_to_read(raw: RawDocument) -> Rejected | None:
+    """Return why a document is not even parsed, or None where it may be."""
+    refused = too_big(raw.content, LIMITS)
+    return None if refused is None else _named(refused, "limits")
+
+
 def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
     """Return the document that a rule set starts from, or why there is none."""
-    refused = too_big(raw.content, LIMITS)
+    refused = too_long_to_read(raw)
     if refused is not None:
-        return _named(refused, "limits")
+        return refused
     schema = text.parse(raw.content, rules.policy)
     if isinstance(schema, Rejected):
         return _named(schema, "parse")

@@ -15,6 +15,7 @@ import msgspec
 from curation.core.documents import RawDocument, Reason, Rejected
 from curation.dataset.decisions import DocumentResult, SourceDocument
 from curation.pipeline.document_messages import unit_of
+from curation.pipeline.process_document import too_long_to_read
 from curation.pipeline.rule_faults import NO_RULE
 from curation.workers.batches import in_batches
 from curation.workers.outcomes import Ending
@@ -104,7 +105,9 @@ def process_batches(
         CannotCreate: the run folder cannot be written.
     """
     results: dict[int, list[DocumentResult]] = {}
-    pending: list[tuple[int, Sequence[RawDocument]]] = []
+    pending: list[
+        tuple[int, Sequence[DocumentResult | None], Sequence[RawDocument]]
+    ] = []
 
     def remaining() -> Iterator[list[DocumentUnit]]:
         for number, (position, batch) in enumerate(reader.batches()):
@@ -113,14 +116,18 @@ def process_batches(
                 results[number] = _STORED.decode(stored)
                 progress(len(batch))
                 continue
-            pending.append((number, [_without_content(raw) for raw in batch]))
-            yield [unit_of(raw, position) for raw in batch]
+            # What a worker would only refuse is not sent: as JSON it is far longer.
+            known = [_too_long(raw) for raw in batch]
+            sent = [raw for raw, own in zip(batch, known, strict=True) if own is None]
+            pending.append((number, known, [_without_content(raw) for raw in sent]))
+            yield [unit_of(raw, position) for raw in sent]
 
     for finished in pool.run_batches(remaining()):
-        number, batch = pending[finished.index]
-        results[number] = _results(batch, finished)
+        number, known, sent = pending[finished.index]
+        answers = iter(_results(sent, finished))
+        results[number] = [own or next(answers) for own in known]
         run.store(_name(number), msgspec.json.encode(results[number]))
-        progress(len(batch))
+        progress(len(known))
     return [result for number in sorted(results) for result in results[number]]
 
 
@@ -136,6 +143,14 @@ def _without_content(raw: RawDocument) -> RawDocument:
         content=b"",
         base_uri=raw.base_uri,
     )
+
+
+def _too_long(raw: RawDocument) -> DocumentResult | None:
+    """Return the result of a document that is too long to be read, or None."""
+    refused = too_long_to_read(raw)
+    if refused is None:
+        return None
+    return DocumentResult(config=raw.config, record=None, rejected=refused, changes=())
 
 
 def _results(

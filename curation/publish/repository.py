@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from dataclasses import dataclass, field
 from glob import escape
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -42,6 +43,11 @@ class RepositoryState:
     files: Mapping[str, RemoteFile]
 
 
+def _client() -> HfApi:
+    """Return a client whose requests name csbdata and its version."""
+    return HfApi(library_name="csbdata", library_version=version("csbdata"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HubRepository:
     """A dataset's name, and how long to wait for answers about it."""
@@ -49,7 +55,7 @@ class HubRepository:
     #: `owner/name`.
     name: str
     time_limits: HubTimeLimits = field(default_factory=HubTimeLimits)
-    api: HfApi = field(default_factory=lambda: HfApi(library_name="csbdata"))
+    api: HfApi = field(default_factory=_client)
 
     def _ask(self, ask: Callable[[], _T]) -> _T:
         return repeated(ask, self.name, self.time_limits)

@@ -1,4 +1,4 @@
-"""Run a program of others to its end: in a session of its own, without our secrets."""
+"""Run a program of others to its end: in its own session, with few of our variables."""
 
 from __future__ import annotations
 
@@ -11,10 +11,50 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-#: Variables that hold credentials, which are no business of other programs.
-SECRET_VARIABLES: Final = frozenset(
-    {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
+#: What a program of others may know of our environment: where things are, how pip,
+#: its connections and a compiler are set up. Everything else stays here, whatever it
+#: is called, since nobody can list the names of all secrets.
+ALLOWED_VARIABLES: Final = frozenset(
+    {
+        "ALL_PROXY",
+        "APPDATA",
+        "CC",
+        "CFLAGS",
+        "CPPFLAGS",
+        "CUDA_HOME",
+        "CUDA_PATH",
+        "CUDA_VISIBLE_DEVICES",
+        "CURL_CA_BUNDLE",
+        "CXX",
+        "CXXFLAGS",
+        "DYLD_LIBRARY_PATH",
+        "HOME",
+        "HTTPS_PROXY",
+        "HTTP_PROXY",
+        "LANG",
+        "LDFLAGS",
+        "LD_LIBRARY_PATH",
+        "LOCALAPPDATA",
+        "LOGNAME",
+        "NETRC",
+        "NO_PROXY",
+        "PATH",
+        "PATHEXT",
+        "PKG_CONFIG_PATH",
+        "REQUESTS_CA_BUNDLE",
+        "SSL_CERT_DIR",
+        "SSL_CERT_FILE",
+        "SYSTEMROOT",
+        "TEMP",
+        "TMP",
+        "TMPDIR",
+        "USER",
+        "USERPROFILE",
+    }
 )
+#: The same by how names begin: pip's own settings, an index's password among them if
+#: the user has put one there; places and locale.
+ALLOWED_PREFIXES: Final = ("LC_", "PIP_", "XDG_")
 
 
 class EndedProgram(NamedTuple):
@@ -24,9 +64,15 @@ class EndedProgram(NamedTuple):
     code: int
 
 
-def environment_without_secrets() -> dict[str, str]:
-    """Return our environment variables without those that hold credentials."""
-    return {name: os.environ[name] for name in os.environ.keys() - SECRET_VARIABLES}
+def environment_for_others() -> dict[str, str]:
+    """Return those of our environment variables that programs of others may know."""
+    return {name: value for name, value in os.environ.items() if _is_allowed(name)}
+
+
+def _is_allowed(name: str) -> bool:
+    """Return whether a variable is handed on; those of proxies are lower case too."""
+    known = name.upper()
+    return known in ALLOWED_VARIABLES or known.startswith(ALLOWED_PREFIXES)
 
 
 def run_to_end(

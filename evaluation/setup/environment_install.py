@@ -28,7 +28,7 @@ from curation.system.atomic_files import atomic_write_bytes, cannot_write
 from curation.system.errors import Unavailable
 from curation.system.programs import (
     EndedProgram,
-    environment_without_secrets,
+    environment_for_others,
     last_error,
     run_to_end,
 )
@@ -58,6 +58,7 @@ _TRIAL = 300.0
 _SIZE_SECONDS = 5.0
 _SERVICE = "the package index"
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "install")
+_ENSUREPIP = ("-m", "ensurepip", "--upgrade", "--default-pip")
 _TRIAL_FILE = Path(__file__).with_name("environment_smoke_test.py")
 
 
@@ -229,12 +230,12 @@ def _create(folder: Path) -> None:
     Raises:
         Unavailable: this Python cannot make environments.
     """
-    try:
-        venv.create(folder, with_pip=True, symlinks=os.name != "nt")
-    except subprocess.CalledProcessError as error:
+    # `with_pip=True` would hand ensurepip all of our environment variables.
+    venv.create(folder, symlinks=os.name != "nt")
+    if _run([str(environment_python(folder)), *_ENSUREPIP], _TRIAL).code:
         what = "this Python cannot make an environment with pip in it"
         then = "install what your system calls python3-venv"
-        raise Unavailable(what, sys.executable, then) from error
+        raise Unavailable(what, sys.executable, then)
     name = "pip.ini" if os.name == "nt" else "pip.conf"
     own = Path(sys.prefix) / name
     if own.is_file():
@@ -270,11 +271,8 @@ def _try(file: EngineFile, folder: Path) -> None:
 
 def _run(command: Sequence[str], seconds: float) -> EndedProgram:
     """Run a program in a session of its own."""
-    environment = environment_without_secrets()
-    # A PYTHONPATH of ours would give the environment what is not in it.
-    environment.pop("PYTHONPATH", None)
     try:
-        return run_to_end(command, seconds, environment=environment)
+        return run_to_end(command, seconds, environment=environment_for_others())
     except subprocess.TimeoutExpired:
         return EndedProgram(f"it did not end within {seconds:g} seconds", 1)
 

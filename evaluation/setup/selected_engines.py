@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from curation.system.errors import BadConfiguration, BadUsage
+from curation.system.programs import environment_for_others, run_to_end
 from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
     FAITHFUL,
@@ -174,7 +175,7 @@ def _version(file: EngineFile, interpreter: str) -> str:
 def _foreign_version(interpreter: str, distribution: str) -> str:
     command = [interpreter, "-I", "-c", _ASK, distribution]
     try:
-        said = subprocess.run(command, capture_output=True, timeout=60, check=False)
+        said = run_to_end(command, 60, environment=environment_for_others())
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return said.stdout.decode("utf-8", "replace").strip()
+    return "" if said.code else said.printed.strip()

@@ -25,7 +25,7 @@ from curation.packaging.card import (
 from curation.packaging.card_figures import count_rows
 from curation.packaging.hub_info import dataset_info, hub_configs
 from curation.packaging.licences import FOLDER
-from curation.packaging.plot_messages import PaperFigure2, PaperTables
+from curation.packaging.plots.plot_messages import PaperFigure2, PaperTables
 from tests.made import change, entry, in_split, record, rejected, summary
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from shutil import copytree
 from typing import TYPE_CHECKING, Self
 
 import msgspec
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,7 +23,7 @@ from curation.packaging.derived_files import (
     set_version,
 )
 from curation.packaging.manifest import read_manifest
-from curation.packaging.plot_messages import PaperTables
+from curation.packaging.plots.plot_messages import PaperTables
 from curation.system.checksums import read_sums
 from curation.system.errors import BadData, NoInput, TemporarilyUnavailable
 from curation.workers.run_folder import locked, run_folder_of
@@ -66,7 +67,7 @@ def drawn(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             copytree(sample / "plots", into / "plots")
             return tables
 
-    monkeypatch.setattr("curation.packaging.plot_process.PlotProcess", Drawn)
+    monkeypatch.setattr("curation.packaging.plots.plot_process.PlotProcess", Drawn)
 
 
 def test_the_card_of_the_sample_is_as_it_was(
@@ -230,3 +231,53 @@ def test_a_broken_manifest_leaves_the_folder_as_it_was(built: Path) -> None:
         rebuild(built)
     assert bytes_of(built) == before
     assert [each.name for each in built.parent.iterdir()] == ["built"]
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ("Snowplow/test-00000-of-00001.parquet", "lacks the column lints"),
+        ("ledger/documents.parquet", "lacks the column outcome"),
+    ],
+)
+def test_a_table_without_a_column_is_refused(
+    built: Path, table: str, fault: str
+) -> None:
+    """One line names the table and the column, instead of polars' own words."""
+    path = built / table
+    pq.write_table(pq.read_table(path).drop_columns(fault.rsplit(maxsplit=1)[-1]), path)
+    with pytest.raises(BadData, match=fault) as caught:
+        rebuild(built)
+    assert table in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "fault"),
+    [
+        ("when", pa.array([0], pa.timestamp("s")), "when holds timestamp"),
+        ("score", pa.array([0.5]), "score holds double"),
+        ("lints", pa.array(["one"]), "lints holds string"),
+        ("unique_id", pa.array(["one"]), "two columns"),
+    ],
+)
+def test_a_foreign_column_is_refused(
+    built: Path, column: str, values: pa.Array, fault: str
+) -> None:
+    """So is one of a type that no build writes, of another type, or there twice."""
+    path = built / "Snowplow/test-00000-of-00001.parquet"
+    table = pq.read_table(path).slice(0, 1)
+    if column == "lints":
+        table = table.drop_columns("lints")
+    pq.write_table(table.append_column(column, values), path)
+    with pytest.raises(BadData, match=fault):
+        rebuild(built)
+
+
+@pytest.mark.usefixtures("drawn")
+def test_what_a_killed_card_left_is_gone_after_the_next(built: Path) -> None:
+    """SIGKILL leaves the new files beside the folder; the same command removes them."""
+    left = built.with_name(f".{built.name}.abc.unfinished")
+    left.mkdir()
+    (left / "README.md").write_text("half")
+    rebuild(built)
+    assert not left.exists()

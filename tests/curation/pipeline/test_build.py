@@ -149,9 +149,16 @@ def test_an_extra_leaves_the_ten_as_they_are(
             ExtraSource(source="local", path=Path("x"), config="default"),
             BadConfiguration,
         ),
-        (
-            ExtraSource(source="local", path=Path(), config="mine_instances"),
-            BadConfiguration,
+        *(
+            (ExtraSource(source="local", path=Path(), config=name), BadConfiguration)
+            for name in (
+                "mine_instances",
+                "plots",
+                "LICENSES",
+                "ledger",
+                "licenses",
+                "snowplow",
+            )
         ),
     ],
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
 
 from curation.publish.hub_push import push_to_hub
+from curation.publish.repository import HubRepository
 from curation.system.errors import BadData, NotPermitted
 from curation.system.progress import Quiet
 from tests.publishing import (
@@ -38,6 +40,12 @@ def test_a_first_push_makes_a_private_repository_with_one_commit(
     assert there.commits == 2
     assert (done.unchanged, done.tag) == (False, "v2.0.0")
     assert done.commit == there.hub.repository(NAME).branches["main"]
+
+
+def test_requests_name_csbdata_and_its_version() -> None:
+    """Whoever runs the Hub sees who asks, and in which version."""
+    headers = HubRepository(name=NAME).api._build_hf_headers()
+    assert headers["user-agent"].startswith(f"csbdata/{version('csbdata')};")
 
 
 def test_public_is_what_is_asked_for(there: Connection, tmp_path: Path) -> None:

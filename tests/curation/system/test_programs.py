@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from curation.system.programs import (
-    SECRET_VARIABLES,
-    environment_without_secrets,
+    environment_for_others,
     last_error,
     run_to_end,
 )
@@ -41,14 +40,24 @@ def test_what_takes_too_long_is_killed_with_all_that_it_started() -> None:
         run_to_end([sys.executable, "-c", program], 0.5, environment=os.environ)
 
 
-def test_no_credential_of_ours_is_handed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rest of the environment is."""
-    for name in SECRET_VARIABLES:
-        monkeypatch.setenv(name, "secret")
-    monkeypatch.setenv("SOMETHING", "else")
-    environment = environment_without_secrets()
-    assert environment["SOMETHING"] == "else"
-    assert not SECRET_VARIABLES & environment.keys()
+def test_a_program_of_others_gets_what_it_needs_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Known names are handed on; whatever else there is, a secret or not, is not."""
+    wanted = {"HTTPS_PROXY": "p", "https_proxy": "p", "PIP_INDEX_URL": "i", "LANG": "C"}
+    kept = {
+        "HF_TOKEN",
+        "AWS_SECRET_ACCESS_KEY",
+        "OPENAI_API_KEY",
+        "MY_OWN",
+        "PYTHONPATH",
+    }
+    for name, value in (wanted | dict.fromkeys(kept, "secret")).items():
+        monkeypatch.setenv(name, value)
+    environment = environment_for_others()
+    assert wanted.items() <= environment.items()
+    assert not kept & environment.keys()
+    assert environment["PATH"] == os.environ["PATH"]
 
 
 @pytest.mark.parametrize(

@@ -204,12 +204,8 @@ class TestWithoutMaking:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Where `venv` cannot put a pip, the next step is told, and nothing is left."""
-
-        def fail(folder: Path, **_: object) -> None:
-            folder.mkdir(parents=True)
-            raise subprocess.CalledProcessError(1, "ensurepip")
-
-        monkeypatch.setattr("venv.create", fail)
+        place = "evaluation.setup.environment_install._ENSUREPIP"
+        monkeypatch.setattr(place, ("-c", "raise OSError"))
         with pytest.raises(Unavailable, match="python3-venv"):
             make_environment(
                 default_cache(), engine(tmp_path, "1.0"), lambda _: True, lambda _: None

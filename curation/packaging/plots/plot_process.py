@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from curation.dataset.edition_statistics import PLOTS
-from curation.packaging.plot_messages import PaperTables, PlotAnswer
+from curation.packaging.plots.plot_messages import PaperTables, PlotAnswer
 from curation.system.errors import CsbdataError
 from curation.workers.process import Program
 

@@ -17,7 +17,7 @@ import msgspec
 from curation.dataset.edition_statistics import as_json, draw, statistics_of, texts_of
 from curation.dataset.editions import open_edition
 from curation.dataset.paper_tables import SchemaMeasures, measure_schemas
-from curation.packaging.plot_messages import PaperTables, PlotAnswer
+from curation.packaging.plots.plot_messages import PaperTables, PlotAnswer
 from curation.system.errors import NoInput
 
 if TYPE_CHECKING:

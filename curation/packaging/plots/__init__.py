@@ -1,0 +1,1 @@
+"""The plots and tables of a folder, drawn by a child process."""
