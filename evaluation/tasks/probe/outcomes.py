@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -10,12 +11,14 @@ from curation.core.documents import Explained
 from evaluation.core.cases import Result
 from evaluation.results.labels import number_in
 from evaluation.results.outcomes import Outcome, outcome_of
+from evaluation.tasks.declared.refusal_messages import explain
 from evaluation.tasks.probe.documented_support import Support
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from evaluation.core.cases import Row
+    from evaluation.core.refusal_pattern import RefusalPattern
 
 
 class ProbeOutcome(Explained):
@@ -24,7 +27,10 @@ class ProbeOutcome(Explained):
     ENFORCED = ("enforced", "the valid value passes, the violating one does not")
     TOLERATED = ("tolerated", "nothing to enforce, and the valid value passes")
     IGNORED = ("ignored", "compiled without a word, and the violating value passes")
-    WARNED = ("warned", "the violating value passes, but the engine warned")
+    WARNED = (
+        "warned",
+        "the violating value passes, but the engine warned of the keyword",
+    )
     REFUSED = ("refused", "the schema is not compiled, and the engine says so")
     OVER_STRICT = ("over-strict", "the valid value is blocked")
     WRONG = ("wrong", "the valid value is blocked, and the violating one passes")
@@ -61,28 +67,57 @@ class ProbeResult:
     outcome: ProbeOutcome
 
 
-def judge_probe(row: Row) -> ProbeResult:
-    """Judge one row of the task `probe`."""
+def judge_probe(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeResult:
+    """Judge one row of the task `probe`.
+
+    Args:
+        row: The row.
+        own: What the engine's own file says of its messages.
+    """
     return ProbeResult(
         name=str(row.label.get("probe")),
         feature=str(row.label.get("feature")),
         context=str(row.label.get("context")),
         dialect=row.config,
-        outcome=outcome(row),
+        outcome=outcome(row, own),
     )
 
 
-def outcome(row: Row) -> ProbeOutcome:
-    """Return what became of a probe; a walk that is missing is a death."""
+def outcome(row: Row, own: Sequence[RefusalPattern] = ()) -> ProbeOutcome:
+    """Return what became of a probe; a walk that is missing is a death.
+
+    Args:
+        row: The row.
+        own: What the engine's own file says of its messages.
+    """
     texts = number_in(row, "texts", len(row.walks))
     if row.result is Result.OK and len(row.walks) < texts:
         return ProbeOutcome.CRASH
     found = _OF_STANDING.get(outcome_of(row), ProbeOutcome.CRASH)
     if found is ProbeOutcome.ENFORCED and texts == 1:
         return ProbeOutcome.TOLERATED
-    if found is ProbeOutcome.IGNORED and row.warnings:
+    if found is ProbeOutcome.IGNORED and _warns_of_the_keyword(row, own):
         return ProbeOutcome.WARNED
     return found
+
+
+def _warns_of_the_keyword(row: Row, own: Sequence[RefusalPattern]) -> bool:
+    """Return whether a warning is about the keyword that the probe is about.
+
+    One about what stands around it, such as the `oneOf` of the context, is not. A
+    keyword that is an English word too, such as `not`, has to be quoted to be named.
+    """
+    keyword = str(row.label.get("keyword"))
+    name = row.engine.partition("==")[0].partition(" ")[0]
+    quote = r"[\"'`]" if keyword.islower() else ""
+    named = re.compile(rf"{quote}(?<![\w$]){re.escape(keyword)}(?!\w){quote}")
+    for warning in row.warnings:
+        if named.search(warning):
+            return True
+        meant = explain(name, warning, own)
+        if meant is not None and keyword in meant.keywords:
+            return True
+    return False
 
 
 def proven(outcomes: Iterable[ProbeResult]) -> Mapping[str, tuple[Support, int, int]]:

@@ -47,7 +47,8 @@ def report(run: RunRows) -> Report:
     found: dict[str, list[ProbeResult]] = {}
     for row in run.rows():
         if row.task == NAME:
-            found.setdefault(row.engine, []).append(judge_probe(row))
+            own = run.header.participant(row.engine).refusals
+            found.setdefault(row.engine, []).append(judge_probe(row, own))
     names = run.header.names()
     tables = [_outcomes(found), _features(found, names), _figure()]
     tables += theoretical_coverages(run, found, names)

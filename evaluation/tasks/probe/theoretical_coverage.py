@@ -8,9 +8,12 @@ really compiled, where the run has that.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
+from curation.schema.keywords import REFERENCE_KEYWORDS
 from evaluation.reporting.tables import Rate, Table
 from evaluation.results.labels import features_of, formats_of
 from evaluation.results.outcomes import did_compile
@@ -21,10 +24,11 @@ from evaluation.tasks.probe.documented_support import (
     declarations,
 )
 from evaluation.tasks.probe.outcomes import proven
+from evaluation.tasks.probe.probes.base import ROOT
 from evaluation.tasks.probe.probes.formats import NAME, UNKNOWN, VALUES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from evaluation.core.cases import Row
     from evaluation.core.task import RunRows
@@ -32,14 +36,28 @@ if TYPE_CHECKING:
     from evaluation.tasks.probe.outcomes import ProbeResult
 
 _T = TypeVar("_T")
+#: From the contexts that a schema has to what is supported there.
+_SupportOf: TypeAlias = Callable[[frozenset[str]], Mapping[str, Support]]
 _ALL: Final = "all"
 _NOTE: Final = (
     "Fully: every feature of the schema is supported; at least in part: none is "
     "unsupported or unknown. Probes count a feature as fully supported only if it is "
-    "as specified in all ways and contexts that were probed; of `format` the values "
+    "as specified in all ways that were probed, and in all contexts that the schema "
+    "has (root and property always: rows do not say otherwise); of `format` the values "
     "that the schema has, where rows of `declared` say them. Compiled: what the "
     "engine took in this run."
 )
+#: Context of a probe to the features that show that a schema has it; `properties` is
+#: in nearly every schema, and no feature.
+_SHOWN_BY: Final[Mapping[str, frozenset[str]]] = {
+    "item": frozenset(
+        {"items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"}
+    ),
+    "$ref": frozenset(REFERENCE_KEYWORDS),
+    "allOf": frozenset({"allOf"}),
+    "anyOf": frozenset({"anyOf"}),
+    "oneOf": frozenset({"oneOf"}),
+}
 
 
 @dataclass(slots=True)
@@ -63,13 +81,17 @@ def theoretical_coverages(
     schemas = _schemas(run)
     if not schemas.features:
         return []
+    bases = {
+        engine: _bases(names.get(engine, ""), results)
+        for engine, results in found.items()
+    }
     rows: list[tuple[Cell, ...]] = []
     for config in (*sorted(schemas.features), _ALL):
         used = _of(config, schemas.features)
-        for engine, results in found.items():
-            for basis, support in _bases(names.get(engine, ""), results):
-                took = _of(config, _of_engine(engine, schemas))
-                rows.append((config, engine, basis, *_rates(used, support, took)))
+        for engine in found:
+            took = _of(config, _of_engine(engine, schemas))
+            for basis, support_of in bases[engine]:
+                rows.append((config, engine, basis, *_rates(used, support_of, took)))
     return [
         Table(
             title="Theoretical coverage (Table 11)",
@@ -108,6 +130,18 @@ def _used(row: Row) -> Iterator[str]:
                 yield FORMAT + (name if name in VALUES else UNKNOWN)
 
 
+def contexts_of(features: Iterable[str]) -> frozenset[str]:
+    """Return the contexts of probes that a schema with these features has.
+
+    Example:
+        >>> sorted(contexts_of(["items", "@minmaxLength"]))
+        ['item', 'property', 'root']
+    """
+    used = frozenset(features)
+    shown = {name for name, marks in _SHOWN_BY.items() if used & marks}
+    return frozenset({ROOT, "property", *shown})
+
+
 def _probed(outcomes: Sequence[ProbeResult]) -> dict[str, Support]:
     """Return what the probes prove of each feature, and of each value of `format`."""
     names = {NAME.format(name): FORMAT + name for name in (*VALUES, UNKNOWN)}
@@ -135,22 +169,37 @@ def _of(config: str, listed: Mapping[str, list[_T]]) -> list[_T]:
     return listed.get(config, [])
 
 
-def _bases(
-    name: str, results: Sequence[ProbeResult]
-) -> list[tuple[str, Mapping[str, Support]]]:
-    """Return what coverage is computed by: each document, and the probes."""
-    declared = [
-        (declaration.title, declaration.features)
+def _bases(name: str, results: Sequence[ProbeResult]) -> list[tuple[str, _SupportOf]]:
+    """Return what coverage is computed by: each document, and the probes.
+
+    Each is a function from the contexts that a schema has to what is supported there.
+    """
+
+    @cache
+    def proven_in(contexts: frozenset[str]) -> Mapping[str, Support]:
+        return _probed([result for result in results if result.context in contexts])
+
+    declared: list[tuple[str, _SupportOf]] = [
+        (declaration.title, partial(_anywhere, declaration.features))
         for declaration in declarations()
         if name in declaration.engines
     ]
-    return [*declared, ("probes", _probed(results))]
+    return [*declared, ("probes", proven_in)]
+
+
+def _anywhere(
+    features: Mapping[str, Support], _contexts: frozenset[str]
+) -> Mapping[str, Support]:
+    """Return what a document says, which knows no contexts."""
+    return features
 
 
 def _rates(
-    used: list[tuple[str, ...]], support: Mapping[str, Support], took: list[bool]
+    used: list[tuple[str, ...]], support_of: _SupportOf, took: list[bool]
 ) -> tuple[Cell, ...]:
-    levels = [coverage(features, support) for features in used]
+    levels = [
+        coverage(features, support_of(contexts_of(features))) for features in used
+    ]
     return (
         Rate(levels.count(Support.YES), len(levels)),
         Rate(len(levels) - levels.count(Support.NO), len(levels)),

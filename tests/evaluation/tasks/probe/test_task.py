@@ -11,6 +11,7 @@ import pytest
 
 from curation.system.errors import BadConfiguration
 from evaluation.core.cases import Result
+from evaluation.core.refusal_pattern import RefusalPattern
 from evaluation.core.task_settings import TaskSettings
 from evaluation.reporting.table_rendering import as_markdown
 from evaluation.reporting.tables import NOT_RUN, Rate
@@ -108,6 +109,44 @@ def test_an_engine_that_warns_has_not_ignored_in_silence() -> None:
     """The violating value passes all the same."""
     row = policies.answered(BOTH, policies.accepts_all, "x")
     assert outcome(replace(row, warnings=("minLength",))) is ProbeOutcome.WARNED
+
+
+@pytest.mark.parametrize(
+    "warning",
+    [
+        "oneOf with overlapping or non-provably-disjoint branches is treated as anyOf",
+        "minLengths are fine",
+        "careful",
+    ],
+)
+def test_a_warning_of_something_else_does_not_excuse(warning: str) -> None:
+    """What stands around a keyword is not the keyword: it is ignored in silence."""
+    row = policies.answered(BOTH, policies.accepts_all, "xgrammar 0.2.8 faithful")
+    assert outcome(replace(row, warnings=(warning,))) is ProbeOutcome.IGNORED
+
+
+@pytest.mark.parametrize(
+    ("warning", "wanted"),
+    [
+        ("oneOf is not supported", ProbeOutcome.IGNORED),
+        ("the keyword 'not' is left out", ProbeOutcome.WARNED),
+    ],
+)
+def test_a_keyword_that_is_a_word_is_named_in_quotes(
+    warning: str, wanted: ProbeOutcome
+) -> None:
+    """The word `not` in a sentence is no keyword."""
+    asked = policies.answered(_case("not (value)"), policies.accepts_all, "x")
+    assert outcome(replace(asked, warnings=(warning,))) is wanted
+
+
+def test_a_warning_excuses_what_its_pattern_says_it_means() -> None:
+    """An engine may name a keyword in words of its own."""
+    row = policies.answered(BOTH, policies.accepts_all, "mine")
+    warned = replace(row, warnings=("lengths are not looked at",))
+    own = [RefusalPattern(pattern="lengths", kind="keyword", keywords=("minLength",))]
+    assert outcome(warned) is ProbeOutcome.IGNORED
+    assert outcome(warned, own) is ProbeOutcome.WARNED
 
 
 @pytest.mark.parametrize(
@@ -235,6 +274,35 @@ def test_theoretical_coverage_is_of_the_schemas_in_the_run(tmp_path: Path) -> No
         (LLGUIDANCE, "probes"): (Rate(2, 3), Rate(2, 3), compiled),
         ("refuse-all", "probes"): (Rate(0, 3), Rate(0, 3), None),
     }
+
+
+def test_coverage_counts_only_contexts_that_a_schema_has(tmp_path: Path) -> None:
+    """What is not enforced in `oneOf` costs the schemas with a `oneOf` alone."""
+    placed = [case_of(each) for each in all_placed() if each.probe.name == "enum"]
+    rows = [
+        policies.answered(
+            case,
+            policies.accepts_all
+            if case.label["context"] == "oneOf"
+            else policies.knows_all,
+            LLGUIDANCE,
+        )
+        for case in placed
+    ]
+    rows += [
+        policies.answered(_case("oneOf (disjoint)"), policies.knows_all, LLGUIDANCE),
+        *(
+            row(engine=LLGUIDANCE, task="declared", id=name, label={"features": used})
+            for name, used in (("a", ["enum"]), ("b", ["enum", "oneOf"]))
+        ),
+    ]
+    run = open_run(write_run(tmp_path, rows, HEAD))
+    found = {
+        line[2]: line[3:5]
+        for line in _table(run, "theoretical-coverage").rows
+        if line[0] == "all"
+    }
+    assert found["probes"] == (Rate(1, 2), Rate(2, 2))
 
 
 def test_a_format_counts_by_its_value(tmp_path: Path) -> None:
