@@ -71,7 +71,7 @@ def open_engine(
         then = install_line(participant.file)
         raise Unavailable(participant.unavailable, participant.label, then)
     encode = tokenizer.encoder()
-    with EngineWorker(participant, tokenizer, bounds, None) as worker:
+    with EngineWorker(participant, tokenizer, bounds, ()) as worker:
 
         def ask(case: Case) -> Row:
             tokens = encode([walk.text for walk in case.walks])

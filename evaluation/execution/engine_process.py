@@ -48,8 +48,8 @@ if TYPE_CHECKING:
         #: What its `load` is given.
         options: dict[str, object]
         tokenizer: TokenizerSetup
-        #: The core to stay on; None for any.
-        core: int | None
+        #: The cores to stay on; none for any.
+        cores: list[int]
         #: Whether a token outside the mask may be offered to `commit`.
         checks_commit: bool
         #: Path of the file that masks are written to, and for how many texts.
@@ -268,11 +268,11 @@ def _usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _pin(core: int | None) -> None:
-    """Stay on one core, where that can be asked for."""
-    if core is not None and hasattr(os, "sched_setaffinity"):
+def _pin(cores: list[int]) -> None:
+    """Stay on some cores, where that can be asked for."""
+    if cores and hasattr(os, "sched_setaffinity"):
         with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, {core})
+            os.sched_setaffinity(0, cores)
 
 
 def _module(name: str, path: str) -> ModuleType:
@@ -295,7 +295,7 @@ def main() -> None:
     faulthandler.enable(2)
 
     def start(setup: EngineSetup) -> Callable[[Question], Answer]:
-        _pin(setup.get("core"))
+        _pin(setup.get("cores", []))
         module = _module("csbdata_engine", setup["engine"])
         engine = module.load(Vocabulary(setup["tokenizer"]), setup["options"])
         answer: Callable[[Question], Answer] = session.open_session(

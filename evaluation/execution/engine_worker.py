@@ -100,7 +100,7 @@ class EngineWorker:
         participant: EngineUnderTest,
         tokenizer: TokenizerFiles,
         bounds: Bounds,
-        core: int | None,
+        cores: Sequence[int],
     ) -> None:
         """Prepare; nothing is started yet.
 
@@ -108,7 +108,7 @@ class EngineWorker:
             participant: The engine.
             tokenizer: Whose tokens are walked.
             bounds: What one case may cost.
-            core: The core that the process is kept on; None for any.
+            cores: The cores that the process is kept on; none for any.
         """
         self._participant = participant
         self._bounds = bounds
@@ -119,7 +119,7 @@ class EngineWorker:
             "options": dict(participant.options),
             "tokenizer": tokenizer_setup(tokenizer),
             "checks_commit": participant.file.about.checks_commit,
-            "core": core,
+            "cores": list(cores),
         }
         program = Program(
             file=_HERE / "engine_process.py",
@@ -130,7 +130,7 @@ class EngineWorker:
                 str(self._printed),
                 str(_HERE / "walk_session.py"),
             ),
-            environment=ONE_THREAD,
+            environment={} if participant.chooses_its_threads else ONE_THREAD,
         )
         self._worker = Worker(program, bounds.limits())
         self._pending: deque[PendingCase] = deque()

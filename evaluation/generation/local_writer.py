@@ -222,7 +222,7 @@ class LocalWriter:
                 "tokenizer": tokenizer_setup(self._tokenizer),
             },
             interpreter=engine.interpreter,
-            environment=ONE_THREAD,
+            environment={} if engine.chooses_its_threads else ONE_THREAD,
         )
 
     def close(self) -> None:

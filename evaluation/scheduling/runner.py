@@ -41,8 +41,8 @@ def run(
         (one.label, one.unavailable) for one in participants if one.unavailable
     )
     usable = [one for one in participants if not one.unavailable]
-    work = SharedWork(plan, out, _encoder(plan.tokenizer), totals, advance)
     own = usable_cores()
+    work = SharedWork(plan, out, _encoder(plan.tokenizer), totals, advance, own)
     in_turn = [task for task in plan.tasks if _takes_turns(task, usable, plan)]
     with _off_timed_cores(own, plan):
         for task in in_turn:

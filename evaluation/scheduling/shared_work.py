@@ -36,10 +36,21 @@ class SharedWork:
     encode: Encode
     totals: RunTotals
     advance: Callable[[int], None]
+    #: All cores that the run may use.
+    cores: Sequence[int]
 
     def worker(self, participant: EngineUnderTest, core: int | None) -> EngineWorker:
-        """Return a worker of an engine; it is not started yet."""
-        return EngineWorker(participant, self.plan.tokenizer, self.plan.bounds, core)
+        """Return a worker of an engine; it is not started yet.
+
+        Args:
+            participant: The engine.
+            core: The core that it is kept on, unless it chooses its threads itself;
+                None where no times are taken.
+        """
+        cores: tuple[int, ...] = () if core is None else (core,)
+        if cores and participant.chooses_its_threads:
+            cores = tuple(self.cores)
+        return EngineWorker(participant, self.plan.tokenizer, self.plan.bounds, cores)
 
     def cases(self, task: Task) -> Iterator[Case]:
         """Yield the cases of a task that the plan wants."""

@@ -30,8 +30,10 @@ _T = TypeVar("_T")
 GROUP = "csbdata.engines"
 #: The preset closest to the specification.
 FAITHFUL = "faithful"
+#: The preset that is what the library does by itself.
+VENDOR = "vendor"
 #: What engines with presets have.
-_PRESETS = (FAITHFUL, "vendor", "paper")
+_PRESETS = (FAITHFUL, VENDOR, "paper")
 _FOLDER = Path(__file__).parents[1] / "engines"
 _LITERALS = ("ABOUT", "OPTIONS", "PRESETS")
 

@@ -15,6 +15,7 @@ from curation.system.programs import environment_for_others, run_to_end
 from curation.workers.fingerprint import fingerprint
 from evaluation.setup.engine_files import (
     FAITHFUL,
+    VENDOR,
     EngineFile,
     choose_options,
     find_engine,
@@ -65,6 +66,11 @@ class EngineUnderTest:
         return " ".join(words)
 
     @property
+    def chooses_its_threads(self) -> bool:
+        """Whether it has all cores, and as many threads as it makes by itself."""
+        return self.preset == VENDOR
+
+    @property
     def identity(self) -> str:
         """Fingerprint of everything about it that decides its answers."""
         return fingerprint(
@@ -72,6 +78,7 @@ class EngineUnderTest:
             file=self.file.digest(),
             version=self.version,
             options=dict(self.options),
+            chooses_its_threads=self.chooses_its_threads,
         )
 
     def header(self) -> dict[str, Json]:

@@ -395,6 +395,26 @@ def test_timed_work_stays_on_one_core(tmp_path: Path) -> None:
     assert os.sched_getaffinity(0) == before
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="Linux alone pins")
+def test_the_preset_vendor_leaves_threads_and_cores_to_the_library(
+    tmp_path: Path,
+) -> None:
+    """What a library does by itself is not done on one core with one thread."""
+    spy = tmp_path / "spy.py"
+    spy.write_text(
+        (MINIATURES / "accept_all.py").read_text("utf-8")
+        + "\n\nPRESETS = {'faithful': {}, 'vendor': {}, 'paper': {}}\n"
+        "import os\n_Engine.compile = lambda self, schema: print("
+        "len(os.sched_getaffinity(0)), os.environ.get('OMP_NUM_THREADS')) or schema\n",
+        "utf-8",
+    )
+    request = request_of(tmp_path, [sample("well", "{}")], preset="vendor")
+    _, done = measured(tmp_path, [str(spy)], request)
+    (row,) = done.rows()
+    cores = len(os.sched_getaffinity(0))
+    assert row.warnings == (f"{cores} None",)
+
+
 def test_a_worker_dies_with_its_driver(tmp_path: Path) -> None:
     """SIGKILL of the driver leaves no engine behind, not even one that hangs."""
     script = (
