@@ -59,8 +59,7 @@ PRESETS: dict[str, dict[str, object]] = {
         "lenient": False,
     },
 }
-#: What versions from 0.6 on do by themselves. It is not passed to them: a schema that
-#: is `true` or `false` is refused as soon as there is any option.
+#: What versions from 0.6 on do by themselves; it is not passed to them.
 _OWN: dict[str, object] = {
     "whitespace_flexible": True,
     "coerce_one_of": False,
@@ -140,8 +139,10 @@ class _Engine:
 
     def compile(self, schema: str) -> object:
         """Return a matcher before its first token."""
+        # With any option it refuses a schema that is no object; `{}` is the same one.
+        whole = "{}" if self._overrides and schema.strip() == "true" else schema
         grammar = self._library.LLMatcher.grammar_from_json_schema(
-            schema, **self._overrides
+            whole, **self._overrides
         )
         matcher = self._library.LLMatcher(
             self._tokens, grammar, log_level=0, **self._limits
