@@ -98,6 +98,9 @@ def reports(run: RecordedRun, wanted: Sequence[str] = ()) -> dict[str, Report]:
     suite = suite_of(run)
     reading = {task.name for task in known_tasks.values() if task.reads in run.tasks}
     there = sorted({*run.tasks, *reading})
+    if run.header.models.random_weights:
+        judging = {task.name for task in known_tasks.values() if task.judges_texts}
+        there = [name for name in there if name not in judging]
     for name in wanted:
         if name not in there:
             known = ", ".join(there) or "no task at all"

@@ -195,7 +195,7 @@ def run_request(  # noqa: PLR0913 - groups of options
 
     request = RunRequest(
         engines=subject.engine or ["llguidance"],
-        tasks=subject.task or _default_tasks(over_http="://" in writer.model),
+        tasks=subject.task or _default_tasks(writer.model),
         data=subject.data,
         tokenizer=subject.tokenizer,
         preset=subject.preset,
@@ -234,16 +234,21 @@ def given_options(context: typer.Context) -> frozenset[str]:
     )
 
 
-def _default_tasks(*, over_http: bool) -> list[str]:
+def _default_tasks(model: str) -> list[str]:
     """Return the tasks of a command line without any, by what is installed."""
     from curation.system.terminal import say_command
+    from evaluation.models.shapes.catalogue import is_shape
     from evaluation.models.store import INSTALL, missing_libraries
     from evaluation.tasks.registry import tasks
 
     measuring = [task for task in tasks().values() if task.needs_data]
     without = [task.name for task in measuring if not task.needs_model]
-    writing = [task.name for task in measuring if task.needs_model]
-    if over_http:
+    writing = [
+        task.name
+        for task in measuring
+        if task.needs_model and not (task.judges_texts and is_shape(model))
+    ]
+    if "://" in model:
         return writing
     if not missing_libraries():
         return [*without, *writing]

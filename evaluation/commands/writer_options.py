@@ -30,7 +30,8 @@ class WriterOptions:
         typer.Option(
             metavar="MODEL",
             help="Who writes in coverage and efficiency: smollm2, a folder, "
-            "owner/name[@revision] on the Hub, or the URL of a server.",
+            "owner/name[@revision] on the Hub, shape:NAME with random weights, or the "
+            "URL of a server.",
             rich_help_panel=MODELS,
         ),
     ] = "smollm2"

@@ -104,6 +104,8 @@ class ModelHeader(msgspec.Struct, frozen=True, kw_only=True):
     driver: str = ""
     cuda: str = ""
     dtype: str = ""
+    #: Whether its weights were drawn: its times say something, its texts nothing.
+    random_weights: bool = False
     threads: int | None = None
     #: Version by the library's name.
     libraries: dict[str, str] = {}

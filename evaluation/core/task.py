@@ -121,6 +121,8 @@ class Task:
     settings: tuple[AcceptedSetting, ...] = ()
     #: The task whose rows the report reads; empty: its own.
     reads: str = ""
+    #: Whether its results depend on what a model has learnt, and not on times alone.
+    judges_texts: bool = False
 
     def prepared(self, fetch: FetchSettings, say: Callable[[str], None]) -> Task:
         """Return the task, ready to be asked for its cases.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from curation.system.errors import BadUsage, Unavailable
 from curation.system.extras import install_extra
 from curation.system.registry import closest_names
+from evaluation.models.shapes.catalogue import check_learnt
 from evaluation.models.store import check_installed
 from evaluation.tasks.registry import task_named
 from evaluation.tasks.registry import tasks as known_tasks
@@ -87,6 +88,7 @@ def check_usable(participants: Sequence[Participant], request: RunRequest) -> No
 
     Raises:
         Unavailable: a library is missing, or no engine can be used here.
+        BadUsage: texts of a model without weights of its own were to be judged.
         BadConfiguration: a task needs a model, and the libraries for it are missing.
     """
     if find_spec("tokenizers") is None:
@@ -102,6 +104,9 @@ def check_usable(participants: Sequence[Participant], request: RunRequest) -> No
             f"no engine of this run can be used here ({'; '.join(reasons)})",
             then=" or ".join(filter(None, installs)),
         )
+    for name in request.tasks:
+        if task_named(name).judges_texts:
+            check_learnt(request.models.model, name)
     writes = any(task_named(name).needs_model for name in request.tasks)
     if writes and not request.models.over_http:
         check_installed()

@@ -17,6 +17,7 @@ from curation.system.errors import BadConfiguration
 from curation.system.extras import install_extra
 from curation.system.registry import Registry
 from evaluation.models.named_model import NamedModel
+from evaluation.models.shapes.catalogue import is_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,12 +57,16 @@ def get_model(
     settings: FetchSettings,
     say: Callable[[str], None] = lambda _message: None,
 ) -> LanguageModel:
-    """Return a model, loaded: a known one, a folder, or `owner/name` on the Hub.
+    """Return a model, loaded: a known one, a folder, `owner/name` on the Hub, a shape.
 
     Raises:
         NoInput: there is no such model.
         CsbdataError: it cannot be fetched, or the cache cannot be written.
     """
+    if is_shape(name):
+        from evaluation.models.shapes.drawing import load_shape  # noqa: PLC0415 - heavy
+
+        return load_shape(name, loading, settings, say)
     found = None if Path(name).exists() else named_models().get(name)
     if found is not None:
         return found.load(loading, settings, say)

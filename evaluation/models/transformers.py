@@ -102,7 +102,7 @@ class TransformersDecoding:
 class TransformersModel:
     """A causal language model of the transformers library."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the model, and what it is called)
         self,
         module: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
@@ -110,6 +110,7 @@ class TransformersModel:
         name: str,
         revision: str,
         folder: Path,
+        random_weights: bool = False,
     ) -> None:
         """Drive a model that is loaded; `load_model` makes one from a name.
 
@@ -122,6 +123,7 @@ class TransformersModel:
         self.name = name
         self._tokenizer = tokenizer
         self._revision = revision
+        self._random_weights = random_weights
         self._prompts = ChatPrompts(tokenizer, name)
         self._forward = ForwardPass(self.module)
         trial = tokenizer.encode(_TRIAL_TEXT, add_special_tokens=False)
@@ -143,6 +145,7 @@ class TransformersModel:
             "revision": self._revision,
             **device_facts(self.module.device),
             "dtype": str(self.module.dtype).removeprefix("torch."),
+            **({"random_weights": True} if self._random_weights else {}),
             "threads": torch.get_num_threads(),
             "attention": str(self.module.config._attn_implementation),  # noqa: SLF001 - nothing public says it
             "cache": {

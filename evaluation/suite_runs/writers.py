@@ -11,6 +11,7 @@ from evaluation.core.suite_records import FREE
 from evaluation.generation.local_writer import UNCONSTRAINED
 from evaluation.measurement.model_setup import ModelSetup
 from evaluation.measurement.server_participants import served_model
+from evaluation.models.shapes.catalogue import check_learnt
 from evaluation.servers.client import RequestLimits
 from evaluation.servers.server_writer import ServerWriter
 from evaluation.setup.selected_engines import select_engines
@@ -82,6 +83,7 @@ def _of_model(
             )
             for server in servers
         ]
+    check_learnt(asked.model, f"suite {request.chosen.suite.name}")
     setup = ModelSetup(asked, request.fetch, say)
     model = Path(asked.model).name if Path(asked.model).exists() else asked.model
     found: list[SuiteWriter] = []

@@ -148,11 +148,13 @@ def test_the_help_names_the_default_tasks() -> None:
     default = next(
         part for part in help_.split("[default: ") if part.startswith("declared")
     )
-    with_models, without = _default_tasks(over_http=False), {"declared", "masks"}
+    with_models, without = _default_tasks("smollm2"), {"declared", "masks"}
     assert all(name in default for name in with_models)
     assert default.index("where the libraries") > default.index("masks")
     assert set(with_models) >= without
-    assert set(_default_tasks(over_http=True)) == {"coverage", "efficiency"}
+    behind_a_server = _default_tasks("http://localhost:8000/v1#m")
+    assert set(behind_a_server) == {"coverage", "efficiency"}
+    assert "coverage" not in _default_tasks("shape:qwen3-8b")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Models whose shape is known and whose weights are drawn."""

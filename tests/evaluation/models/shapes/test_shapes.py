@@ -1,0 +1,149 @@
+"""Shapes: as large as the published models, drawn from a seed, and never judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from curation.download.acquire import FetchSettings
+from curation.system.errors import BadConfiguration, BadUsage, NoInput, Unavailable
+from evaluation.analysis.run_report import reports
+from evaluation.models.shapes.catalogue import (
+    ModelShape,
+    check_learnt,
+    seed_of,
+    shape_named,
+    shapes,
+)
+from evaluation.results.reader import open_run
+from tests.evaluation.made_runs import HEAD, row, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from transformers import PretrainedConfig
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+#: Numbers of weights as the publishers' files have them.
+_WEIGHTS = {
+    "llama-3.1-8b": 8_030_261_248,
+    "llama-3.2-1b": 1_235_814_400,
+    "llama-3.2-3b": 3_212_749_824,
+    "qwen3-0.6b": 596_049_920,
+    "qwen3-4b": 4_022_468_096,
+    "qwen3-8b": 8_190_735_360,
+    "smollm2-135m": 134_515_008,
+}
+_TINY = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+
+
+def _config(shape: ModelShape, **others: int) -> PretrainedConfig:
+    members: dict[str, Any] = {**shape.config, **others}
+    config: PretrainedConfig = transformers.AutoConfig.for_model(
+        shape.model_type, **members
+    )
+    return config
+
+
+@pytest.mark.parametrize("name", shapes())
+def test_a_shape_has_as_many_weights_as_the_published_model(name: str) -> None:
+    """Shared embeddings count once, as in the files."""
+    with torch.device("meta"):
+        hollow = transformers.AutoModelForCausalLM.from_config(_config(shapes()[name]))
+    assert sum(part.numel() for part in hollow.parameters()) == _WEIGHTS[name]
+
+
+def test_weights_follow_from_the_seed() -> None:
+    """Same seed, same weights, whatever was drawn before; another seed, others."""
+    from evaluation.models.shapes.drawing import _drawn  # noqa: PLC0415 - needs torch
+
+    config = _config(
+        shapes()["qwen3-0.6b"],
+        **_TINY,
+        num_key_value_heads=1,
+        head_dim=8,
+        intermediate_size=32,
+        vocab_size=40,
+    )
+    cpu = torch.device("cpu")
+    before = torch.random.get_rng_state()
+    first, again, other = (_drawn(config, torch.float32, cpu, n) for n in (3, 3, 4))
+    torch.rand(5)
+    late = _drawn(config, torch.float32, cpu, 3)
+    assert first.dtype is torch.float32
+    weights = [model.state_dict() for model in (first, again, late)]
+    for name, part in weights[0].items():
+        assert all(torch.equal(part, same[name]) for same in weights[1:])
+    changed = other.state_dict()
+    assert any(
+        not torch.equal(part, changed[name]) for name, part in weights[0].items()
+    )
+    torch.random.set_rng_state(before)
+
+
+def test_a_shape_that_does_not_fit_is_told_before_it_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With what it takes, what there is, and what would fit."""
+    from evaluation.models.shapes import drawing  # noqa: PLC0415 - needs torch
+
+    monkeypatch.setattr(drawing, "_free_memory", lambda _device: 2**30)
+    config, cpu = _config(shapes()["llama-3.2-1b"]), torch.device("cpu")
+    told = r"shape:x: its weights take 2\.3 GiB, and cpu has 1\.0 GiB free: take"
+    with pytest.raises(BadConfiguration, match=told):
+        drawing._check_memory("shape:x", config, torch.bfloat16, cpu)
+
+
+def test_a_shape_that_is_not_there_is_told_with_one_that_is() -> None:
+    """A name close to one that is known, or all of them."""
+    assert shape_named("shape:qwen3-8b").title == "Qwen3 8B"
+    with pytest.raises(NoInput, match=r"did you mean shape:llama-3\.1-8b\?"):
+        shape_named("shape:llama-3.1-8B")
+    with pytest.raises(NoInput, match="known: llama"):
+        shape_named("shape:zzz")
+
+
+def test_the_seed_follows_an_at_sign() -> None:
+    """A whole number, 0 where none is said."""
+    assert (seed_of(None), seed_of("7")) == (0, 7)
+    for words in ("main", "-1", "1.5", "9" * 30, "²"):
+        with pytest.raises(BadUsage, match="whole number"):
+            seed_of(words)
+
+
+def test_what_a_shape_writes_is_not_judged() -> None:
+    """Its times are results; its texts say nothing of the model it is named after."""
+    check_learnt("smollm2", "coverage")
+    with pytest.raises(BadUsage, match="random weights: name a model with its own"):
+        check_learnt("shape:smollm2-135m", "coverage")
+
+
+def test_a_run_with_a_shape_has_no_coverage(tmp_path: Path) -> None:
+    """Its rows have texts all the same; only times are shown of them."""
+    header = {**HEAD, "models": {"model": "a shape", "random_weights": True}}
+    run = open_run(write_run(tmp_path / "run", [row(task="coverage")], header))
+    with pytest.raises(NoInput, match=r"it has efficiency$"):
+        reports(run, ["coverage"])
+
+
+@pytest.mark.slow
+def test_a_shape_is_a_model_like_any_other() -> None:
+    """It reads prompts, takes tokens one by one, and says what it is."""
+    from evaluation.models.loading import LoadOptions  # noqa: PLC0415 - needs torch
+    from evaluation.models.store import get_model  # noqa: PLC0415 - needs torch
+
+    loading = LoadOptions(device="cpu", revision="5")
+    settings = FetchSettings.from_environment(offline=True)
+    try:
+        model = get_model("shape:smollm2-135m", loading, settings)
+    except Unavailable as fault:
+        pytest.skip(f"{fault}; csbdata eval fetches it")
+    assert model.name == "SmolLM2 135M shape (random weights, seed 5)"
+    assert model.facts()["random_weights"] is True
+    assert model.vocab_size == 49152
+    decoding = model.open()
+    logits = decoding.admit([1, 2, 3]).logits
+    assert decoding.feed([[int(logits.argmax())]]).shape == (1, 49152)
