@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import jsonschema_rs
 
 from curation.system.errors import BadConfiguration, NoInput, Unavailable
 from curation.workers.process import exchange
+from evaluation.analysis.failing_texts import needed_texts, see_failure
 from evaluation.analysis.schema_shrinking import shrink
-from evaluation.core.cases import Result
 from evaluation.execution.engine_worker import Bounds, EngineWorker, PendingCase
-from evaluation.results.outcomes import engine_is_wrong, outcome_of
+from evaluation.results.outcomes import Outcome, outcome_of
 from evaluation.setup.engine_files import FAITHFUL
 from evaluation.setup.environments import install_line
 
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from evaluation.setup.selected_engines import EngineUnderTest
     from evaluation.tokenizers import TokenizerFiles
 
-#: What differs between two tellings of one refusal: numbers and what is quoted.
-_VARYING = re.compile(r"\d+|\"[^\"]*\"|'[^']*'|`[^`]*`")
+#: Outcomes in which nothing fails.
+_WELL: Final = frozenset({Outcome.PASSED, Outcome.UNTESTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,53 +83,71 @@ def open_engine(
         yield ask
 
 
-def shrink_failure(case: Case, ask: Callable[[Case], Row], most: int) -> ShrunkFailure:
+def ask_in_new_process(
+    participant: EngineUnderTest, tokenizer: TokenizerFiles, bounds: Bounds
+) -> Callable[[Case], Row]:
+    """Return a function that puts one case to the engine, each in a new process."""
+
+    def ask(case: Case) -> Row:
+        with open_engine(participant, tokenizer, bounds) as ask_once:
+            return ask_once(case)
+
+    return ask
+
+
+def shrink_failure(
+    case: Case,
+    ask: Callable[[Case], Row],
+    most: int,
+    ask_afresh: Callable[[Case], Row] | None = None,
+) -> ShrunkFailure:
     """Return the smallest schema found that fails as the case's does.
 
-    Of wrong masks the shortest text that shows one is kept, and under every smaller
-    schema it has to be as valid as under the whole one (jsonschema-rs, formats on).
+    The texts that the failure depends on are kept, in their order, and under every
+    smaller schema each has to be as valid as under the whole one (jsonschema-rs,
+    formats on). What is returned has failed once more, in a process of its own.
 
     Args:
         case: The case that fails.
         ask: Puts a case to the engine; see `open_engine`.
-        most: How many schemas are tried at most.
+        most: How many schemas are tried at most, and how many sets of texts.
+        ask_afresh: Puts a case to the engine in a new process; `ask` by default.
 
     Raises:
-        NoInput: the case does not fail (any more).
+        NoInput: the case does not fail (any more), or only sometimes.
     """
+    ask_afresh = ask_afresh or ask
     row = ask(case)
-    culprit = _culprit(case, row)
-    if row.result is Result.OK and culprit is None:
+    if outcome_of(row) in _WELL:
         raise NoInput(
             f"{outcome_of(row)}: nothing fails here", f"{case.config}/{case.id}"
         )
-    small = replace(case, walks=() if culprit is None else (culprit,))
-    wanted = ask(small)
+    small = needed_texts(case, row, ask, most)
 
     def fails_alike(schema: Json) -> bool:
-        text = json.dumps(schema)
-        if not _is_schema(schema, small.walks):
+        if not _is_schema(schema, small.case.walks):
             return False
-        return _same_failure(wanted, ask(replace(small, schema=text)))
+        smaller = replace(small.case, schema=json.dumps(schema))
+        return small.fails_alike(ask(smaller))
 
     found = json.dumps(shrink(json.loads(case.schema), fails_alike, most))
-    return ShrunkFailure(
-        schema=found,
-        walks=small.walks,
-        before=len(case.schema),
-        after=len(found),
-        row=ask(replace(small, schema=found)),
+    smallest = replace(small.case, schema=found)
+    whole = see_failure(case, row)
+    for seen, candidate in ((small, smallest), (small, small.case), (whole, case)):
+        last = ask_afresh(candidate)
+        if seen.fails_alike(last):
+            return ShrunkFailure(
+                schema=candidate.schema,
+                walks=candidate.walks,
+                before=len(case.schema),
+                after=len(candidate.schema),
+                row=last,
+            )
+    raise NoInput(
+        f"{outcome_of(row)}, but not when it was asked again in a new process",
+        f"{case.config}/{case.id}",
+        "csbdata results show RUN --failures has the command for the whole run",
     )
-
-
-def _culprit(case: Case, row: Row) -> InstanceWalk | None:
-    """Return the shortest text that was judged wrongly; None where none was."""
-    found = [
-        walk
-        for walk, walked in zip(case.walks, row.walks, strict=False)
-        if engine_is_wrong(walked)
-    ]
-    return min(found, key=lambda walk: len(walk.text), default=None)
 
 
 def _is_schema(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
@@ -144,14 +161,6 @@ def _is_schema(schema: Json, walks: Sequence[InstanceWalk]) -> bool:
         )
     except (ValueError, TypeError, jsonschema_rs.ReferencingError):
         return False
-
-
-def _same_failure(wanted: Row, row: Row) -> bool:
-    if (row.result, row.phase) != (wanted.result, wanted.phase):
-        return False
-    if row.result is Result.OK:
-        return outcome_of(row) is outcome_of(wanted)
-    return _VARYING.sub("", row.detail) == _VARYING.sub("", wanted.detail)
 
 
 def case_of(run: RecordedRun, task: str, name: str, fetch: FetchSettings) -> Case:

@@ -320,6 +320,7 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """
     from curation.download.acquire import FetchSettings
     from evaluation.analysis.shrink_failure import (
+        ask_in_new_process,
         case_of,
         engine_of_failure,
         open_engine,
@@ -335,8 +336,10 @@ def shrink(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     tokenizer = get_tokenizer(str(opened_run.header.tokenizer.name), fetch)
     bounds = Bounds(compile_seconds=seconds, run_seconds=seconds)
     with open_engine(participant, tokenizer, bounds) as ask:
-        found = shrink_failure(wanted, ask, most)
+        afresh = ask_in_new_process(participant, tokenizer, bounds)
+        found = shrink_failure(wanted, ask, most, afresh)
     say(f"{found.before:,} characters, {found.after:,} left")
+    say(f"{len(wanted.walks):,} texts, {len(found.walks):,} needed")
     print_json(found.as_json(f"{participant.label}: {found.row.result}"))
 
 

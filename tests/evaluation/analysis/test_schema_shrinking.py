@@ -14,7 +14,11 @@ from typer.testing import CliRunner
 
 from curation.system.errors import NoInput
 from evaluation.analysis.schema_shrinking import shrink
-from evaluation.analysis.shrink_failure import open_engine, shrink_failure
+from evaluation.analysis.shrink_failure import (
+    ask_in_new_process,
+    open_engine,
+    shrink_failure,
+)
 from evaluation.commands.results import app
 from evaluation.core.cases import Case, InstanceWalk, Result
 from evaluation.results.outcomes import Outcome, outcome_of
@@ -23,6 +27,7 @@ from tests.evaluation.measuring import BRISK, measured, miniature, request_of, t
 
 if TYPE_CHECKING:
     from curation.core.json_types import Json, UntypedJson
+    from evaluation.core.cases import Row
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
@@ -158,3 +163,46 @@ def test_what_does_not_fail_is_said_to_pass(tmp_path: Path) -> None:
         pytest.raises(NoInput, match="nothing fails"),
     ):
         shrink_failure(_case({}, InstanceWalk(text="1", valid=True)), ask, most=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        # The second of two texts, whichever they are.
+        ("second_text", 2),
+        # A text that wears the engine out, and one that is blocked after it.
+        ("worn_out", 2),
+    ],
+)
+def test_the_texts_that_a_failure_depends_on_stay(
+    tmp_path: Path, name: str, kept: int
+) -> None:
+    """Alone no text shows it: what is left fails again, in a process of its own."""
+    (participant,) = select_engines(Path("no-cache"), [miniature(name)], "faithful", [])
+    texts = ["[1]", "[2]", "[1, 2, 3, 4]", "[1, 2]", "[3]"]
+    walks = [InstanceWalk(text=text, valid=len(text) < 10) for text in texts]
+    schema = {"title": "t", "maxItems": 3, "items": {"type": "integer"}}
+    files = tokenizer(tmp_path)
+    afresh = ask_in_new_process(participant, files, BRISK)
+    with open_engine(participant, files, BRISK) as ask:
+        found = shrink_failure(_case(schema, *walks), ask, 40, afresh)
+    assert json.loads(found.schema).keys() <= {"maxItems"}
+    assert len(found.walks) == kept
+    again = afresh(replace(_case({}), schema=found.schema, walks=tuple(found.walks)))
+    assert outcome_of(again) is outcome_of(found.row)
+    assert outcome_of(again) not in {Outcome.PASSED, Outcome.UNTESTED}
+
+
+def test_a_failure_that_does_not_come_again_is_said_to(tmp_path: Path) -> None:
+    """Nothing is returned that does not fail."""
+    (participant,) = select_engines(
+        Path("no-cache"), [miniature("accept_all")], "faithful", []
+    )
+    case = _case({}, InstanceWalk(text="1", valid=True))
+    with open_engine(participant, tokenizer(tmp_path), BRISK) as ask:
+
+        def dies(asked: Case) -> Row:
+            return replace(ask(asked), result=Result.CRASH, phase="walk")
+
+        with pytest.raises(NoInput, match="in a new process"):
+            shrink_failure(case, dies, 5, ask)
