@@ -64,6 +64,12 @@ _AllowPartial = Annotated[
     bool,
     typer.Option("--allow-partial", help="Go on without subsets that cannot be had."),
 ]
+_NoGpl = Annotated[
+    bool,
+    typer.Option(
+        "--no-gpl", help="Take nothing from a collection under the GPL or AGPL."
+    ),
+]
 _Out = Annotated[
     Path | None,
     typer.Option(
@@ -103,6 +109,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
     sample: _Sample = False,
     strict: _Strict = False,
     allow_partial: _AllowPartial = False,
+    no_gpl: _NoGpl = False,
     out: _Out = None,
     replace: _Replace = False,
     mirror: MirrorOption = None,
@@ -141,6 +148,7 @@ def build(  # noqa: PLR0913 (one parameter an option)
         sample=sample,
         strict=strict,
         allow_partial=allow_partial,
+        no_gpl=no_gpl,
         fastjsonschema=fastjsonschema,
         instances=instances,
         replace=replace,

@@ -28,8 +28,10 @@ CONFIGS = (
 RAW_IN_TABLE_9 = "Kubernetes"
 #: The config that holds the rows of all ten.
 DEFAULT = "default"
+#: The folder of the archives' own licence texts and notices, as they were read.
+NOTICES = "NOTICES"
 #: Folders of a dataset folder that are no configs, and whose names none may have.
-OTHER_FOLDERS = ("LICENSES", "ledger", "plots")
+OTHER_FOLDERS = ("LICENSES", NOTICES, "ledger", "plots")
 #: What the name of a config of instances ends with.
 _INSTANCES = "_instances"
 #: The splits, in the order in which they are listed.

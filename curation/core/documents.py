@@ -73,6 +73,7 @@ class Reason(Explained):
         "not_a_schema",
         "the root is neither an object nor an array of one object",
     )
+    OPTED_OUT = ("opted_out", "left out because whoever has rights in it asked for it")
     TOO_LARGE = ("too_large", "more bytes or more JSON values than the limit")
     TOO_DEEP = ("too_deep", "nested deeper than the limit")
     TIMED_OUT = ("timed_out", "a rule did not finish within its deadline")

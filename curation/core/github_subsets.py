@@ -22,3 +22,8 @@ def github_config(field_count: int) -> str:
 def final_config(config: str, field_count: int) -> str:
     """Return the config of a record whose document was read for a config."""
     return github_config(field_count) if config == UNDIVIDED else config
+
+
+def is_github_config(config: str) -> bool:
+    """Return whether a config is one of the five subsets."""
+    return config == LARGEST or any(config == name for name, _ in LIMITS)

@@ -16,6 +16,7 @@ import polars as pl
 from curation.core.benchmark import (
     CONFIGS,
     DEFAULT,
+    OTHER_FOLDERS,
     holds_instances,
     in_benchmark_order,
     natural_key,
@@ -39,7 +40,7 @@ DEFAULT_BUILD = Path("build/JSONSchemaBench")
 SAMPLE_BUILD = Path("build/sample")
 # `data` is where the Hub keeps the files of a dataset's unnamed config, which
 # repeats the rows of the others.
-_NO_CONFIGS = frozenset({"ledger", "plots", "LICENSES", "data", DEFAULT})
+_NO_CONFIGS = frozenset({*OTHER_FOLDERS, "data", DEFAULT})
 _SPLIT = re.compile(r"(?P<split>\w+(?:\.\w+)*?)(?:-\d+-of-\d+)?\.parquet", re.ASCII)
 
 

@@ -85,6 +85,8 @@ class CardContents:
     info: Sequence[Json]
     #: The tables of `csbdata stats`; None where there is no record.
     tables: PaperTables | None
+    #: Paths of the archives' own licence texts and notices.
+    notices: Sequence[str] = ()
     #: Whether the folder has a CHANGELOG.md.
     changelog: bool = False
 
@@ -211,7 +213,7 @@ def _subsets(summary: Summary, records: Mapping[str, int]) -> list[PublishedSubs
 def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
     """Return the values that the templates may name."""
     summary, counts = contents.summary, contents.counts
-    terms = licences.archive_terms(summary, counts.licences)
+    terms = licences.archive_terms(summary, counts.licences, contents.notices)
     names = licences.named_licences(terms)
     edition = published()
     tables = contents.tables
@@ -238,6 +240,7 @@ def _template_values(contents: CardContents) -> dict[str, UntypedJson]:
         "terms": terms,
         "texts": {name: licences.text_name(name) for name in names},
         "own_licence": licences.OWN,
+        "obligations": licences.obligations(),
         "unstated": licences.UNSTATED,
         "edition": edition,
         "responsible": responsible().rai,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from curation.core.benchmark import NOTICES
 from curation.dataset.ledger_reader import open_ledger
 from curation.packaging import card, croissant, eval_yaml, licences, manifest
 from curation.packaging.card import CardContents
@@ -125,6 +126,11 @@ def _contents(
         listed=listed,
         info=dataset_info(listed, folder),
         tables=None,
+        notices=sorted(
+            name
+            for name in checksums.names_in(folder)
+            if name.startswith(f"{NOTICES}/")
+        ),
         changelog=(folder / CHANGELOG).is_file(),
     )
     return replace(known, tables=drawing.finish(into))

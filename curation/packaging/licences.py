@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from shutil import copyfile
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from curation.core.benchmark import NOTICES
 from curation.system.package_data import cards_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from curation.dataset.summary import Pin, Summary
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
 FOLDER = "LICENSES"
 #: The file that says which terms hold where.
 FILE = "LICENSE"
-#: The terms of what csbdata adds: columns, instances, ledger, plots, this card.
+#: The terms of what csbdata adds: columns, instances, plots, this card, and of the
+#: ledger all but the texts of others that it quotes.
 OWN = "Apache-2.0"
 #: SPDX's word for terms that are not stated.
 UNSTATED = "NOASSERTION"
@@ -39,24 +43,63 @@ class ArchiveTerms:
     pin: Pin
     #: SPDX expression to the number of records under it.
     records: Mapping[str, int]
+    #: Paths in the folder of the archive's own licence texts and notices.
+    notices: tuple[str, ...] = ()
 
 
 def archive_terms(
-    summary: Summary, licences: Mapping[str, Mapping[str, int]]
+    summary: Summary,
+    licences: Mapping[str, Mapping[str, int]],
+    notices: Iterable[str] = (),
 ) -> tuple[ArchiveTerms, ...]:
-    """Return the terms of each archive; `licences` maps source to counts of records."""
+    """Return the terms of each archive.
+
+    Args:
+        summary: What the build came to.
+        licences: Source to SPDX expression to records.
+        notices: Paths of the archives' own texts in the folder.
+    """
+    texts = sorted(notices)
     return tuple(
         ArchiveTerms(
-            pin=pin, records=dict(sorted(licences.get(pin.source, {}).items()))
+            pin=pin,
+            records=dict(sorted(licences.get(pin.source, {}).items())),
+            notices=tuple(
+                path for path in texts if path.startswith(f"{NOTICES}/{pin.archive}/")
+            ),
         )
         for pin in summary.pins
     )
+
+
+class Obligations(msgspec.Struct, frozen=True, kw_only=True):
+    """What licences ask of who passes copies on, in a few words each."""
+
+    #: SPDX identifier to what it asks; `NOASSERTION` is one of them.
+    asks: dict[str, str]
+    #: What is said of any other.
+    other: str
+
+    def of(self, expression: str) -> str:
+        """Return what an SPDX expression asks."""
+        return self.asks.get(expression, self.other)
+
+
+def obligations() -> Obligations:
+    """Return what `cards/obligations.toml` says."""
+    content = (cards_folder() / "obligations.toml").read_bytes()
+    return msgspec.toml.decode(content, type=Obligations)
 
 
 def identifiers(expression: str) -> list[str]:
     """Return the SPDX identifiers of an expression, in order, `NOASSERTION` apart."""
     words = _WORDS.findall(expression)
     return [word for word in words if word not in {*_OPERATORS, UNSTATED}]
+
+
+def is_copyleft(expression: str) -> bool:
+    """Return whether an expression names the GPL or the AGPL, in any version."""
+    return any(name.startswith(("GPL-", "AGPL-")) for name in identifiers(expression))
 
 
 def named_licences(terms: tuple[ArchiveTerms, ...]) -> list[str]:

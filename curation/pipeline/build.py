@@ -30,6 +30,8 @@ from curation.pipeline.inputs import (
     MissingSource,
     choose_inputs,
 )
+from curation.pipeline.notices import write_notices
+from curation.pipeline.opt_out import read_opt_outs
 from curation.pipeline.read_batches import (
     BatchReader,
     distinct_documents,
@@ -87,6 +89,8 @@ class BuildRequest:
     sample: bool = False
     #: Fail unless every source is upstream.
     strict: bool = False
+    #: Read no archive whose collection is under the GPL or AGPL.
+    no_gpl: bool = False
     #: Go on without a subset whose pin cannot be had (rule set `paper`).
     allow_partial: bool = False
     #: Try fastjsonschema on every record.
@@ -103,7 +107,11 @@ class BuildRequest:
     @property
     def options(self) -> tuple[str, ...]:
         """What is asked beside the rules, as the manifest names it."""
-        asked = {"fastjsonschema": self.fastjsonschema, "instances": self.instances}
+        asked = {
+            "fastjsonschema": self.fastjsonschema,
+            "instances": self.instances,
+            "no-gpl": self.no_gpl,
+        }
         return tuple(name for name, wanted in asked.items() if wanted)
 
     @property
@@ -175,6 +183,7 @@ def build(request: BuildRequest, progress: Progress | None = None) -> BuildResul
         request.extras,
         request.fetch,
         sample=request.sample,
+        no_gpl=request.no_gpl,
         progress=progress,
     )
     refuse_incomplete(
@@ -241,6 +250,7 @@ class _Work:
         self.progress.say(f"Writing {out}")
         with atomic_folder(out) as folder:
             carry_over(out, folder)
+            write_notices(self.inputs, folder)
             manifest = write_folder(
                 folder, summary, documents, compiled, instances.results()
             )
@@ -250,12 +260,14 @@ class _Work:
 
     def _decide(self) -> tuple[list[DecidedDocument], float]:
         """Return every raw document with its decision, and the peak memory in MiB."""
-        reader = BatchReader(self.inputs)
+        opt_outs = read_opt_outs()
+        reader = BatchReader(self.inputs, opt_outs)
         program = Program(file=_WORKER, setup=setup_of(self.rules, self.inputs))
         with (
             Pool(program, jobs=self.request.jobs, limits=Limits()) as pool,
             self.progress.bar(
-                f"Applying the {self.rules.name} rules", distinct_documents(self.inputs)
+                f"Applying the {self.rules.name} rules",
+                distinct_documents(self.inputs, opt_outs),
             ) as advance,
         ):
             results = process_batches(reader, pool, self.run, advance)

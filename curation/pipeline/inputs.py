@@ -12,6 +12,7 @@ from curation.dataset.summary import Pin
 from curation.download.acquire import UnavailableArchive, acquire
 from curation.download.local_files import FolderFiles, SingleFile, open_files
 from curation.download.pins import pins_for
+from curation.packaging.licences import is_copyleft
 from curation.sources.base import Reading, Source
 from curation.sources.local import unread_files
 from curation.sources.registry import UnknownSourceError, source_named, sources
@@ -97,12 +98,13 @@ class MissingSource:
         return self.source.configs
 
 
-def choose_inputs(
+def choose_inputs(  # noqa: PLR0913 (one argument for each thing that is asked)
     rules: str,
     extras: Sequence[ExtraSource],
     settings: FetchSettings,
     *,
     sample: bool,
+    no_gpl: bool = False,
     progress: Progress,
 ) -> tuple[list[BuildInput], list[MissingSource]]:
     """Return the best files that can be reached for each source, in order.
@@ -115,6 +117,7 @@ def choose_inputs(
         extras: Sources beside those of the ten configs.
         settings: Where archives are looked for.
         sample: Use the embedded sample alone.
+        no_gpl: Take nothing from a collection under the GPL or AGPL.
         progress: Told what takes time, and how many sources are found.
 
     Raises:
@@ -139,7 +142,7 @@ def choose_inputs(
                 if extra in own
                 else _find_in_sample(source, rules)
                 if sample
-                else _find_pinned(source, rules, settings, progress.say)
+                else _find_pinned(source, rules, settings, progress.say, no_gpl=no_gpl)
             )
             if isinstance(chosen, BuildInput):
                 found.append(chosen)
@@ -238,11 +241,16 @@ def _find_pinned(
     rules: str,
     settings: FetchSettings,
     say: Callable[[str], None],
+    *,
+    no_gpl: bool = False,
 ) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, else from the sample."""
     pins = pins_for(source.name, source.archives.get(rules, ()))
     not_had: list[UnavailableArchive] = []
     for name in source.archives.get(rules, ()):
+        if no_gpl and is_copyleft(pins[name].licence):
+            not_had.append(_unwanted(pins[name]))
+            continue
         got = acquire(pins[name], settings, say)
         if not isinstance(got, UnavailableArchive):
             lacks = source.incomplete.get(name)
@@ -258,6 +266,14 @@ def _find_pinned(
     if isinstance(sample, BuildInput):
         return replace(sample, not_had=tuple(not_had))
     return sample
+
+
+def _unwanted(pin: ArchivePin) -> UnavailableArchive:
+    return UnavailableArchive(
+        archive=pin.name,
+        why=f"{pin.name}: under {pin.licence}, and --no-gpl was said",
+        publisher=pin.kind.publisher,
+    )
 
 
 def _pinned_input(

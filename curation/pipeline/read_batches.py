@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from curation.pipeline.document_messages import DocumentUnit
     from curation.pipeline.inputs import BuildInput
+    from curation.pipeline.opt_out import OptOuts
     from curation.workers.outcomes import ProcessResult
     from curation.workers.pool import BatchResult, Pool
     from curation.workers.run_folder import RunFolder
@@ -43,10 +44,11 @@ _STORED = msgspec.json.Decoder(list[DocumentResult])
 class BatchReader:
     """Reads the inputs in order, and cuts what is distinct into batches."""
 
-    def __init__(self, inputs: Sequence[BuildInput]) -> None:
+    def __init__(self, inputs: Sequence[BuildInput], opt_outs: OptOuts) -> None:
         """Prepare to read; nothing is read before `batches`."""
         self._inputs = inputs
-        self._positions: dict[tuple[str, str], int] = {}
+        self._opt_outs = opt_outs
+        self._positions: dict[tuple[str, bool, str], int] = {}
         #: Every raw document read so far, in reading order.
         self.documents: list[SourceDocument] = []
 
@@ -60,7 +62,9 @@ class BatchReader:
         for raw in given.source.read(given.reading):
             sha256 = hashlib.sha256(raw.content).hexdigest()
             # Where relative references start is part of what a document means.
-            key = (f"{raw.config}\n{raw.base_uri or ''}", sha256)
+            # A copy of what is left out is another document's until that is, too.
+            left_out = self._opt_outs.refuse(raw, given.pin.url) is not None
+            key = (f"{raw.config}\n{raw.base_uri or ''}", left_out, sha256)
             position = self._positions.get(key)
             if position is None:
                 position = self._positions[key] = len(self._positions)
@@ -71,13 +75,28 @@ class BatchReader:
                 )
             )
 
+    def refusal(self, raw: RawDocument, position: int) -> DocumentResult | None:
+        """Return the result of a document that no worker is to see, or None.
 
-def distinct_documents(inputs: Sequence[BuildInput]) -> int:
+        It is left out on request, or too long to be read; as JSON it would be far
+        longer still.
+        """
+        url = self._inputs[position].pin.url
+        refused = self._opt_outs.refuse(raw, url) or too_long_to_read(raw)
+        if refused is None:
+            return None
+        return DocumentResult(
+            config=raw.config, record=None, rejected=refused, changes=()
+        )
+
+
+def distinct_documents(inputs: Sequence[BuildInput], opt_outs: OptOuts) -> int:
     """Return how many documents are worked on: equal ones of one config count once.
 
     Reading all of them takes a hundredth of the time that the rules need.
     """
-    return sum(len(batch) for _, batch in BatchReader(inputs).batches())
+    reader = BatchReader(inputs, opt_outs)
+    return sum(len(batch) for _, batch in reader.batches())
 
 
 def _cut(documents: Iterable[RawDocument]) -> Iterator[list[RawDocument]]:
@@ -116,8 +135,7 @@ def process_batches(
                 results[number] = _STORED.decode(stored)
                 progress(len(batch))
                 continue
-            # What a worker would only refuse is not sent: as JSON it is far longer.
-            known = [_too_long(raw) for raw in batch]
+            known = [reader.refusal(raw, position) for raw in batch]
             sent = [raw for raw, own in zip(batch, known, strict=True) if own is None]
             pending.append((number, known, [_without_content(raw) for raw in sent]))
             yield [unit_of(raw, position) for raw in sent]
@@ -143,14 +161,6 @@ def _without_content(raw: RawDocument) -> RawDocument:
         content=b"",
         base_uri=raw.base_uri,
     )
-
-
-def _too_long(raw: RawDocument) -> DocumentResult | None:
-    """Return the result of a document that is too long to be read, or None."""
-    refused = too_long_to_read(raw)
-    if refused is None:
-        return None
-    return DocumentResult(config=raw.config, record=None, rejected=refused, changes=())
 
 
 def _results(

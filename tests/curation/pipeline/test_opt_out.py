@@ -1,0 +1,112 @@
+"""What somebody asked to have out of the dataset is in no build."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.core.documents import Origin, Provenance, RawDocument, Reason
+from curation.dataset.ledger_reader import open_ledger
+from curation.pipeline.build import build
+from curation.pipeline.opt_out import OptOut, OptOuts, read_opt_outs
+from curation.system.errors import BadConfiguration
+from curation.system.progress import Quiet
+from tests.curation.pipeline.test_build import request_for
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DAY = dt.date(2026, 11, 22)
+RAW = RawDocument(
+    config="Github",
+    unique_id="o7",
+    provenance=Provenance(
+        source="github",
+        path="corpus/pp_7.json",
+        commit="1",
+        licence="MIT",
+        origin=Origin.UPSTREAM,
+    ),
+    content=b"{}",
+)
+HOME = "https://github.com/Owner/Corpus"
+
+
+@pytest.mark.parametrize(
+    ("request_", "named"),
+    [
+        (OptOut(asked=DAY, id="Github_easy/o7"), True),
+        (OptOut(asked=DAY, id="Github_ultra/o7"), True),
+        (OptOut(asked=DAY, id="Github/o7"), True),
+        (OptOut(asked=DAY, id="Snowplow/o7"), False),
+        (OptOut(asked=DAY, id="Github_easy/o77"), False),
+        (OptOut(asked=DAY, path="corpus/pp_7.json"), True),
+        (OptOut(asked=DAY, path="corpus/*.json"), True),
+        (OptOut(asked=DAY, path="pp_7.json"), False),
+        (OptOut(asked=DAY, repository="owner/corpus"), True),
+        (OptOut(asked=DAY, repository="owner/corp"), False),
+    ],
+)
+def test_a_request_names_a_record_a_path_or_a_repository(
+    request_: OptOut, *, named: bool
+) -> None:
+    """By id whatever its subset came to be, by a pattern, or all of an archive."""
+    assert request_.names(RAW, HOME) is named
+
+
+def test_a_repository_is_known_by_the_address_of_a_file() -> None:
+    """What SchemaStore links to is in no archive: its path is its URL."""
+    url = "https://raw.githubusercontent.com/Some/Thing/main/schema.json"
+    linked = replace(RAW, provenance=replace(RAW.provenance, path=url))
+    assert OptOut(asked=DAY, repository="some/thing").names(linked, HOME)
+    assert not OptOut(asked=DAY, repository="some/thin").names(linked, HOME)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "opt_out = 1",
+        "[[opt_out]]\nid = 'a/b'",
+        "[[opt_out]]\nasked = 2026-11-22",
+        "[[opt_out]]\nasked = 2026-11-22\nid = 'b'",
+        "[[opt_out]]\nasked = 2026-11-22\nid = 'a/b'\npath = 'c'",
+        "[[opt_out]]\nasked = 2026-11-22\nname = 'a/b'",
+        "[[",
+    ],
+)
+def test_a_list_that_could_be_misread_is_refused(tmp_path: Path, text: str) -> None:
+    """A slip must not put a schema back without anybody noticing."""
+    path = tmp_path / "opt_out.toml"
+    path.write_text(text)
+    with pytest.raises(BadConfiguration, match="opt_out"):
+        read_opt_outs(path)
+
+
+def test_the_list_of_this_project_can_be_read() -> None:
+    """Every build reads it."""
+    assert isinstance(read_opt_outs(), OptOuts)
+
+
+@pytest.mark.slow
+def test_no_build_has_what_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its ledger row says so and holds no text of it; everything else is as before."""
+    before = build(request_for(tmp_path / "one"), Quiet())
+    kept = open_ledger(before.request.out).entries(config="Snowplow", outcome="kept")
+    wanted = OptOut(asked=DAY, id=f"Snowplow/{kept[0].unique_id}")
+    monkeypatch.setattr(
+        "curation.pipeline.build.read_opt_outs", lambda: OptOuts([wanted])
+    )
+    after = build(request_for(tmp_path / "two"), Quiet())
+    (row,) = open_ledger(after.request.out).entries(
+        config="Snowplow", unique_id=kept[0].unique_id
+    )
+    assert (row.outcome, row.detail) == (Reason.OPTED_OUT, "asked for on 2026-11-22")
+    assert (row.sha256, row.changes) == ("", ())
+    figures = after.manifest.configs
+    assert figures["Snowplow"].kept == before.manifest.configs["Snowplow"].kept - 1
+    assert figures["Kubernetes"] == before.manifest.configs["Kubernetes"]
