@@ -277,7 +277,7 @@ def _export_files(
 
 @app.command("paper-table")
 def paper_table(
-    number: Annotated[int, typer.Argument(metavar="N", help="2, 3, 4, 12 or 13.")],
+    number: Annotated[int, typer.Argument(metavar="N", help="2 to 7, 12 or 13.")],
     runs: Annotated[
         list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")
     ],
@@ -287,7 +287,9 @@ def paper_table(
 
     Example: csbdata results paper-table 4 runs/4f1c22a09b3e
 
-    Each row says what was not as in the paper: versions, model, loop, device, budget.
+    What the paper prints stands below. Tables 2, 3, 4, 12 and 13 are of eval's tasks
+    coverage and efficiency, 5 and 6 of its task test-suite, 7 of suite quality. Each
+    row says what was not as in the paper: versions, model, loop, device, budget.
     """
     from evaluation.exports.paper_tables import paper_table as build
 

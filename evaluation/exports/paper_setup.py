@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evaluation.results.reader import RecordedRun
 
 #: How the paper names engines, by their names here.
-_FRAMEWORKS: Final[Mapping[str, str]] = {
+FRAMEWORKS: Final[Mapping[str, str]] = {
     "none": "LM only",
     "llguidance": "Guidance",
     "llama_cpp": "Llamacpp",
@@ -79,7 +79,7 @@ PAPER_SETUPS: Final[Mapping[int, PaperSetup]] = {
 def framework_of(participant: ParticipantHeader) -> str:
     """Return how the paper calls a participant; its own label where it does not."""
     name = participant.name or participant.engine.partition(" ")[0]
-    return _FRAMEWORKS.get(name, participant.engine)
+    return FRAMEWORKS.get(name, participant.engine)
 
 
 class SetupDifference(NamedTuple):
@@ -89,6 +89,22 @@ class SetupDifference(NamedTuple):
     what: str
     #: What it was, and what it was there.
     detail: str
+
+
+def version_difference(label: str, framework: str) -> SetupDifference | None:
+    """Return how a participant differs from the paper's; None for the model alone.
+
+    Args:
+        label: The participant, as a run's rows name it.
+        framework: What `framework_of` calls it.
+    """
+    theirs = _VERSIONS.get(framework)
+    if theirs is None:
+        return SetupDifference("framework", f"{label} is not in the paper")
+    if framework == "LM only":
+        return None
+    then = f"{framework} {theirs}".strip()
+    return SetupDifference("version", f"{label}, not {then}")
 
 
 def differences(
@@ -102,12 +118,9 @@ def differences(
         setup: How the paper measured the table.
     """
     framework = framework_of(run.header.participant(label))
-    theirs = setup.versions.get(framework)
-    if theirs is None:
-        yield SetupDifference("framework", f"{label} is not in the paper")
-    elif framework != "LM only":
-        then = f"{framework} {theirs}".strip()
-        yield SetupDifference("version", f"{label}, not {then}")
+    who = version_difference(label, framework)
+    if who is not None:
+        yield who
     found = run.raw_header.get("models")
     models: Mapping[str, UntypedJson] = found if isinstance(found, dict) else {}
     model = str(models.get("model") or "no model named")

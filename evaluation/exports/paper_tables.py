@@ -1,4 +1,4 @@
-"""Tables 2, 3, 4, 12 and 13 of arXiv 2501.10868 in the paper's own form.
+"""Tables of arXiv 2501.10868 in the paper's own form, beside what it prints.
 
 Datasets, frameworks, columns, units and digits are those of the paper. What the paper
 did otherwise stands in the last column of each row.
@@ -7,10 +7,19 @@ did otherwise stands in the last column of each row.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from curation.system.errors import BadConfiguration, NoInput
-from evaluation.exports.paper_setup import PAPER_SETUPS, differences, framework_of
+from evaluation.exports.paper_figures import printed
+from evaluation.exports.paper_setup import (
+    FRAMEWORKS,
+    PAPER_SETUPS,
+    differences,
+    framework_of,
+)
+from evaluation.exports.paper_suites import SUITE_TABLES, suite_table
 from evaluation.generation.generated_texts import (
     is_unconstrained,
     on_common_samples,
@@ -26,7 +35,7 @@ from evaluation.tasks.efficiency.figures import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evaluation.exports.paper_setup import PaperSetup, SetupDifference
     from evaluation.generation.generated_texts import CommonTexts
@@ -49,6 +58,8 @@ _LLAMA_CPP: Final = (
     *("Glaiveai2K", "Github_easy", "Snowplow", "Github_medium", "Kubernetes"),
 )
 _TRANSFORMERS: Final = ("Glaiveai2K", "Github_easy", "Github_medium", "Github_hard")
+#: Frameworks behind a server of their own, for which no one command stands.
+_SERVED: Final = frozenset({"OpenAI", "Gemini"})
 _NS_PER: Final = {"s": 1e9, "ms": 1e6}
 
 
@@ -123,20 +134,22 @@ class _Side:
 
 
 def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
-    """Return a table of the paper, filled with the texts of runs.
+    """Return a table of the paper, filled from runs, with what the paper prints.
 
     Args:
-        number: 2, 3, 4, 12 or 13.
-        runs: Runs of the tasks `coverage` and `efficiency`.
+        number: 2, 3, 4, 12 or 13 for runs of the tasks `coverage` and `efficiency`;
+            5 or 6 for runs of `test-suite`; 7 for runs of suite `quality`.
+        runs: The runs.
 
     Raises:
         BadConfiguration: there is no such table here.
         NoInput: the runs have no text for the datasets of the table.
     """
+    if number in SUITE_TABLES:
+        return suite_table(number, runs)
     if number not in _TABLES:
-        raise BadConfiguration(
-            f"no table {number} here", then=f"say one of {', '.join(map(str, _TABLES))}"
-        )
+        known = ", ".join(map(str, sorted({*_TABLES, *SUITE_TABLES})))
+        raise BadConfiguration(f"no table {number} here", then=f"say one of {known}")
     wanted = _TABLES[number]
     sides = _sides(runs, wanted, PAPER_SETUPS[number])
     build, note = (
@@ -154,10 +167,36 @@ def paper_table(number: int, runs: Sequence[RecordedRun]) -> Table:
     return Table(
         title=wanted.title,
         columns=("Dataset", "Framework", *columns, "not as in the paper"),
-        rows=tuple(rows),
-        note=" ".join([note, *_told(sides)]),
+        rows=tuple(_with_printed(number, rows)),
+        note=" ".join([note, *_told(sides), *_absent(wanted, sides)]),
         name=f"paper-table-{number}",
     )
+
+
+def _with_printed(
+    number: int, rows: Sequence[tuple[Cell, ...]]
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rows of each dataset, and then those that the paper prints for it."""
+    for dataset, measured in groupby(rows, key=itemgetter(0)):
+        yield from measured
+        for framework, figures in printed(number, str(dataset)).items():
+            yield (dataset, f"{framework}, as printed", *figures, None, "")
+
+
+def _absent(wanted: _PaperTable, sides: Mapping[str, _Side]) -> Iterator[str]:
+    """Say which of the paper's frameworks no run has, and the command for them."""
+    there = {side.framework for side in sides.values()}
+    names = [
+        (framework, name)
+        for name, framework in FRAMEWORKS.items()
+        if framework in wanted.frameworks - there - _SERVED
+    ]
+    if names:
+        engines = " ".join(f"--engine {name}" for _, name in names)
+        yield (
+            f"Not run: {', '.join(framework for framework, _ in names)} "
+            f"(csbdata eval --compat paper {engines})."
+        )
 
 
 def _told(sides: Mapping[str, _Side]) -> list[str]:

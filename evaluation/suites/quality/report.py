@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evaluation.core.suite_records import FREE
 from evaluation.reporting.report import Report
-from evaluation.reporting.tables import NOT_RUN, Rate, Table
+from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Table
 from evaluation.results.suite_pairs import PairedSides, pair_sides, paired_rates
 from evaluation.results.suite_tables import classes_table, costs, reading
 from evaluation.suites.quality.records import MEMBERS, group_name
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from evaluation.core.suite import ScoredResponse, ScoredRun
     from evaluation.reporting.tables import Cell
 
+#: The name of the table that has the form of the paper's Table 7.
+PAPER_FORM: Final = "paper-table-7"
 #: Answers by group, then by model and condition.
 _Groups: TypeAlias = "dict[str, dict[str, list[ScoredResponse]]]"
 
@@ -105,12 +107,17 @@ def _paper_form(
     def cell(label: str, task: str) -> Cell:
         answers = groups.get(task, {}).get(label)
         share = _correct(answers).share if answers else None
-        return NOT_RUN if share is None else f"{100 * share:.1f} %"
+        return NOT_RUN if share is None else FixedFigure(100 * share)
 
     return Table(
         title="Accuracy on the quality tasks",
-        name="paper-table-7",
-        columns=("model and condition", "Last Letters", "Shuffle Objects", "GSM8K"),
+        name=PAPER_FORM,
+        columns=(
+            "model and condition",
+            "Last Letters (%)",
+            "Shuffle Objects (%)",
+            "GSM8K (%)",
+        ),
         rows=tuple((label, *(cell(label, task) for task in TASKS)) for label in labels),
         note=f"{own} The form of Table 7 of arXiv 2501.10868, reasoning first.",
     )

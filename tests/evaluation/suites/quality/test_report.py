@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.core.suite import ScoredResponse
 from evaluation.core.suite_records import FREE, Verdict
-from evaluation.reporting.tables import NOT_RUN, Rate, Shift
+from evaluation.reporting.tables import NOT_RUN, FixedFigure, Rate, Shift
 from evaluation.suites.quality.report import quality_report
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def test_what_was_not_run_is_not_run() -> None:
     """A task without answers has no figure, and not the figure 0."""
     run = _Run({"m free": _answers(FREE, "10")})
     (row,) = _table(run, "paper-table-7").rows
-    assert row == ("m free", NOT_RUN, NOT_RUN, "50.0 %")
+    assert row == ("m free", NOT_RUN, NOT_RUN, FixedFigure(50))
 
 
 def test_answers_that_nobody_can_be_blamed_for_are_in_no_share() -> None:

@@ -1,0 +1,137 @@
+"""Tables 5, 6 and 7 of arXiv 2501.10868: the official test suite, and quality."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from curation.system.errors import NoInput
+from evaluation.analysis.run_report import reports
+from evaluation.exports.paper_figures import printed
+from evaluation.exports.paper_setup import framework_of, version_difference
+from evaluation.reporting.tables import Table
+from evaluation.suites.quality.report import PAPER_FORM
+from evaluation.tasks.official_suite import NAME as TEST_SUITE
+from evaluation.tasks.official_suite.outcomes import (
+    SuiteFailure,
+    by_category,
+    failing_categories,
+    find_leaders,
+    levels,
+    outcome,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from evaluation.reporting.tables import Cell
+    from evaluation.results.reader import RecordedRun
+    from evaluation.tasks.official_suite.outcomes import CaseOutcome
+
+#: The draft of the paper's suite.
+_DRAFT: Final = "2020-12"
+_FAILURES: Final = (
+    SuiteFailure.COMPILE_ERROR,
+    SuiteFailure.OVER_CONSTRAINED,
+    SuiteFailure.UNDER_CONSTRAINED,
+)
+_TITLES: Final[Mapping[int, str]] = {
+    5: "Table 5: categories in which a failure of each kind occurs",
+    6: "Table 6: categories with a level of coverage",
+    7: "Table 7: accuracy on the quality tasks",
+}
+_COLUMNS: Final[Mapping[int, tuple[str, ...]]] = {
+    5: ("Compile-Error", "Over-constrained", "Under-constrained"),
+    6: (
+        "> 0%",
+        "> 25%",
+        "> 50%",
+        "> 75%",
+        "100%",
+        "Tied for highest",
+        "Single highest",
+    ),
+    7: ("Last Letters (%)", "Shuffle Objects (%)", "GSM8K (%)"),
+}
+_COMMANDS: Final[Mapping[int, str]] = {
+    5: "csbdata eval --task test-suite --draft 2020-12 --preset paper",
+    6: "csbdata eval --task test-suite --draft 2020-12 --preset paper",
+    7: "csbdata suite quality run --engine none --engine llguidance",
+}
+_SUITE_NOTE: Final = (
+    "Mandatory tests of 2020-12 without those that need a remote schema. Each engine's "
+    "tokenizer is that of the run; the paper's is Llama 3.1's."
+)
+_QUALITY_NOTE: Final = (
+    "The printed rows are of Llama-3.1-8B-Instruct, each framework at its version of "
+    "the paper's time."
+)
+#: The numbers of the tables here.
+SUITE_TABLES: Final = frozenset(_TITLES)
+
+
+def suite_table(number: int, runs: Sequence[RecordedRun]) -> Table:
+    """Return Table 5, 6 or 7, filled from runs, with what the paper prints below.
+
+    Args:
+        number: 5 or 6 for runs of the task `test-suite`, 7 for runs of suite `quality`.
+        runs: The runs; an engine has a row for each.
+
+    Raises:
+        NoInput: no run has anything for the table; says which command gives it.
+    """
+    quality = 7
+    rows = list(_accuracy(runs) if number == quality else _suite_rows(number, runs))
+    if not rows:
+        raise NoInput(
+            f"nothing for the paper's Table {number}",
+            ", ".join(str(run.folder) for run in runs),
+            _COMMANDS[number],
+        )
+    rows += [
+        (f"{framework}, as printed", *figures, "")
+        for framework, figures in printed(number).items()
+    ]
+    return Table(
+        title=_TITLES[number],
+        columns=("Framework", *_COLUMNS[number], "not as in the paper"),
+        rows=tuple(rows),
+        note=_QUALITY_NOTE if number == quality else _SUITE_NOTE,
+        name=f"paper-table-{number}",
+    )
+
+
+def _accuracy(runs: Sequence[RecordedRun]) -> Iterator[tuple[Cell, ...]]:
+    for run in runs:
+        for report in reports(run).values():
+            for table in report.tables:
+                if table.name == PAPER_FORM:
+                    yield from ((*row, "model, loop, version") for row in table.rows)
+
+
+def _suite_rows(number: int, runs: Sequence[RecordedRun]) -> Iterator[tuple[Cell, ...]]:
+    for run in runs:
+        cases = _cases(run)
+        coverage = {label: by_category(found) for label, found in cases.items()}
+        led = find_leaders(coverage)
+        for label, found in cases.items():
+            framework = framework_of(run.header.participant(label))
+            failing = failing_categories(found)
+            cells: tuple[Cell, ...] = (
+                tuple(failing[failure] for failure in _FAILURES)
+                if number == 5  # noqa: PLR2004 (its number)
+                else (
+                    *levels(coverage[label]),
+                    len(led[label].highest),
+                    len(led[label].single),
+                )
+            )
+            differs = version_difference(label, framework)
+            yield (label, *cells, differs.what if differs else "")
+
+
+def _cases(run: RecordedRun) -> Mapping[str, list[CaseOutcome]]:
+    found: dict[str, list[CaseOutcome]] = {}
+    for row in run.rows():
+        if (row.task, row.config) == (TEST_SUITE, _DRAFT):
+            found.setdefault(row.engine, []).append(outcome(row))
+    return dict(sorted(found.items()))
