@@ -44,6 +44,7 @@ def record(unique_id: str, **given: UntypedJson) -> Record:
         formats=(),
         lints=(),
         changes=(),
+        repaired=(),
         sha256=sha256(f"content {unique_id}"),
         skeleton_sha256=sha256(f"skeleton {unique_id}"),
     )

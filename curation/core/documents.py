@@ -177,6 +177,16 @@ class Lint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MergedMember:
+    """A member of an object that stood there more than once, equal each time."""
+
+    #: JSON pointer of the member.
+    pointer: str
+    #: How often it stood there.
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A schema on its way through the rules."""
 
@@ -193,6 +203,10 @@ class Document:
     dialect_found: str | None = None
     changes: tuple[Change, ...] = ()
     lints: tuple[Lint, ...] = ()
+    #: Names of the mechanical repairs that changed it, in order.
+    repaired: tuple[str, ...] = ()
+    #: Members that stood more than once and were equal, where the reader merges those.
+    merged: tuple[MergedMember, ...] = ()
 
     def changed(self, schema: Json, changes: Iterable[Change]) -> Document:
         """Return the document with another schema, and the reasons for it."""

@@ -49,6 +49,9 @@ class Record:
     lints: tuple[str, ...]
     #: Names of the rules that changed it, in order.
     changes: tuple[str, ...]
+    #: Those of them that are mechanical repairs: one slip explains what stood there,
+    #: but no draft gives it a meaning.
+    repaired: tuple[str, ...]
     #: sha256 of the canonical form.
     sha256: str
     #: sha256 of the canonical form of its skeleton; decides the split.

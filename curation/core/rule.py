@@ -21,6 +21,7 @@ Example:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -51,6 +52,15 @@ class ApplyRule(Protocol):
         """Apply the rule; pure, and never on the network."""
 
 
+class RepairKind(StrEnum):
+    """How sure it is that a repair says what the author meant."""
+
+    LOSSLESS = "lossless"
+    """The text before has one meaning, by some draft or by any, and keeps it."""
+    MECHANICAL = "mechanical"
+    """The text before has no meaning; the same slip is always mended the same way."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One rule, as `csbdata rules` lists it."""
@@ -63,6 +73,8 @@ class Rule:
     apply: ApplyRule
     #: The reasons with which it can reject.
     reasons: tuple[Reason, ...] = ()
+    #: Which kind of repair it makes; None where it is no repair of a schema's text.
+    repair: RepairKind | None = None
     #: The lint codes that it can leave.
     lints: Mapping[str, str] = field(default_factory=dict)
     #: For a rule of another package: rule set to the rule that it comes after.

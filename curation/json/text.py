@@ -13,9 +13,11 @@ import hashlib
 import json
 import math
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, Self
 
 import orjson
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
 
+#: Objects that had equal members, each with how often those stood there.
+Merged = list[tuple["dict[str, Json]", "dict[str, int]"]]
 #: Objects and arrays nested deeper than this are refused (RFC 8259 section 9
 #: allows an implementation to set limits).
 MAX_DEPTH = 256
@@ -69,9 +73,13 @@ class Policy:
 
     #: Let the last of two equal keys count, as most parsers do.
     last_key_counts: bool = False
+    #: Let members that are equal, value and all, count once.
+    merge_equal_members: bool = False
 
 
-def parse(content: bytes, policy: Policy | None = None) -> Json | Rejected:
+def parse(
+    content: bytes, policy: Policy | None = None, merged: Merged | None = None
+) -> Json | Rejected:
     """Return the value of one JSON text (RFC 8259), or why it is not one.
 
     A byte order mark is accepted and dropped (RFC 8259 section 8.1 allows it).
@@ -79,6 +87,8 @@ def parse(content: bytes, policy: Policy | None = None) -> Json | Rejected:
     Args:
         content: The bytes of one file.
         policy: What is tolerated; by default nothing.
+        merged: If given, equal members of one object become one, and each object in
+            which that happened is added, with how often each of them stood there.
 
     Example:
         >>> parse(b'{"minimum": 1.50}')["minimum"].spelling
@@ -92,7 +102,9 @@ def parse(content: bytes, policy: Policy | None = None) -> Json | Rejected:
         value: Json = json.loads(
             text,
             object_pairs_hook=(
-                None if policy and policy.last_key_counts else _refuse_duplicates
+                None
+                if policy and policy.last_key_counts
+                else partial(_members_of, merged=merged)
             ),
             parse_float=_read_float,
             parse_int=_read_int if _NEGATIVE_ZERO.search(content) else None,
@@ -141,15 +153,23 @@ def _too_deep() -> Rejected:
     return Rejected(reason=Reason.TOO_DEEP, detail=f"nested over {MAX_DEPTH} levels")
 
 
-def _refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def _members_of(
+    pairs: list[tuple[str, Json]], *, merged: Merged | None
+) -> dict[str, Json]:
     members = dict(pairs)
-    if len(members) != len(pairs):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                detail = f"the member {name[:80]!r} stands twice"
-                raise _RefusalError(Reason.DUPLICATE_KEYS, detail)
-            seen.add(name)
+    if len(members) == len(pairs):
+        return members
+    times = Counter(name for name, _ in pairs)
+    repeated = {name: count for name, count in times.items() if count > 1}
+    for name in repeated:
+        if merged is None:
+            detail = f"the member {name[:80]!r} stands twice"
+            raise _RefusalError(Reason.DUPLICATE_KEYS, detail)
+        if len({canonical(value) for other, value in pairs if other == name}) > 1:
+            detail = f"the member {name[:80]!r} stands twice, with different values"
+            raise _RefusalError(Reason.DUPLICATE_KEYS, detail)
+    if merged is not None:
+        merged.append((members, repeated))
     return members
 
 

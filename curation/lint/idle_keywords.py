@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from curation.lint.check import LintCheck
 from curation.schema.dialects import ANY_DIALECT, BY_NAME, Dialect
 from curation.schema.keywords import ANNOTATIONS, CONTAINERS, KNOWN_KEYWORDS, Shape
+from curation.schema.slips import slips
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -122,18 +123,6 @@ def nearest(name: str) -> str | None:
     return _SLIPS.get(name) or _SLIPS.get(name.lower())
 
 
-def _slips(keyword: str) -> Iterable[str]:
-    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    yield keyword.lower()
-    for index in range(len(keyword) + 1):
-        head, tail = keyword[:index], keyword[index:]
-        yield head + tail[1:]
-        yield head + tail[1:2] + tail[:1] + tail[2:]
-        for letter in letters:
-            yield head + letter + tail[1:]
-            yield head + letter + tail
-
-
 def _neighbourhood() -> Mapping[str, str]:
     """Return every slip of every keyword that is not a keyword itself."""
     found: dict[str, str] = {}
@@ -141,7 +130,7 @@ def _neighbourhood() -> Mapping[str, str]:
     for keyword in sorted(keywords):
         if len(keyword) < _SHORTEST:
             continue
-        for slip in _slips(keyword):
+        for slip in slips(keyword):
             if slip not in KNOWN_KEYWORDS:
                 found.setdefault(slip, keyword)
     return found

@@ -13,6 +13,7 @@ from curation.download.acquire import UnavailableArchive, acquire
 from curation.download.local_files import FolderFiles, SingleFile, open_files
 from curation.download.pins import pins_for
 from curation.packaging.licences import is_copyleft
+from curation.rules.sets import rule_set
 from curation.sources.base import Reading, Source
 from curation.sources.local import unread_files
 from curation.sources.registry import UnknownSourceError, source_named, sources
@@ -245,9 +246,9 @@ def _find_pinned(
     no_gpl: bool = False,
 ) -> BuildInput | MissingSource:
     """Return the source from the best of its archives, else from the sample."""
-    pins = pins_for(source.name, source.archives.get(rules, ()))
+    pins = pins_for(source.name, source.archives.get(rule_set(rules).family, ()))
     not_had: list[UnavailableArchive] = []
-    for name in source.archives.get(rules, ()):
+    for name in source.archives.get(rule_set(rules).family, ()):
         if no_gpl and is_copyleft(pins[name].licence):
             not_had.append(_unwanted(pins[name]))
             continue
@@ -310,7 +311,7 @@ def _pinned_input(
 def _find_in_sample(source: Source, rules: str) -> BuildInput | MissingSource:
     """Return the source as the embedded sample has it, in an archive's layout."""
     sample = raw_folder() / "sample"
-    for name in source.archives.get(rules, ()):
+    for name in source.archives.get(rule_set(rules).family, ()):
         if (sample / name).is_dir():
             return _sample_input(source, rules, name, sample)
     return MissingSource(source=source, why=f"the sample has nothing of {source.name}")

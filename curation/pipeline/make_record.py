@@ -51,6 +51,7 @@ def make_record(document: Document) -> Record:
         formats=usage.formats,
         lints=tuple(sorted({lint.code for lint in document.lints})),
         changes=tuple(dict.fromkeys(change.rule for change in document.changes)),
+        repaired=document.repaired,
         sha256=jsontext.digest(schema),
         skeleton_sha256=skeleton_digest(schema, dialect),
     )

@@ -6,19 +6,30 @@ document's bytes, its provenance, the rule set and the source's other documents.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from curation.core.documents import Document, RawDocument, Reason, Rejected
+from curation.core.documents import (
+    Document,
+    MergedMember,
+    RawDocument,
+    Reason,
+    Rejected,
+)
 from curation.core.github_subsets import final_config
+from curation.core.rule import RepairKind
 from curation.dataset.decisions import DocumentResult
 from curation.dataset.raw_figures import raw_figures
 from curation.json import text
+from curation.json.objects import objects, tokens
+from curation.json.pointer import pointer
 from curation.pipeline.make_record import make_record
 from curation.schema.measures import field_count
 from curation.workers.limits import Limits, too_big, too_many
 from curation.workers.protocol import describe
 
 if TYPE_CHECKING:
+    from curation.core.json_types import Json
     from curation.core.rule import Context, Rule
     from curation.rules.sets import RuleSet
 
@@ -51,6 +62,8 @@ def apply_rules(raw: RawDocument, rules: RuleSet, context: Context) -> DocumentR
                 changes=document.changes,
                 raw=raw_figures(as_read) if rules.subset_by_raw_file else None,
             )
+        if rule.repair is RepairKind.MECHANICAL and result is not document:
+            result = replace(result, repaired=(*result.repaired, rule.name))
         document = result
     record = make_record(document)
     if not rules.subset_by_raw_file:
@@ -79,7 +92,7 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
     refused = too_long_to_read(raw)
     if refused is not None:
         return refused
-    schema = text.parse(raw.content, rules.policy)
+    schema, merged = _parsed(raw.content, rules.policy)
     if isinstance(schema, Rejected):
         return _named(schema, "parse")
     # A JSON value takes two bytes at least, its comma or bracket included.
@@ -93,6 +106,30 @@ def read(raw: RawDocument, rules: RuleSet) -> Document | Rejected:
         schema=schema,
         base_uri=raw.base_uri,
         raw_field_count=field_count(schema),
+        merged=merged,
+    )
+
+
+def _parsed(
+    content: bytes, policy: text.Policy
+) -> tuple[Json | Rejected, tuple[MergedMember, ...]]:
+    """Return what a text holds, and which of its members were merged."""
+    schema = text.parse(content, policy)
+    if (
+        not isinstance(schema, Rejected)
+        or schema.reason is not Reason.DUPLICATE_KEYS
+        or not policy.merge_equal_members
+    ):
+        return schema, ()
+    found: text.Merged = []
+    schema = text.parse(content, policy, found)
+    if isinstance(schema, Rejected):
+        return schema, ()
+    repeated = {id(members): names for members, names in found}
+    return schema, tuple(
+        MergedMember(pointer=pointer((*tokens(trail), name)), times=times)
+        for trail, members in objects(schema)
+        for name, times in repeated.get(id(members), {}).items()
     )
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from curation.core.rule import BenchmarkRule, Rule
+from curation.core.rule import BenchmarkRule, RepairKind, Rule
 from curation.json.text import Policy
 from curation.system.errors import BadUsage
 from curation.system.registry import Registry, closest_names
@@ -34,6 +34,9 @@ class RuleSet:
     name: str
     #: One sentence: what the set is for.
     summary: str
+    #: The set that it leaves rules out of: other packages' rules for that one and its
+    #: archives are this one's too. None where it stands by itself.
+    part_of: str | None = None
     #: What the reader of JSON text tolerates.
     policy: Policy
     #: Whether its rules look at the other documents of a source.
@@ -51,6 +54,11 @@ class RuleSet:
     numbers: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def family(self) -> str:
+        """The set whose archives and plug-ins it uses."""
+        return self.part_of or self.name
+
+    @property
     def all_rules(self) -> tuple[AnyRule, ...]:
         """Every rule of the set, document rules first."""
         return (*self.rules, *self.benchmark_rules)
@@ -59,25 +67,41 @@ class RuleSet:
 CLEAN = RuleSet(
     name="clean",
     summary="The same benchmark without the defects of the published one.",
-    policy=Policy(),
+    policy=Policy(merge_equal_members=True),
     order=(
-        (5, "clean.array_root"),
-        (10, "clean.template"),
-        (15, "clean.dead_keywords"),
-        (20, "clean.secret"),
-        (30, "clean.promote"),
-        (40, "clean.wrap"),
-        (45, "clean.empty"),
-        (50, "clean.dialect"),
-        (60, "clean.metaschema"),
-        (65, "clean.identifiers"),
-        (70, "clean.references"),
-        (80, "clean.patterns"),
-        (85, "clean.unsatisfiable"),
-        (90, "clean.validators_agree"),
-        (95, "clean.lints"),
-        (100, "benchmark.quota"),
-        (110, "benchmark.duplicates"),
+        (50, "clean.array_root"),
+        (60, "lossless.equal_members"),
+        (100, "clean.template"),
+        (150, "clean.dead_keywords"),
+        (200, "clean.secret"),
+        (300, "clean.promote"),
+        (310, "mechanical.definitions_name"),
+        (315, "mechanical.misspelt_reference"),
+        (320, "lossless.empty_lists"),
+        (325, "lossless.repeated_values"),
+        (330, "lossless.exclusive_bounds"),
+        (335, "mechanical.quoted_values"),
+        (340, "mechanical.misplaced_keywords"),
+        (345, "mechanical.schema_as_type"),
+        (350, "mechanical.type_as_schema"),
+        (355, "mechanical.misspelt_types"),
+        (360, "mechanical.boolean_required"),
+        (400, "clean.wrap"),
+        (450, "clean.empty"),
+        (500, "clean.dialect"),
+        (550, "lossless.fitting_draft"),
+        (600, "clean.metaschema"),
+        (650, "clean.identifiers"),
+        (660, "lossless.shadowing_identifiers"),
+        (670, "lossless.dead_references"),
+        (700, "clean.references"),
+        (780, "mechanical.repetition_from_zero"),
+        (800, "clean.patterns"),
+        (850, "clean.unsatisfiable"),
+        (900, "clean.validators_agree"),
+        (950, "clean.lints"),
+        (1000, "benchmark.quota"),
+        (1100, "benchmark.duplicates"),
     ),
 )
 PAPER = RuleSet(
@@ -101,7 +125,19 @@ PAPER = RuleSet(
         (100, "benchmark.quota"),
     ),
 )
-_BY_NAME = {rule_set.name: rule_set for rule_set in (CLEAN, PAPER)}
+_MECHANICAL = "mechanical."
+CLEAN_MINIMAL = replace(
+    CLEAN,
+    name="clean-minimal",
+    part_of=CLEAN.name,
+    summary="`clean` without its mechanical repairs: what no draft reads is dropped.",
+    order=tuple(
+        (number, module)
+        for number, module in CLEAN.order
+        if not module.startswith(_MECHANICAL)
+    ),
+)
+_BY_NAME = {rule_set.name: rule_set for rule_set in (CLEAN, CLEAN_MINIMAL, PAPER)}
 NAMES = tuple(_BY_NAME)
 
 
@@ -177,16 +213,22 @@ def assembled(listed: RuleSet, others: Sequence[AnyRule] = ()) -> RuleSet:
 
     for number, module in listed.order:
         add(number, built_in(module))
-    waiting = [rule for rule in others if listed.name in (*rule.after, *rule.positions)]
+    family = listed.family
+    waiting = [
+        rule
+        for rule in others
+        if family in (*rule.after, *rule.positions)
+        and not (listed.part_of and _is_mechanical(rule))
+    ]
     while waiting:
-        placed = [rule for rule in waiting if _number(rule, listed.name, numbers)]
+        placed = [rule for rule in waiting if _number(rule, family, numbers)]
         if not placed:
             raise RuleConflictError(
-                f"{waiting[0].name} comes after {waiting[0].after[listed.name]}, "
+                f"{waiting[0].name} comes after {waiting[0].after[family]}, "
                 f"which is no rule of {listed.name}"
             )
         for rule in placed:
-            add(_number(rule, listed.name, numbers), rule)
+            add(_number(rule, family, numbers), rule)
             waiting.remove(rule)
     in_order = [rule for _, rule in sorted(rules.items(), key=lambda item: item[0])]
     return replace(
@@ -197,6 +239,10 @@ def assembled(listed: RuleSet, others: Sequence[AnyRule] = ()) -> RuleSet:
         ),
         numbers=MappingProxyType(numbers),
     )
+
+
+def _is_mechanical(rule: AnyRule) -> bool:
+    return isinstance(rule, Rule) and rule.repair is RepairKind.MECHANICAL
 
 
 def _number(rule: AnyRule, rule_set_name: str, numbers: Mapping[str, int]) -> int:

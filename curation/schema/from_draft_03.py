@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.json.pointer import Tokens
 
+#: Schemas, each the object that it is, whose own `required: true` was replaced.
+OwnRequired = list["dict[str, Json]"]
 #: Formats that have another name since draft-04.
 FORMATS = {"ip-address": "ipv4", "host-name": "hostname"}
 _ANY = "any"
@@ -55,6 +57,7 @@ class _Upgrade:
 
     rule: str
     changes: list[Change] = field(default_factory=list)
+    _own_required: OwnRequired = field(default_factory=list)
 
     def _record(self, tokens: Tokens, before: Json, after: Json, note: str) -> None:
         self.changes.append(
@@ -91,23 +94,21 @@ class _Upgrade:
 
     def _lifted(self, tokens: Tokens, schema: dict[str, Json]) -> dict[str, Json]:
         """Return the schema with its properties' `required` in a list of its own."""
-        members = schema.get("properties")
-        if not isinstance(members, dict):
+        lifted = with_lifted_required(schema, self._own_required)
+        if lifted is schema:
             return schema
-        kept: dict[str, Json] = {}
-        names: list[Json] = []
-        for name, member in members.items():
-            kept[name] = member
-            if isinstance(member, dict) and member.get("required") is True:
-                kept[name] = _without_required(member)
-                names.append(name)
+        members = schema["properties"]
+        names = lifted["required"]
+        if not isinstance(members, dict) or not isinstance(names, list):
+            raise TypeError(names)
+        kept = lifted["properties"]
+        for name in map(str, names):
+            if isinstance(kept, dict) and kept[name] is not members[name]:
                 gone = (*tokens, "properties", name, "required")
                 self._record(gone, True, ABSENT, "required of draft-03")  # noqa: FBT003 (a JSON value)
-        if not names:
-            return schema
         note = "required of its properties"
-        self._record((*tokens, "required"), ABSENT, names, note)
-        return {**schema, "properties": kept, "required": names}
+        self._record((*tokens, "required"), schema.get("required", ABSENT), names, note)
+        return lifted
 
     def leftover(self, tokens: Tokens, schema: Json) -> Json:
         """Return the schema without a boolean `required` that means nothing."""
@@ -121,6 +122,42 @@ class _Upgrade:
             note = "what is not said to be required is optional"
         self._record((*tokens, "required"), value, ABSENT, note)
         return _without_required(schema)
+
+
+def with_lifted_required(
+    schema: dict[str, Json], replaced: OwnRequired
+) -> dict[str, Json]:
+    """Return a schema that lists those of its properties that say `required: true`.
+
+    The schemas inside are done already, so one of those may have a list in the place
+    of what it said of itself: `replaced` remembers that.
+
+    Args:
+        schema: A schema; the same object is returned where no property says so.
+        replaced: Schemas whose own `required: true` has given way to a list; one is
+            added where it does so here. One list serves one walk, inner schemas first.
+    """
+    members = schema.get("properties")
+    if not isinstance(members, dict):
+        return schema
+    kept: dict[str, Json] = {}
+    names: list[Json] = []
+    for name, member in members.items():
+        kept[name] = member
+        if isinstance(member, dict) and member.get("required") is True:
+            kept[name] = _without_required(member)
+            names.append(name)
+        elif any(member is one for one in replaced):
+            names.append(name)
+    if not names:
+        return schema
+    listed = schema.get("required")
+    before: list[Json] = listed if isinstance(listed, list) else []
+    names = [*before, *(name for name in names if name not in before)]
+    lifted: dict[str, Json] = {**schema, "properties": kept, "required": names}
+    if listed is True:
+        replaced.append(lifted)
+    return lifted
 
 
 def _without_required(schema: dict[str, Json]) -> dict[str, Json]:

@@ -8,6 +8,7 @@
 - `upgraded`: the schema was draft-03, and was rewritten as draft-04;
 - `inferred`: nothing is declared; the newest draft under which the schema is valid
   and in which every keyword that it uses has effect;
+- `fitting`: one was declared by which nothing could be used (rule `fitting-draft`);
 - `mixed`: nothing is declared and no draft gives effect to every keyword; the
   newest under which it is valid (lint `mixed-drafts`).
 """
@@ -68,14 +69,29 @@ def with_dialect(document: Document) -> Document | Rejected:
         decided = _from_draft_03(document)
     elif said.dialect is not None:
         found = "declared" if said.kind is StatementKind.EXACT else "repaired"
-        decided = _stated(document, said.dialect, found, _NOTES.get(said.kind, ""))
+        decided = stated(document, said.dialect, found, _NOTES.get(said.kind, ""))
     else:
         decided = _undeclared(document)
     return decided if isinstance(decided, Rejected) else _unswitched(decided)
 
 
-def _stated(document: Document, dialect: Dialect, found: str, note: str) -> Document:
-    """Return the document with its dialect, and a `$schema` that says it."""
+def stated(
+    document: Document,
+    dialect: Dialect,
+    found: str,
+    note: str,
+    *,
+    rule: str = RULE_NAME,
+) -> Document:
+    """Return the document with its dialect, and a `$schema` that says it.
+
+    Args:
+        document: Any document.
+        dialect: Its dialect from now on.
+        found: How that was found, for the record's column `dialect_found`.
+        note: Why `$schema` changes, for the ledger.
+        rule: The rule of which the change is.
+    """
     schema = document.schema
     changes: list[Change] = []
     uri = schema.get("$schema")
@@ -90,7 +106,7 @@ def _stated(document: Document, dialect: Dialect, found: str, note: str) -> Docu
         after = write(dialect.uri)
         changes.append(
             Change(
-                rule=RULE_NAME,
+                rule=rule,
                 pointer="/$schema",
                 before=before,
                 after=after,
@@ -105,7 +121,7 @@ def _undeclared(document: Document) -> Document | Rejected:
     used = usage(document.schema)
     fitting = inferred(document.schema, used)
     if fitting is not None and not fitting.mixed:
-        return _stated(
+        return stated(
             document, fitting.dialect, "inferred", _NOTES[StatementKind.SILENT]
         )
     if used.old and not used.later:
@@ -117,8 +133,8 @@ def _undeclared(document: Document) -> Document | Rejected:
         detail = f"valid under no draft; under 2020-12, {why}"
         where = why.pointer if why else ""
         return Rejected(reason=Reason.INVALID_SCHEMA, detail=detail, pointer=where)
-    stated = _stated(document, fitting.dialect, "mixed", _NOTES[StatementKind.SILENT])
-    return stated.flagged([Lint(code=MIXED_DRAFTS, pointer="")])
+    newest = stated(document, fitting.dialect, "mixed", _NOTES[StatementKind.SILENT])
+    return newest.flagged([Lint(code=MIXED_DRAFTS, pointer="")])
 
 
 def _from_draft_03(document: Document) -> Document | Rejected:
@@ -132,7 +148,7 @@ def _from_draft_03(document: Document) -> Document | Rejected:
         )
         return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
     note = f"draft-03 has no such {_listed(used.later)}"
-    return _stated(document, _oldest(document.schema, used), "repaired", note)
+    return stated(document, _oldest(document.schema, used), "repaired", note)
 
 
 def _oldest(schema: Json, used: Usage) -> Dialect:
@@ -150,7 +166,7 @@ def _upgraded(document: Document) -> Document | Rejected:
         detail = f"draft-03: {error}"
         return Rejected(reason=Reason.UNSUPPORTED_DIALECT, detail=detail)
     note = "draft-03, brought to draft-04"
-    return _stated(document.changed(schema, changes), DRAFT_04, "upgraded", note)
+    return stated(document.changed(schema, changes), DRAFT_04, "upgraded", note)
 
 
 def _listed(keywords: frozenset[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from curation.json.pointer import pointer
@@ -42,6 +42,8 @@ _IDENTIFIERS = frozenset(
     {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary"}
 )
 _NO_FORMATS = jsonschema.FormatChecker(formats=())
+#: Answers remembered; more would keep documents in memory that are done.
+_REMEMBERED = 16
 #: Longest text kept of a value that an error is about.
 _SHOWN = 80
 #: Stands for that value in jsonschema-rs's messages, which repeat it whole.
@@ -57,17 +59,38 @@ def _quick(name: str) -> jsonschema_rs.Validator:
     )
 
 
+class _SameObject:
+    """A JSON value as a key: equal to itself alone. No one mutates one."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Json) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SameObject) and other.value is self.value
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _valid(schema: _SameObject, name: str) -> bool:
+    return bool(_quick(name).is_valid(plain(schema.value)))
+
+
 def is_valid(schema: Json, dialect: Dialect) -> bool:
-    """Return whether a schema is valid under a dialect's metaschema, formats aside."""
-    return bool(_quick(dialect.name).is_valid(plain(schema)))
+    """Return whether a schema is valid under a dialect's metaschema, formats aside.
+
+    The last answers are remembered: one rule after another asks of the same object.
+    """
+    return _valid(_SameObject(schema), dialect.name)
 
 
 def valid_under(schema: Json) -> tuple[str, ...]:
     """Return the names of the dialects under which a schema is valid, oldest first."""
-    value = plain(schema)
-    return tuple(
-        dialect.name for dialect in DIALECTS if _quick(dialect.name).is_valid(value)
-    )
+    key = _SameObject(schema)
+    return tuple(dialect.name for dialect in DIALECTS if _valid(key, dialect.name))
 
 
 def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
@@ -76,9 +99,9 @@ def complaint(schema: Json, dialect: Dialect) -> Complaint | None:
     First is the one whose pointer, then message, sorts first. Of an `anyOf` that
     failed, the error that got deepest counts.
     """
-    validator, value = _quick(dialect.name), plain(schema)
-    if validator.is_valid(value):
+    if is_valid(schema, dialect):
         return None
+    validator, value = _quick(dialect.name), plain(schema)
     tokens, message = min(map(cause, validator.iter_errors(value)))
     return Complaint(pointer=pointer(tokens), message=message)
 

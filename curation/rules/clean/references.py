@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from curation.core.documents import Change, Reason, Rejected
 from curation.core.rule import Rule
 from curation.json.edits import Put, rewritten
-from curation.json.pointer import pointer, tokens_of
+from curation.json.pointer import at, pointer, tokens_of
 from curation.json.text import write
 from curation.references.bundling import Bundle
 from curation.references.closure import Closure, NotResolvedError
@@ -39,7 +39,7 @@ _LIMITS = Limits()
 
 def apply(document: Document, context: Context) -> Document | Rejected:
     """Resolve every reference; bring in what stands in other documents."""
-    dialect = BY_NAME[document.dialect or "2020-12"]
+    dialect = BY_NAME[_name(document)]
     if not any(
         keyword in subschema
         for subschema in subschemas(document.schema, dialect)
@@ -85,7 +85,8 @@ def _alone(document: Document, dialect: Dialect) -> Closure | Rejected:
 def _of_the_author(lost: Rejected, document: Document) -> Rejected:
     """Say of a reference that `wrap-library` has added that the file has none there.
 
-    The place is then that of the definition, which the author has written.
+    What is wrong is then the definition, which the author has written: no schema can
+    be made of it.
     """
     wrapped = any(
         change.rule == WRAP and change.pointer == "/properties"
@@ -95,11 +96,13 @@ def _of_the_author(lost: Rejected, document: Document) -> Rejected:
     if not wrapped or len(tokens) != _ADDED or tokens[0] != "properties":
         return lost
     target = unquote(document.schema["properties"][tokens[1]]["$ref"][1:])
-    detail = (
-        f"{target}: no schema that can be referred to, as `{WRAP}` does "
-        f"from {lost.pointer}; the file itself has no reference there"
-    )
-    return replace(lost, detail=detail, pointer=target)
+    why = complaint(at(document.schema, tokens_of(target)), BY_NAME[_name(document)])
+    detail = f"{target}: taken for a definition by `{WRAP}`, but no schema: {why}"
+    return replace(lost, reason=Reason.INVALID_SCHEMA, detail=detail, pointer=target)
+
+
+def _name(document: Document) -> str:
+    return document.dialect or "2020-12"
 
 
 def _leaves(closure: Closure) -> bool:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 #: Where the tables lie that are no config.
 LEDGER = "ledger"
-#: The rule set whose records are valid by construction.
-_CLEAN = "clean"
+#: The rule sets whose records are valid by construction.
+_CLEAN = frozenset({"clean", "clean-minimal"})
 #: Bytes of the largest text file that is read whole.
 _MOST_TEXT = 64 * 2**20
 _SHOWN = 200
@@ -106,9 +106,10 @@ class FolderContents:
     def must_be_valid(self) -> bool:
         """Return whether the rules promise legal schemas, and none twice.
 
-        Those of `clean` do, and so does a folder whose manifest cannot be read.
+        Those of `clean` and `clean-minimal` do, and so does a folder whose manifest
+        cannot be read.
         """
-        return self.manifest is None or self.manifest.rules == _CLEAN
+        return self.manifest is None or self.manifest.rules in _CLEAN
 
     def is_sound(self, path: str) -> bool:
         """Return whether a file is there and, if it is a table, opens."""

@@ -37,6 +37,17 @@ def upgrade(schema: UntypedJson) -> UntypedJson:
             },
         ),
         ({"required": True, "items": {"required": True}}, {"items": {}}),
+        (
+            {
+                "properties": {
+                    "a": {"required": True, "properties": {"b": {"required": True}}}
+                }
+            },
+            {
+                "properties": {"a": {"required": ["b"], "properties": {"b": {}}}},
+                "required": ["a"],
+            },
+        ),
         ({"divisibleBy": 0.5}, {"multipleOf": 0.5}),
         ({"extends": {"type": "object"}}, {"allOf": [{"type": "object"}]}),
         ({"extends": [{"a": 1}, {"b": 2}]}, {"allOf": [{"a": 1}, {"b": 2}]}),

@@ -183,7 +183,8 @@ def test_a_reference_that_the_wrap_added_is_not_called_the_authors() -> None:
     lost = RULE.apply(wrapped, CONTEXT)
     assert isinstance(lost, Rejected)
     assert lost.pointer == "/things"
-    assert "the file itself has no reference there" in lost.detail
+    assert lost.reason is Reason.INVALID_SCHEMA
+    assert lost.detail.endswith('/enum: {"a": 1} is not of type "array"')
 
 
 def test_a_lost_reference_of_the_author_says_where_it_stands() -> None:

@@ -1,0 +1,99 @@
+"""Edits of a document's subschemas, with every difference in its changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import ABSENT, Change
+from curation.json.pointer import pointer
+from curation.json.text import write
+from curation.schema.dialects import ANY_DIALECT
+from curation.schema.subschemas import edited
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.json.pointer import Tokens
+    from curation.schema.dialects import Dialect
+
+    #: From a subschema's members to what they shall be; the same object where nothing
+    #: changes.
+    MendMembers = Callable[[dict[str, Json]], dict[str, Json]]
+
+
+def mended(
+    document: Document,
+    rule: str,
+    mend: MendMembers,
+    note: str,
+    dialect: Dialect = ANY_DIALECT,
+) -> Document:
+    """Return the document with each subschema replaced by what `mend` makes of it.
+
+    Args:
+        document: Any document; it is returned as it is where nothing changes.
+        rule: The name that the changes bear.
+        mend: Called with each subschema that is an object, inner ones first.
+        note: Why, for the ledger.
+        dialect: Decides what is a subschema.
+    """
+
+    def edit(_tokens: Tokens, schema: Json) -> Json:
+        return mend(schema) if isinstance(schema, dict) else schema
+
+    return with_schema(
+        document, rule, edited(document.schema, dialect, edit), note=note
+    )
+
+
+def with_schema(document: Document, rule: str, schema: Json, *, note: str) -> Document:
+    """Return the document with another schema, and a change for every difference."""
+    if schema is document.schema:
+        return document
+    differences = _differences((), document.schema, schema)
+    return document.changed(
+        schema,
+        [
+            Change(
+                rule=rule,
+                pointer=pointer(tokens),
+                before=before,
+                after=after,
+                note=note,
+            )
+            for tokens, before, after in differences
+        ],
+    )
+
+
+def without(schema: dict[str, Json], *names: str) -> dict[str, Json]:
+    """Return a schema without some of its members."""
+    return {name: value for name, value in schema.items() if name not in names}
+
+
+def _differences(
+    tokens: Tokens, before: Json, after: Json
+) -> Iterator[tuple[Tokens, str, str]]:
+    """Yield where two values differ, as deep inside as that can be said."""
+    if before is after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name, member in before.items():
+            if name in after:
+                yield from _differences((*tokens, name), member, after[name])
+            else:
+                yield (*tokens, name), write(member), ABSENT
+        for name, member in after.items():
+            if name not in before:
+                yield (*tokens, name), ABSENT, write(member)
+    elif (
+        isinstance(before, list)
+        and isinstance(after, list)
+        and len(before) == len(after)
+    ):
+        for index, (item, other) in enumerate(zip(before, after, strict=True)):
+            yield from _differences((*tokens, str(index)), item, other)
+    else:
+        yield tokens, write(before), write(after)

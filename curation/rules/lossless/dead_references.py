@@ -1,0 +1,74 @@
+"""References that lead nowhere, in places that no validator ever enters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.rule import RepairKind, Rule
+from curation.json.edits import Drop, rewritten
+from curation.references.applied import applied
+from curation.references.closure import Closure, NotResolvedError
+from curation.references.metaschema_documents import standard_document
+from curation.references.resolution import SchemaDocument, follow_reference
+from curation.rules.editing import with_schema
+from curation.schema.dialects import BY_NAME
+from curation.schema.subschemas import subschemas
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context, Library
+    from curation.references.resolution import Reference
+
+_NAME = "dead-references"
+_NOTE = "it leads nowhere, and nothing applies the schema that holds it"
+
+
+def apply(document: Document, context: Context) -> Document:
+    """Drop the dangling references of schemas that nothing applies."""
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    if not any("$ref" in schema for schema in subschemas(document.schema, dialect)):
+        return document
+    base = document.base_uri or ""
+    try:
+        Closure(document.schema, dialect, base, context.library)
+    except NotResolvedError:
+        pass
+    else:
+        return document
+    read = SchemaDocument(schema=document.schema, dialect=dialect, uri=base)
+    living = applied(read)
+    edits = {
+        (*reference.tokens, reference.keyword): Drop()
+        for reference in read.scanned.references
+        if reference.tokens not in living
+        and not _leads_somewhere(reference, read, context.library)
+    }
+    return with_schema(document, _NAME, rewritten(document.schema, edits), note=_NOTE)
+
+
+def _leads_somewhere(
+    reference: Reference, document: SchemaDocument, library: Library
+) -> bool:
+    def load(uri: str) -> SchemaDocument | None:
+        schema: Json = library.get(uri) or standard_document(uri)
+        if schema is None:
+            return None
+        return SchemaDocument(schema=schema, dialect=document.dialect, uri=uri)
+
+    try:
+        found = follow_reference(reference.text, reference.base, [document], load)
+    except (LookupError, ValueError):
+        return False
+    return found is not None
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="A `$ref` that leads nowhere is dropped where no applicator and no other "
+    "reference leads to the schema that holds it.",
+    source="JSON Schema core: `definitions` apply nothing by themselves, and up to "
+    "draft-07 a `$ref` hides its siblings",
+    apply=apply,
+    repair=RepairKind.LOSSLESS,
+)

@@ -1,0 +1,46 @@
+"""Lists of nothing where a draft wants one entry at least."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.rule import RepairKind, Rule
+from curation.rules.editing import mended, without
+from curation.validation.refusal import is_refused
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context
+
+_NAME = "empty-lists"
+
+
+def apply(document: Document, _context: Context) -> Document:
+    """Drop the empty lists of a schema that its metaschema refuses."""
+    if not is_refused(document.schema):
+        return document
+    return mended(document, _NAME, _mended, "an empty list asks nothing")
+
+
+def _mended(schema: dict[str, Json]) -> dict[str, Json]:
+    if schema.get("required") == []:
+        schema = without(schema, "required")
+    if schema.get("items") == [] and "additionalItems" not in schema:
+        schema = without(schema, "items")
+    needed = schema.get("dependencies")
+    if isinstance(needed, dict) and [] in needed.values():
+        kept = {name: value for name, value in needed.items() if value != []}
+        schema = {**schema, "dependencies": kept}
+    return schema
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="`required: []`, `items: []` and dependencies on nothing are dropped where "
+    "the schema's own draft does not allow them.",
+    source="Draft-04 validation, sections 5.3.1, 5.4.3 and 5.4.5 want one entry; from "
+    "draft-06 on an empty `required` is legal and asks nothing",
+    apply=apply,
+    repair=RepairKind.LOSSLESS,
+)

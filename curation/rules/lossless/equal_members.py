@@ -1,0 +1,46 @@
+"""Members that an object has more than once, equal each time, are one member."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Change
+from curation.core.rule import RepairKind, Rule
+from curation.json.pointer import at, tokens_of
+from curation.json.text import write
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.rule import Context
+
+_NAME = "equal-members"
+
+
+def apply(document: Document, _context: Context) -> Document:
+    """Record what the reader has merged; members that differ never come this far."""
+    changes = []
+    for merged in document.merged:
+        tokens = tokens_of(merged.pointer)
+        name, value = write(tokens[-1]), write(at(document.schema, tokens))
+        member = f"{name}: {value}"
+        changes.append(
+            Change(
+                rule=_NAME,
+                pointer=merged.pointer,
+                before=f"{{{member}, {member}}}",
+                after=f"{{{member}}}",
+                note=f"stood there {merged.times} times, equal each time",
+            )
+        )
+    return document.changed(document.schema, changes) if changes else document
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="Members of one object with equal names and equal values become one; a "
+    "document in which such values differ is not read at all.",
+    source="RFC 8259, section 4: what is made of equal names is left to the reader, "
+    "and every reader makes the same of equal members",
+    apply=apply,
+    repair=RepairKind.LOSSLESS,
+)

@@ -1,0 +1,104 @@
+"""The draft that an author meant, where the declared one leaves nothing to use."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Lint
+from curation.core.rule import RepairKind, Rule
+from curation.json.objects import searchable
+from curation.references.closure import Closure, NotResolvedError
+from curation.satisfiability.prove import refute
+from curation.schema.dialects import ANY_DIALECT, BY_NAME, DIALECTS
+from curation.schema.keyword_usage import usage
+from curation.validation.dialect_decision import stated
+from curation.validation.metaschemas import is_valid
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context
+    from curation.schema.dialects import Dialect
+
+_NAME = "fitting-draft"
+#: Lint code of a record that declares another draft than the one it is read by.
+OTHER_DRAFT = "other-draft"
+#: How a dialect was found that somebody declared.
+_DECLARED = frozenset({"declared", "repaired"})
+
+
+def apply(document: Document, context: Context) -> Document:
+    """Take the nearest draft in which all keywords have effect, if one is needed."""
+    own = BY_NAME[document.dialect or "2020-12"]
+    if document.dialect_found not in _DECLARED or _works(document, own, context):
+        return document
+    used = usage(document.schema)
+    for other in _nearest(own):
+        if not used.all_effective(other) or not is_valid(document.schema, other):
+            continue
+        note = f"no instance and no validator could use it as {own.name}"
+        fitting = stated(document, other, "fitting", note, rule=_NAME)
+        if _builds(fitting.schema, other, document, context):
+            return fitting.flagged([Lint(code=OTHER_DRAFT, pointer="/$schema")])
+    return document
+
+
+def _works(document: Document, dialect: Dialect, context: Context) -> bool:
+    """Return whether a document can be used as what it declares.
+
+    Where all keywords have effect another draft could change nothing, so that only
+    documents with a keyword of another draft are looked at closely.
+    """
+    if not is_valid(document.schema, dialect):
+        return False
+    if not _foreign(dialect.name).search(searchable(document.schema)):
+        return True
+    if usage(document.schema).keywords <= dialect.effective:
+        return True
+    return _builds(document.schema, dialect, document, context)
+
+
+@cache
+def _foreign(dialect: str) -> re.Pattern[bytes]:
+    """Return what the text of a schema meets if it has a keyword of another draft."""
+    names = sorted(ANY_DIALECT.effective - BY_NAME[dialect].effective)
+    return re.compile(rb'"(?:%b)":' % b"|".join(map(re.escape, map(str.encode, names))))
+
+
+def _builds(
+    schema: Json, dialect: Dialect, document: Document, context: Context
+) -> bool:
+    """Return whether a schema can be met, and all that it refers to is there."""
+    try:
+        Closure(schema, dialect, document.base_uri or "", context.library)
+    except NotResolvedError:
+        return False
+    return refute(schema, dialect) is None
+
+
+def _nearest(own: Dialect) -> list[Dialect]:
+    """Return the other drafts, the nearest first, of two the newer."""
+    place = DIALECTS.index(own)
+    others = [dialect for dialect in DIALECTS if dialect is not own]
+    return sorted(
+        others,
+        key=lambda other: (
+            abs(DIALECTS.index(other) - place),
+            DIALECTS.index(other) < place,
+        ),
+    )
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="A schema that its declared draft makes invalid, unsatisfiable or "
+    "impossible to resolve takes the nearest draft that does not and that gives every "
+    "keyword effect.",
+    source="JSON Schema core, `$schema`: it names the draft that the author wrote for; "
+    "six GitHub files declare draft-04 and branch by `const`, which came with draft-06",
+    apply=apply,
+    repair=RepairKind.LOSSLESS,
+    lints={OTHER_DRAFT: "`$schema` said another draft, by which nothing could be used"},
+)

@@ -1,0 +1,59 @@
+"""Lists of names, types or values in which one stands twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.rule import RepairKind, Rule
+from curation.json.text import canonical
+from curation.rules.editing import mended
+from curation.validation.refusal import is_refused
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context
+
+_NAME = "repeated-values"
+_LISTS = ("required", "enum", "type")
+
+
+def apply(document: Document, _context: Context) -> Document:
+    """Leave the first of equal entries in the lists of a schema that is refused."""
+    if not is_refused(document.schema):
+        return document
+    return mended(document, _NAME, _mended, "an entry says no more the second time")
+
+
+def _mended(schema: dict[str, Json]) -> dict[str, Json]:
+    for keyword in _LISTS:
+        once = _once(schema.get(keyword))
+        if once is not None:
+            schema = {**schema, keyword: once}
+    needed = schema.get("dependencies")
+    if isinstance(needed, dict):
+        fewer = {name: once for name, names in needed.items() if (once := _once(names))}
+        if fewer:
+            schema = {**schema, "dependencies": {**needed, **fewer}}
+    return schema
+
+
+def _once(values: Json) -> list[Json] | None:
+    """Return a list with each value once, or None where it is so already."""
+    if not isinstance(values, list):
+        return None
+    first: dict[bytes, Json] = {}
+    for value in values:
+        first.setdefault(canonical(value), value)
+    return None if len(first) == len(values) else list(first.values())
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="Of equal entries of `required`, `enum`, `type` and of a dependency the "
+    "first stays, where the schema's own draft does not allow them.",
+    source="Draft-04 validation, sections 5.4.3, 5.5.1 and 5.5.2: entries are unique; "
+    "all of these keywords ask whether something is among them",
+    apply=apply,
+    repair=RepairKind.LOSSLESS,
+)

@@ -1,0 +1,111 @@
+"""Nested identifiers that do nothing but hide what references lead to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.rule import RepairKind, Rule
+from curation.json.edits import Drop, rewritten
+from curation.json.pointer import at, tokens_of_fragment
+from curation.references.resolution import SchemaDocument, follow_reference
+from curation.rules.editing import with_schema
+from curation.schema.dialects import BY_NAME
+from curation.schema.subschemas import subschemas
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context
+    from curation.json.pointer import Tokens
+    from curation.schema.dialects import Dialect
+
+_NAME = "shadowing-identifiers"
+_NOTE = "`#` meant the whole document; nothing else refers to this identifier"
+
+
+def apply(document: Document, _context: Context) -> Document:
+    """Drop the identifiers around references that lead nowhere because of them."""
+    dialect = BY_NAME[document.dialect or "2020-12"]
+    schema: Json = document.schema
+    if not _may_be_shadowed(schema, dialect):
+        return document
+    read = SchemaDocument(schema=schema, dialect=dialect, uri=document.base_uri or "")
+    targets = _targets(read)
+    hiding = {
+        resource
+        for (tokens, _), target in targets.items()
+        if target is None
+        for resource in read.scanned.inner_resources
+        if tokens[: len(resource)] == resource
+    }
+    edits = {(*resource, dialect.id_keyword): Drop() for resource in hiding}
+    without = rewritten(schema, edits)
+    after = _targets(
+        SchemaDocument(schema=without, dialect=dialect, uri=document.base_uri or "")
+    )
+    if not hiding or not _only_better(schema, targets, after):
+        return document
+    return with_schema(document, _NAME, without, note=_NOTE)
+
+
+def _may_be_shadowed(schema: Json, dialect: Dialect) -> bool:
+    """Return, quickly, whether there are references and nested identifiers."""
+    holders = list(subschemas(schema, dialect))
+    return any("$ref" in holder for holder in holders) and any(
+        isinstance(holder.get(dialect.id_keyword), str) and holder is not schema
+        for holder in holders
+    )
+
+
+#: From where a reference stands, with its text, to where it leads; None for nowhere.
+_Targets = dict[tuple["Tokens", str], "Tokens | None"]
+
+
+def _targets(document: SchemaDocument) -> _Targets:
+    return {
+        (reference.tokens, reference.text): _target(
+            document, reference.text, reference.base
+        )
+        for reference in document.scanned.references
+    }
+
+
+def _target(document: SchemaDocument, text: str, base: str) -> Tokens | None:
+    try:
+        found = follow_reference(text, base, [document])
+    except (LookupError, ValueError):
+        return None
+    return None if found is None else found[1].tokens
+
+
+def _only_better(schema: Json, before: _Targets, after: _Targets) -> bool:
+    """Return whether what led somewhere leads there still, and the rest to its path."""
+    expected = {
+        place: _path(schema, place[1]) if target is None else target
+        for place, target in before.items()
+    }
+    return after == expected and after != before
+
+
+def _path(schema: Json, reference: str) -> Tokens | None:
+    """Return where a pointer leads if it starts from the root of the document."""
+    if not reference.startswith("#/"):
+        return None
+    tokens = tokens_of_fragment(reference)
+    try:
+        at(schema, tokens)
+    except LookupError:
+        return None
+    return tokens
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="Where a reference leads nowhere because a nested identifier made it start "
+    "there instead of at the root, and nothing refers to that identifier, the "
+    "identifier goes.",
+    source="JSON Schema core on `$id` (draft-04: `id`): it changes the base URI of "
+    "every reference inside; eleven GitHub files use it as a name",
+    apply=apply,
+    repair=RepairKind.LOSSLESS,
+)

@@ -1,0 +1,1 @@
+"""Mechanical repairs: what stood there has no meaning, and one slip explains it."""

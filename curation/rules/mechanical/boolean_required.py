@@ -1,0 +1,48 @@
+"""`required: true` of draft-03 in a schema of a later draft."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.rule import RepairKind, Rule
+from curation.rules.editing import mended, without
+from curation.schema.from_draft_03 import OwnRequired, with_lifted_required
+from curation.validation.refusal import is_refused
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context
+
+_NAME = "boolean-required"
+
+
+def apply(document: Document, _context: Context) -> Document:
+    """List the required properties, in a schema that its metaschema refuses."""
+    if not is_refused(document.schema):
+        return document
+    replaced: OwnRequired = []
+
+    def lifted(schema: dict[str, Json]) -> dict[str, Json]:
+        return with_lifted_required(schema, replaced)
+
+    note = "since draft-04 an object lists the names of what it requires"
+    document = mended(document, _NAME, lifted, note)
+    return mended(document, _NAME, _leftover, "it says nothing but of a property")
+
+
+def _leftover(schema: dict[str, Json]) -> dict[str, Json]:
+    if isinstance(schema.get("required"), bool):
+        return without(schema, "required")
+    return schema
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="A property that says `required: true` is listed by its object; "
+    "any other boolean `required` goes; in a schema that its draft refuses.",
+    source="Draft-04 validation, section 5.4.3, and draft-03, section 5.7; about "
+    "twenty GitHub files, mended so in the published benchmark",
+    apply=apply,
+    repair=RepairKind.MECHANICAL,
+)

@@ -1,0 +1,52 @@
+"""A library that calls its definitions `define`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.rule import RepairKind, Rule
+from curation.rules.editing import mended, with_schema
+from curation.schema.keywords import CONTAINERS
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context
+
+_NAME = "definitions-name"
+_WRONG, _RIGHT = "define", "definitions"
+
+
+def apply(document: Document, _context: Context) -> Document:
+    """Rename the root's `define`, and the start of references that lead into it."""
+    root = document.schema
+    held = root.get(_WRONG)
+    if (
+        not isinstance(held, dict)
+        or not all(isinstance(member, dict) for member in held.values())
+        or not CONTAINERS.isdisjoint(root)
+    ):
+        return document
+    renamed = {
+        _RIGHT if name == _WRONG else name: value for name, value in root.items()
+    }
+    note = f"no draft knows `{_WRONG}`"
+    return mended(with_schema(document, _NAME, renamed, note=note), _NAME, _led, note)
+
+
+def _led(schema: dict[str, Json]) -> dict[str, Json]:
+    reference = schema.get("$ref")
+    start = f"#/{_WRONG}/"
+    if not isinstance(reference, str) or not reference.startswith(start):
+        return schema
+    return {**schema, "$ref": f"#/{_RIGHT}/{reference.removeprefix(start)}"}
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="A root's `define` that holds schemas becomes `definitions`, where there "
+    "are none yet.",
+    source="Four GitHub files; the published benchmark renames three of them",
+    apply=apply,
+    repair=RepairKind.MECHANICAL,
+)

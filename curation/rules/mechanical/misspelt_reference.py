@@ -1,0 +1,40 @@
+"""References that are called `#ref`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.rule import RepairKind, Rule
+from curation.json.objects import searchable
+from curation.rules.editing import mended
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context
+
+_NAME = "misspelt-reference"
+_WRONG, _RIGHT = "#ref", "$ref"
+_SIGN = b'"#ref":"'
+
+
+def apply(document: Document, _context: Context) -> Document:
+    """Call `#ref` with a text `$ref` where it stands in a schema that has none."""
+    if _SIGN not in searchable(document.schema):
+        return document
+    return mended(document, _NAME, _mended, f"no draft knows `{_WRONG}`")
+
+
+def _mended(schema: dict[str, Json]) -> dict[str, Json]:
+    if not isinstance(schema.get(_WRONG), str) or _RIGHT in schema:
+        return schema
+    return {_RIGHT if name == _WRONG else name: value for name, value in schema.items()}
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="`#ref` with a text becomes `$ref`, where a schema has no `$ref`.",
+    source="One GitHub file; the published benchmark mends it",
+    apply=apply,
+    repair=RepairKind.MECHANICAL,
+)

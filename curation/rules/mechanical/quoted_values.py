@@ -1,0 +1,64 @@
+"""Numbers and booleans that stand in quotation marks."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Rejected
+from curation.core.rule import RepairKind, Rule
+from curation.json.text import parse
+from curation.rules.editing import mended
+from curation.schema.keywords import BOUNDS
+from curation.validation.refusal import is_refused
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context
+
+_NAME = "quoted-values"
+_NUMBERS = BOUNDS | {"multipleOf", "divisibleBy", "minContains", "maxContains"}
+_BOOLEANS = frozenset(
+    {
+        "required",
+        "uniqueItems",
+        "additionalProperties",
+        "additionalItems",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+    }
+)
+_NUMBER = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)\s*", re.ASCII)
+_WORDS: dict[str, Json] = {"true": True, "false": False}
+
+
+def apply(document: Document, _context: Context) -> Document:
+    """Take the quotation marks away in a schema that its metaschema refuses."""
+    if not is_refused(document.schema):
+        return document
+    return mended(document, _NAME, _mended, "a text where its value was meant")
+
+
+def _mended(schema: dict[str, Json]) -> dict[str, Json]:
+    for keyword, value in schema.items():
+        if not isinstance(value, str):
+            continue
+        if keyword in _BOOLEANS and value.strip().lower() in _WORDS:
+            schema = {**schema, keyword: _WORDS[value.strip().lower()]}
+        elif keyword in _NUMBERS and (found := _NUMBER.fullmatch(value)):
+            number = parse(found[1].encode())
+            if not isinstance(number, Rejected):
+                schema = {**schema, keyword: number}
+    return schema
+
+
+RULE = Rule(
+    name=_NAME,
+    summary='`"10"` as a bound is the number, `"true"` and `"false"` where a boolean '
+    "may stand are the booleans, in a schema that its draft refuses.",
+    source="Validation specification of each draft: bounds are numbers; ten GitHub "
+    "files, mended so in the published benchmark",
+    apply=apply,
+    repair=RepairKind.MECHANICAL,
+)

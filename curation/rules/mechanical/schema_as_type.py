@@ -1,0 +1,65 @@
+"""A schema, or a reference to one, where the name of a type should stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.rule import RepairKind, Rule
+from curation.rules.editing import mended, without
+from curation.schema.keywords import ANNOTATIONS, CONTAINERS
+from curation.schema.type_names import type_meant
+from curation.validation.refusal import is_refused
+
+if TYPE_CHECKING:
+    from curation.core.documents import Document
+    from curation.core.json_types import Json
+    from curation.core.rule import Context
+
+_NAME = "schema-as-type"
+
+
+def apply(document: Document, _context: Context) -> Document:
+    """Apply the schema itself, in a schema that its metaschema refuses."""
+    if not is_refused(document.schema):
+        return document
+    return mended(document, _NAME, _mended, "a schema where a type's name should stand")
+
+
+def _mended(schema: dict[str, Json]) -> dict[str, Json]:
+    said = schema.get("type")
+    if isinstance(said, list):
+        if any(isinstance(item, dict) for item in said) and "anyOf" not in schema:
+            branches: list[Json] = [_branch(item) for item in said]
+            return {**without(schema, "type"), "anyOf": branches}
+        return schema
+    inner = _referred(said) if isinstance(said, str) else said
+    if not isinstance(inner, dict):
+        return schema
+    rest = without(schema, "type")
+    asserting = rest.keys() - ANNOTATIONS - CONTAINERS
+    if inner.keys().isdisjoint(rest) and not (asserting and "$ref" in inner):
+        return {**rest, **inner}
+    return schema if "allOf" in rest else {**rest, "allOf": [inner]}
+
+
+def _branch(item: Json) -> Json:
+    return item if isinstance(item, dict) else {"type": item}
+
+
+def _referred(name: str) -> Json:
+    """Return the schema that refers to what a text leads to; None if it is no path."""
+    if type_meant(name) is not None or not name.startswith("#/"):
+        return None
+    return {"$ref": name}
+
+
+RULE = Rule(
+    name=_NAME,
+    summary="A schema that is the value of `type`, or one of its list, is applied "
+    "itself, and so is what a path `#/...` there leads to, in a schema that its draft "
+    "refuses.",
+    source="Draft-04 validation, section 5.5.2: `type` holds names; draft-03 knew "
+    "schemas there. Twenty GitHub files, mended so in the published benchmark",
+    apply=apply,
+    repair=RepairKind.MECHANICAL,
+)

@@ -1,0 +1,58 @@
+"""Members that stand twice in one object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.core.documents import Origin, Provenance, RawDocument, Reason
+from curation.pipeline.process_document import apply_rules
+from curation.rules.sets import rule_set
+from tests.curation.rules.documents_made import CONTEXT
+
+if TYPE_CHECKING:
+    from curation.dataset.decisions import DocumentResult
+
+
+def result_of(text: str, rules: str = "clean") -> DocumentResult:
+    """Return what a rule set makes of a text."""
+    raw = RawDocument(
+        config="Made",
+        unique_id="made1",
+        provenance=Provenance(
+            source="made",
+            path="made1.json",
+            commit="0",
+            licence="Apache-2.0",
+            origin=Origin.UPSTREAM,
+        ),
+        content=text.encode(),
+    )
+    return apply_rules(raw, rule_set(rules), CONTEXT)
+
+
+def test_equal_members_are_one() -> None:
+    """Equal in canonical form is enough; the ledger says how often one stood there."""
+    text = (
+        '{"properties": {"a": {"maximum": 1}, "b": {}, "a": {"maximum": 1.0}, '
+        '"a": {"maximum": 1}}, "type": "object"}'
+    )
+    result = result_of(text)
+    assert result.record is not None
+    assert result.record.changes == ("equal-members",)
+    assert '"a": {"maximum": 1}' in result.record.json_schema
+    (change,) = result.changes
+    assert change.pointer == "/properties/a"
+    assert change.note.startswith("stood there 3 times")
+    assert change.before == '{"a": {"maximum": 1}, "a": {"maximum": 1}}'
+
+
+def test_members_that_differ_are_refused() -> None:
+    """Nobody can say which of them was meant; the paper's parser took the last."""
+    text = '{"properties": {"a": {"maximum": 1}, "a": {"maximum": 2}}}'
+    rejected = result_of(text).rejected
+    assert rejected is not None
+    assert rejected.reason is Reason.DUPLICATE_KEYS
+    assert "different values" in rejected.detail
+    kept = result_of(text, "paper").record
+    assert kept is not None
+    assert '{"maximum": 2}' in kept.json_schema

@@ -1,0 +1,310 @@
+"""Mechanical repairs: the slip, what becomes of it, and what stays as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from curation.core.documents import Document
+from curation.core.rule import RepairKind
+from curation.rules.mechanical import (
+    boolean_required,
+    definitions_name,
+    misplaced_keywords,
+    misspelt_reference,
+    misspelt_types,
+    quoted_values,
+    repetition_from_zero,
+    schema_as_type,
+    type_as_schema,
+)
+from curation.rules.sets import rule_set
+from curation.schema.dialects import BY_NAME
+from curation.validation.metaschemas import is_valid
+from tests.curation.judges import accepts, rust_accepts
+from tests.curation.rules.documents_made import CONTEXT, document
+
+if TYPE_CHECKING:
+    from curation.core.json_types import UntypedJson
+    from curation.core.rule import Rule
+
+D3 = {"$schema": "http://json-schema.org/draft-03/schema#"}
+D4 = {"$schema": BY_NAME["draft-04"].uri}
+D7 = {"$schema": BY_NAME["draft-07"].uri}
+
+
+def applied(rule: Rule, schema: UntypedJson) -> Document:
+    """Return what a rule makes of a schema; none of these rules rejects."""
+    result = rule.apply(document(schema), CONTEXT)
+    assert isinstance(result, Document)
+    return result
+
+
+#: A rule, what was written, what it becomes, and one instance each that this accepts
+#: and refuses.
+CASES = [
+    (misspelt_types.RULE, {"type": "dict"}, {"type": "object"}, {}, []),
+    (misspelt_types.RULE, {"type": "booelan"}, {"type": "boolean"}, True, 1),
+    (misspelt_types.RULE, {"type": "Strng"}, {"type": "string"}, "a", 1),
+    (misspelt_types.RULE, {"type": "date-time"}, {"type": "string"}, "x", 1),
+    (misspelt_types.RULE, {"type": "str|null"}, {"type": ["string", "null"]}, None, 1),
+    (
+        misspelt_types.RULE,
+        {"type": ["int", None]},
+        {"type": ["integer", "null"]},
+        1,
+        "",
+    ),
+    (misspelt_types.RULE, {"type": "enum", "enum": [1]}, {"enum": [1]}, 1, 2),
+    (misspelt_types.RULE, {"type": "mixed", "minimum": 1}, {"minimum": 1}, "a", 0),
+    (
+        boolean_required.RULE,
+        {"properties": {"a": {"required": True}, "b": {"required": False}}},
+        {"properties": {"a": {}, "b": {}}, "required": ["a"]},
+        {"a": 1},
+        {"b": 1},
+    ),
+    (
+        boolean_required.RULE,
+        {
+            "required": ["z", "a"],
+            "properties": {
+                "a": {"required": True},
+                "b": {"required": True, "properties": {"c": {"required": True}}},
+            },
+        },
+        {
+            "required": ["z", "a", "b"],
+            "properties": {"a": {}, "b": {"properties": {"c": {}}, "required": ["c"]}},
+        },
+        {"z": 1, "a": 1, "b": {"c": 1}},
+        {"z": 1, "a": 1},
+    ),
+    (
+        boolean_required.RULE,
+        {"items": {"required": True, "type": "null"}},
+        {"items": {"type": "null"}},
+        [None],
+        [1],
+    ),
+    (
+        misplaced_keywords.RULE,
+        {
+            "properties": {
+                "a": {},
+                "required": ["a"],
+                "additionalProperties": False,
+                "minProperties": 1,
+                "description": "All of it.",
+            }
+        },
+        {
+            "properties": {"a": {}},
+            "required": ["a"],
+            "additionalProperties": False,
+            "minProperties": 1,
+            "description": "All of it.",
+        },
+        {"a": 1},
+        {"a": 1, "b": 2},
+    ),
+    (
+        misplaced_keywords.RULE,
+        {"required": ["a"], "properties": {"required": ["b", "a"]}},
+        {"required": ["a", "b"], "properties": {}},
+        {"a": 1, "b": 1},
+        {"a": 1},
+    ),
+    (
+        schema_as_type.RULE,
+        {"type": {"enum": ["a"]}, "title": "t"},
+        {"title": "t", "enum": ["a"]},
+        "a",
+        "b",
+    ),
+    (
+        schema_as_type.RULE,
+        {"type": {"$ref": "#/definitions/a"}, "definitions": {"a": {"type": "null"}}},
+        {"definitions": {"a": {"type": "null"}}, "$ref": "#/definitions/a"},
+        None,
+        1,
+    ),
+    (
+        schema_as_type.RULE,
+        {
+            "properties": {"p": {"type": "#/definitions/a", "enum": [None, 1]}},
+            "definitions": {"a": {"type": "null"}},
+        },
+        {
+            "properties": {
+                "p": {"enum": [None, 1], "allOf": [{"$ref": "#/definitions/a"}]}
+            },
+            "definitions": {"a": {"type": "null"}},
+        },
+        {"p": None},
+        {"p": 1},
+    ),
+    (
+        schema_as_type.RULE,
+        {"type": ["null", {"minimum": 1, "type": "number"}]},
+        {"anyOf": [{"type": "null"}, {"minimum": 1, "type": "number"}]},
+        None,
+        0,
+    ),
+    (
+        type_as_schema.RULE,
+        {"properties": {"a": "string", "type": "integer"}},
+        {"properties": {"a": {"type": "string"}, "type": {"type": "integer"}}},
+        {"a": "", "type": 1},
+        {"type": ""},
+    ),
+    (
+        type_as_schema.RULE,
+        {
+            "items": "null",
+            "anyOf": ["array", "#/definitions/a"],
+            "definitions": {"a": {}},
+        },
+        {
+            "items": {"type": "null"},
+            "anyOf": [{"type": "array"}, {"$ref": "#/definitions/a"}],
+            "definitions": {"a": {}},
+        },
+        [None],
+        [1],
+    ),
+    (
+        quoted_values.RULE,
+        {"minimum": "1.5", "maximum": " 3", "minItems": "1"},
+        {"minimum": 1.5, "maximum": 3, "minItems": 1},
+        2,
+        4,
+    ),
+    (
+        quoted_values.RULE,
+        {"additionalProperties": "False", "uniqueItems": "true", "minimum": 1},
+        {"additionalProperties": False, "uniqueItems": True, "minimum": 1},
+        {},
+        {"a": 1},
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "before", "after", "valid", "invalid"), CASES)
+def test_a_slip_is_mended(
+    rule: Rule,
+    before: UntypedJson,
+    after: UntypedJson,
+    valid: UntypedJson,
+    invalid: UntypedJson,
+) -> None:
+    """What no draft reads becomes what both validators read and judge alike."""
+    result = applied(rule, {**D4, **before})
+    assert list(result.schema.items()) == list({**D4, **after}.items())
+    assert rule.repair is RepairKind.MECHANICAL
+    assert {change.rule for change in result.changes} == {rule.name}
+    assert is_valid(result.schema, BY_NAME["draft-04"])
+    for judge in (accepts, rust_accepts):
+        assert judge(result.schema, valid, "draft-04")
+        assert not judge(result.schema, invalid, "draft-04")
+
+
+@pytest.mark.parametrize(("rule", "before"), [case[:2] for case in CASES])
+def test_nothing_is_mended_where_a_draft_reads_it(
+    rule: Rule, before: UntypedJson
+) -> None:
+    """As data of an `enum`, in a member that no draft knows: all stays as it is."""
+    schema = {**D4, "enum": [before], "x-own": before}
+    assert applied(rule, schema).schema is schema
+
+
+@pytest.mark.parametrize(
+    ("rule", "schema"),
+    [
+        (misspelt_types.RULE, {**D4, "type": "relationship"}),
+        (misspelt_types.RULE, {**D4, "type": ["string", "relationship"]}),
+        (misspelt_types.RULE, {**D4, "type": "enum"}),
+        (misspelt_types.RULE, {**D3, "type": "any"}),
+        (boolean_required.RULE, {"properties": {"a": {"required": True}}}),
+        (
+            misplaced_keywords.RULE,
+            {**D7, "type": "x", "properties": {"additionalProperties": False}},
+        ),
+        (
+            misplaced_keywords.RULE,
+            {**D4, "properties": {"required": {"type": "boolean"}, "title": "string"}},
+        ),
+        (
+            misplaced_keywords.RULE,
+            {**D4, "title": "t", "properties": {"title": "Another title."}},
+        ),
+        (
+            schema_as_type.RULE,
+            {**D4, "type": {"enum": [1]}, "enum": [2], "allOf": [{}]},
+        ),
+        (
+            type_as_schema.RULE,
+            {**D4, "properties": {"type": "object", "properties": {}}},
+        ),
+        (type_as_schema.RULE, {**D4, "properties": {"a": "some text"}}),
+        (type_as_schema.RULE, {**D4, "dependencies": {"a": "string"}}),
+        (quoted_values.RULE, {**D4, "maximum": "many", "minLength": "1e2"}),
+    ],
+)
+def test_what_is_not_certain_stays(rule: Rule, schema: UntypedJson) -> None:
+    """A word that may mean several things, or what an older draft reads, is left."""
+    assert applied(rule, schema).schema is schema
+
+
+def test_define_is_renamed_with_the_references_into_it() -> None:
+    """The member keeps its place; a root that has definitions keeps its `define`."""
+    schema = {
+        "title": "t",
+        "define": {"a": {"type": "string"}, "b": {"$ref": "#/define/a"}},
+        "properties": {"p": {"$ref": "#/define/b"}, "q": {"$ref": "#/definitions/a"}},
+    }
+    assert applied(definitions_name.RULE, schema).schema == {
+        "title": "t",
+        "definitions": {"a": {"type": "string"}, "b": {"$ref": "#/definitions/a"}},
+        "properties": {
+            "p": {"$ref": "#/definitions/b"},
+            "q": {"$ref": "#/definitions/a"},
+        },
+    }
+    both = {**schema, "definitions": {}}
+    assert applied(definitions_name.RULE, both).schema is both
+    words = {"define": {"a": "a word", "b": {}}}
+    assert applied(definitions_name.RULE, words).schema is words
+
+
+def test_a_misspelt_reference_leads_somewhere_again() -> None:
+    """`#ref` with a text is meant as `$ref`; beside one, or with no text, it is not."""
+    schema = {"items": {"#ref": "#/definitions/a"}, "definitions": {"a": {}}}
+    result = applied(misspelt_reference.RULE, schema)
+    assert result.schema["items"] == {"$ref": "#/definitions/a"}
+    others: list[UntypedJson]
+    others = [{"#ref": "#", "$ref": "#/a"}, {"properties": {"#ref": {}}}]
+    for other in others:
+        assert applied(misspelt_reference.RULE, other).schema is other
+
+
+def test_a_repetition_without_its_least_number_starts_from_zero() -> None:
+    """Where ECMA-262 reads no pattern; what it reads, and an escaped brace, stay."""
+    schema = {"pattern": "^a{,3}$", "patternProperties": {"b{,2}": {}, "c{1,2}": {}}}
+    result = applied(repetition_from_zero.RULE, schema)
+    assert result.schema == {
+        "pattern": "^a{0,3}$",
+        "patternProperties": {"b{0,2}": {}, "c{1,2}": {}},
+    }
+    escaped = {"pattern": r"^\{,3\}$"}
+    assert applied(repetition_from_zero.RULE, escaped).schema is escaped
+
+
+def test_clean_minimal_is_clean_without_the_mechanical_repairs() -> None:
+    """No other rule is missing, and their order is the same."""
+    clean, minimal = rule_set("clean"), rule_set("clean-minimal")
+    others = [rule for rule in clean.rules if rule.repair is not RepairKind.MECHANICAL]
+    assert list(minimal.rules) == others
+    assert minimal.benchmark_rules == clean.benchmark_rules
+    assert len(clean.rules) - len(others) == len({case[0].name for case in CASES}) + 3
