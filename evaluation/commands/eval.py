@@ -39,7 +39,7 @@ def evaluate(  # noqa: PLR0913 (groups of options)
 ) -> None:
     """Measure what engines compile, what they enforce, and what a mask and a text cost.
 
-    declared, masks, probe, scaling and test-suite need no model; coverage and
+    declared, masks, probe, rollback, scaling and test-suite need no model; coverage and
     efficiency have one write, on a GPU where there is one. An engine runs in a process
     of its own with deadlines and a memory limit; whatever it does becomes a row of the
     run's folder. Killed at any moment, the same command goes on from there. Tables go

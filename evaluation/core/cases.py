@@ -69,6 +69,9 @@ class InstanceWalk:
 
     text: str
     valid: bool
+    #: What a matcher has to find back from on the way: `rollback` or `fork`; empty for
+    #: a walk without turns.
+    check: str = ""
     #: What the task wants back in the row: kind, keyword, pointer, order, ...
     label: Label = field(default_factory=dict)
 
@@ -180,6 +183,9 @@ class Row:
     compile_waited_ns: Whole | None = None
     #: Nanoseconds of making the first matcher and computing its first mask.
     first_mask_ns: Whole | None = None
+    #: Nanoseconds of applying one mask to the logits of one text, with the engine's
+    #: own kernel; None where it has none.
+    apply_ns: Whole | None = None
     #: Nanoseconds of a piece of work that is always the same, done by the same process
     #: just before: how fast the machine was.
     reference_ns: Whole | None = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class Tokenizer(Protocol):
@@ -63,6 +63,20 @@ class FailingMatcher(Matcher, Protocol):
         """
 
 
+class RollingBackMatcher(Matcher, Protocol):
+    """A matcher that can go back, as speculative decoding wants; not every one can."""
+
+    def rollback(self, count: int) -> object:
+        """Go back by so many tokens; False means that it cannot."""
+
+
+class ForkingMatcher(Matcher, Protocol):
+    """A matcher that can be branched off, as beam search wants; not every one can."""
+
+    def fork(self) -> Matcher:
+        """Return another matcher in the same state; neither moves the other."""
+
+
 class ExplainingMatcher(Matcher, Protocol):
     """A matcher that says why it refuses; not every engine does."""
 
@@ -84,6 +98,19 @@ class Engine(Protocol):
 
     def warnings(self, grammar: object) -> Sequence[str]:
         """Return what the engine warns of; printed lines are caught beside it."""
+
+
+class ApplyingEngine(Engine, Protocol):
+    """An engine with a kernel that applies masks to logits; not every one has one."""
+
+    def kernel(
+        self, mask: bytes | bytearray | memoryview
+    ) -> Callable[[], object] | None:
+        """Return what applies a mask to the logits of one text, in place.
+
+        Everything but that is done before it returns: logits of the engine's own, and
+        the mask where its kernel wants it. None where its libraries are not here.
+        """
 
 
 class Load(Protocol):

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evaluation.core.engine_protocol import Tokenizer
 
@@ -92,6 +92,11 @@ class _Matcher:
         self.forced = matcher.compute_ff_tokens
         self._has_failed = matcher.is_error
         self.reason = matcher.get_error
+        self.rollback = matcher.rollback
+
+    def fork(self) -> _Matcher:
+        """Return a deep copy."""
+        return _Matcher(self._matcher.deep_copy(), self._size)
 
     def mask(self) -> bytearray:
         """Return the allowed tokens."""
@@ -124,6 +129,7 @@ class _Engine:
             eos_token=tokenizer.eos_id,
             **chosen,
         )
+        self._size = tokenizer.vocab_size
         self._mask_bytes = (tokenizer.vocab_size + 31) // 32 * 4
         asked = {
             name: value
@@ -154,6 +160,21 @@ class _Engine:
     def start(self, grammar: Any) -> _Matcher:  # noqa: ANN401 (the engine's)
         """Return a copy of the matcher."""
         return _Matcher(grammar.deep_copy(), self._mask_bytes)
+
+    def kernel(self, mask: bytearray) -> Callable[[], object] | None:
+        """Return what applies a mask to logits of 32 bits, by its kernel for numpy.
+
+        Its kernel for torch is compiled when it is first called, which takes a C++
+        compiler and half a minute on a CPU.
+        """
+        try:
+            import numpy
+            from llguidance.numpy import apply_token_bitmask_inplace as apply
+        except ImportError:
+            return None
+        bits = numpy.frombuffer(mask, dtype=numpy.int32).reshape(1, -1)
+        logits = numpy.zeros((1, self._size), dtype=numpy.float32)
+        return lambda: apply(logits, bits)
 
     def warnings(self, grammar: Any) -> Sequence[str]:  # noqa: ANN401 (the engine's)
         """Return what the compiler warns of."""

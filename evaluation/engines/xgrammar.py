@@ -19,7 +19,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from evaluation.core.engine_protocol import Tokenizer
 
@@ -111,6 +111,7 @@ class Engine:
         self.vocab_size = tokenizer.vocab_size
         self.eos_id = tokenizer.eos_id
         self._matcher = xgrammar.GrammarMatcher
+        self._apply = xgrammar.apply_token_bitmask_inplace
         self._read_grammar = xgrammar.Grammar.from_ebnf
         info = xgrammar.TokenizerInfo(
             [content or b"" for content in tokenizer.token_bytes],
@@ -145,6 +146,14 @@ class Engine:
     def start(self, grammar: object) -> Matcher:
         """Return a matcher at the beginning."""
         return Matcher(self, self._matcher(grammar))
+
+    def kernel(self, mask: bytearray) -> Callable[[], object]:
+        """Return what applies a mask to logits of 32 bits on the CPU."""
+        import torch
+
+        bits = torch.frombuffer(mask, dtype=torch.int32).view(1, -1)
+        logits = torch.zeros(1, self.vocab_size)
+        return lambda: self._apply(logits, bits)
 
     def warnings(self, _: object) -> Sequence[str]:
         """Return nothing: it prints its warnings."""
@@ -190,6 +199,13 @@ class Matcher:
         self._size = (engine.vocab_size + 31) // 32 * 4
         self._bits = bytearray(self._size)
         self._tensor = torch.frombuffer(self._bits, dtype=torch.int32).view(1, -1)
+        # Version 0.1 rolls back only what it was told to keep, and does not fork.
+        if hasattr(matcher, "fork"):
+            self.rollback = matcher.rollback
+            self.fork = self._fork
+
+    def _fork(self) -> Matcher:
+        return Matcher(self._engine, self._matcher.fork())
 
     def mask(self) -> bytearray:
         """Return the allowed tokens; the stop token is among them where it may end."""

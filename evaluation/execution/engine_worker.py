@@ -129,6 +129,7 @@ class EngineWorker:
                 curation.workers.protocol.__file__,
                 str(self._printed),
                 str(_HERE / "walk_session.py"),
+                str(_HERE / "state_walks.py"),
             ),
             environment={} if participant.chooses_its_threads else ONE_THREAD,
         )
@@ -263,6 +264,7 @@ class EngineWorker:
                 walks=pending.tokens,
                 seconds=bounds.run_seconds,
                 wall_seconds=bounds.run_seconds * bounds.wall_times,
+                checks=_checks(pending.case),
             )
             found.append((walk, bounds.run_seconds + _GRACE))
         return found
@@ -286,6 +288,11 @@ class EngineWorker:
             seconds=outcome.seconds,
             by_wall_clock=outcome.by_wall_clock,
         )
+
+
+def _checks(case: Case) -> tuple[str, ...]:
+    checks = tuple(walk.check for walk in case.walks)
+    return checks if any(checks) else ()
 
 
 def tokenizer_setup(tokenizer: TokenizerFiles) -> dict[str, Json]:

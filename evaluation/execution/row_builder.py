@@ -92,6 +92,7 @@ def build_row(  # noqa: PLR0913, PLR0917 (what a row is made of)
         ended_by_wall_clock=walked.by_wall_clock
         or (end is not None and end.by_wall_clock),
         first_mask_ns=walked.first_mask_ns,
+        apply_ns=walked.apply_ns,
         rss_bytes=last.rss_bytes,
         quiet=all(quiets) if quiets else None,
         walks=tuple(_results(case.walks, tokens, walked.walks)),

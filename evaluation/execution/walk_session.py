@@ -27,6 +27,7 @@ from evaluation.execution.engine_process import (
     error_of,
     reference_ns,
 )
+from evaluation.execution.state_walks import WrongStateError, check_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,8 +125,9 @@ class WalkSession:
             return {"walks": []}
         deadline = Deadline(question["seconds"], question["wall_seconds"])
         found: list[list[object]] = []
-        first, late = None, False
-        for tokens in question["walks"]:
+        first, late, mask = None, False, None
+        checks = question.get("checks") or [""] * len(question["walks"])
+        for tokens, check in zip(question["walks"], checks, strict=True):
             if late:
                 break
             if tokens is None:
@@ -134,13 +136,15 @@ class WalkSession:
                 continue
             walk = _Walk(tokens, self._mask_bytes, deadline, self._checks_commit)
             self._waits.since_last()
-            walk.run(self._engine, self._grammar)
+            walk.run(self._engine, self._grammar, check)
+            mask = mask or walk.last_mask
             first = walk.first_ns if first is None else first
             late = walk.late
             found.append([*walk.result(), self._waits.since_last()])
         return {
             "walks": found,
             "first_mask_ns": first,
+            "apply_ns": None if mask is None else apply_ns(self._engine, mask),
             "late": deadline.passed if late else "",
             "by_wall_clock": late and deadline.by_wall_clock,
         }
@@ -167,6 +171,7 @@ class _Walk:
         self.forced: int | None = None
         self.first_ns: int | None = None
         self.late = False
+        self.last_mask: bytes | bytearray | memoryview | None = None
 
     def result(self) -> list[object]:
         """Return what is answered of it; see `WalkedText`."""
@@ -179,10 +184,12 @@ class _Walk:
             self.detail,
         ]
 
-    def run(self, engine: Engine, grammar: object) -> None:
+    def run(self, engine: Engine, grammar: object, check: str) -> None:
         """Walk; what the engine raises is how it has failed."""
         try:
             self._walk(engine, grammar)
+            if check and self.verdict in {_ACCEPTED, _UNFINISHED}:
+                self._check(engine, grammar, check)
         except (KeyboardInterrupt, MemoryError):
             raise
         except BaseException as error:  # noqa: BLE001 - a panic of native code is none of Exception
@@ -200,6 +207,17 @@ class _Walk:
         elif not may_end:
             self.verdict = _UNFINISHED
 
+    def _check(self, engine: Engine, grammar: object, check: str) -> None:
+        """Turn and find back; a wrong state is a lie about the same tokens."""
+        try:
+            lacks = check_states(lambda: engine.start(grammar), self.tokens, check)
+        except WrongStateError as wrong:
+            self._stop(_LIED, 0, str(wrong))
+            self.at = None
+            return
+        if lacks is not None:
+            self.verdict, self.detail = _NOT_RUN, lacks
+
     def _walk_tokens(self, matcher: Matcher, making_ns: int) -> bool:
         """Return whether every token was in its mask and was taken."""
         mask_of, commit, failure_of = matcher.mask, matcher.commit, error_of(matcher)
@@ -212,6 +230,7 @@ class _Walk:
             mask = mask_of()
             end = clock()
             self.mask_ns.append(end - start)
+            self.last_mask = mask
             if not index:
                 self.first_ns = making_ns + end - start
             if failure := failure_of():
@@ -294,6 +313,29 @@ class _Walk:
         line = str(what).partition("\n")[0].strip()[:_MOST_SAID]
         text = line.encode("utf-8", "backslashreplace").decode()
         self._stop(_ENGINE_ERROR, index, text)
+
+
+def apply_ns(engine: Engine, mask: bytes | bytearray | memoryview) -> int | None:
+    """Return how long the engine's kernel takes for the logits of one text.
+
+    The second of two applications is timed. None where the engine has no kernel, or
+    one that does not work here.
+    """
+    kernel = getattr(engine, "kernel", None)
+    if kernel is None:
+        return None
+    try:
+        apply = kernel(mask)
+        if apply is None:
+            return None
+        apply()
+        start = perf_counter_ns()
+        apply()
+        return perf_counter_ns() - start
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException:  # noqa: BLE001 - it is measured beside, and decides nothing
+        return None
 
 
 def _takes(matcher: Matcher, token: int) -> bool:

@@ -30,6 +30,8 @@ class WalkQuestion(msgspec.Struct, frozen=True, kw_only=True):
     #: What all walks together may take: of processor time, and by the wall clock.
     seconds: float
     wall_seconds: float
+    #: The check of each walk (`InstanceWalk.check`); empty where none has any.
+    checks: Sequence[str] = ()
 
 
 class WorkerAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +74,8 @@ class WalkAnswer(WorkerAnswer, frozen=True, kw_only=True):
     #: Of the walks that were begun, in order.
     walks: tuple[WalkedText, ...] = ()
     first_mask_ns: Whole | None = None
+    #: Nanoseconds of applying a mask to logits; None where the engine has no kernel.
+    apply_ns: Whole | None = None
     #: Says so where the deadline ended the walks.
     late: str = ""
     #: Whether that was the wall clock's.

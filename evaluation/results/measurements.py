@@ -59,6 +59,8 @@ class CaseMeasurement:
     #: Nanoseconds after which the compile call was cut off; None unless it was.
     compile_cut_ns: int | None
     first_mask_ns: int | None
+    #: Applying one mask to logits; None where the engine has no kernel.
+    apply_ns: int | None
     #: Nanoseconds of each token's mask and commit.
     between_ns: array[int]
     #: Nanoseconds of each mask alone.
@@ -134,6 +136,7 @@ def measure(
         compile_ns=row.compile_ns if took else None,
         compile_cut_ns=cut_ns if timed_out else None,
         first_mask_ns=row.first_mask_ns,
+        apply_ns=row.apply_ns,
         between_ns=between,
         mask_ns=masks,
         rss_bytes=row.rss_bytes,
@@ -179,6 +182,12 @@ def to_first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
 def first_mask(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times of making a first matcher and computing its first mask."""
     times = [case.first_mask_ns for case in cases if case.first_mask_ns is not None]
+    return Quantiles.of(times)
+
+
+def mask_applied(cases: Iterable[CaseMeasurement]) -> Quantiles:
+    """Return the times of applying one mask to the logits of one text."""
+    times = [case.apply_ns for case in cases if case.apply_ns is not None]
     return Quantiles.of(times)
 
 

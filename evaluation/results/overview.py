@@ -19,6 +19,7 @@ from evaluation.results.measurements import (
     between_masks,
     compiled_by_all,
     first_mask,
+    mask_applied,
     masks_alone,
     measure_run,
     to_first_mask,
@@ -55,6 +56,11 @@ _COVERAGE_NOTE = (
     "instance can be written to its end and no invalid one can, of all that have "
     "instances. compliance: the same, of those that have instances and compile. "
     "Instances are those that were walked. Brackets: Wilson's 95 % interval."
+)
+_APPLIED_NOTE = (
+    "One mask applied to the logits of one text on the CPU, by the engine's own "
+    "kernel: XGrammar's for torch, llguidance's for numpy. A server pays it beside "
+    "the mask."
 )
 _FIRST_NOTE = (
     "The compile call alone. A schema that was cut off by the deadline counts as at "
@@ -201,6 +207,7 @@ def latency(
         ("First mask after compile", "schemas", "", first_mask),
         ("Time between masks", "masks", _BETWEEN_NOTE, between_masks),
         ("Mask without commit", "masks", "", masks_alone),
+        ("Mask applied to logits", "schemas", _APPLIED_NOTE, mask_applied),
     )
     for title, what, meaning, times in kinds:
         found = {name: times(cases) for name, cases in cases_by_engine.items()}

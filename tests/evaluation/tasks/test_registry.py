@@ -73,6 +73,7 @@ def test_every_folder_with_a_task_is_one() -> None:
         "efficiency",
         "masks",
         "probe",
+        "rollback",
         "scaling",
         "test-suite",
     ]
