@@ -199,8 +199,21 @@ def reached_of(schema: Any, dialect: str, witnesses: Iterable[Any]) -> set[str]:
             # Without a URI it is the pointer itself, not a fragment.
             where = places.pointer(place) if "://" in place or "#" in place else place
             found.update(() if where is None else (where,))
-            for inner in node.get("details", ()):
-                last = inner["evaluationPath"].rpartition("/")[2]
-                if last not in _TESTS or node["evaluationPath"].endswith(_MAPS):
-                    stack.append(inner)
+            stack += _asked(node)
     return found
+
+
+def _asked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the nodes below one that the value has to meet.
+
+    What stands in `if` is left out, and `then` and `else`, which jsonschema-rs lists
+    below it, are not.
+    """
+    for inner in node.get("details", ()):
+        last = inner["evaluationPath"].rpartition("/")[2]
+        if last not in _TESTS or node["evaluationPath"].endswith(_MAPS):
+            yield inner
+        elif last == "if":
+            for below in inner.get("details", ()):
+                if below["evaluationPath"].endswith(("/then", "/else")):
+                    yield below

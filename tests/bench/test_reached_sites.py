@@ -47,6 +47,23 @@ def test_a_site_counts_where_its_branch_holds() -> None:
     assert live.sites & reached == {"/oneOf/0/properties/a"}
 
 
+def test_a_consequence_counts_where_it_applies() -> None:
+    """`then` and `else` have sites, `if` has none."""
+    schema = {
+        "if": {"required": ["a"], "properties": {"a": {"const": 1}}},
+        "then": {"properties": {"b": {}}},
+        "else": {"properties": {"c": {}}},
+    }
+    assert live_of(schema, "draft-07").sites == {
+        "/then/properties/b",
+        "/else/properties/c",
+    }
+    assert "/then/properties/b" in reached_of(schema, "draft-07", [{"a": 1, "b": 2}])
+    reached = reached_of(schema, "draft-07", [{"c": 2}])
+    assert "/else/properties/c" in reached
+    assert not any("/if/properties" in where for where in reached)
+
+
 def test_a_site_behind_an_identifier_is_found() -> None:
     """References are followed through embedded identifiers, and so are locations."""
     schema = {

@@ -48,8 +48,6 @@ class FailedAssertion:
     #: Whether a name is refused, not a value; jsonschema-rs loses the path to
     #: `propertyNames` where that refers.
     of_name: bool = False
-    #: What fails in each branch of an `anyOf` or `oneOf`.
-    branches: tuple[tuple[FailedAssertion, ...], ...] = ()
 
 
 class CompiledSchema(SchemaTree):
@@ -136,14 +134,12 @@ class CompiledSchema(SchemaTree):
             tokens = tuple(map(str, error.schema_path))
         else:
             tokens = self._tokens_of(paths.evaluation)
-        branches = getattr(error.kind, "context", None) or ()
         return FailedAssertion(
             keyword=paths.evaluation[-1] if paths.evaluation else "",
             schema_pointer=pointer(tokens),
             instance_pointer=pointer(paths.instance),
             evaluation_path=paths.evaluation,
             of_name=type(error.kind).__name__.endswith("PropertyNames"),
-            branches=tuple(tuple(map(self._assertion, branch)) for branch in branches),
         )
 
     def _tokens_of(self, evaluation_path: Tokens) -> Tokens:

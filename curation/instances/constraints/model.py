@@ -9,13 +9,14 @@ from curation.instances.constraints.goals import ALL_TYPES, ExtraConstraint
 from curation.instances.constraints.keyword_values import (
     accepts_everything,
     item_keywords,
-    object_of,
 )
 from curation.instances.scalars.numbers import NumberConstraints
-from curation.instances.scalars.strings import StringConstraints, matches
+from curation.instances.scalars.strings import StringConstraints
 from curation.schema.locations import SchemaLocation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from curation.core.json_types import Json
     from curation.instances.constraints.goals import (
         BranchChoice,
@@ -173,28 +174,9 @@ class Conjunction:
             if isinstance(part, ExtraConstraint):
                 goals.extend(part.members.get(name, ()))
             else:
-                goals.extend(self._property_locations(part, name)[0])
+                goals.extend(self.tree.property_locations(part, name))
         goals.extend(self._unevaluated_property(name))
         return _without_true(goals)
-
-    def _property_locations(
-        self, part: SchemaLocation, name: str
-    ) -> tuple[list[SchemaLocation], bool]:
-        """Return the schemas for a property in one part, and whether there are any."""
-        schema, child = part.schema, self.tree.child
-        locations: list[SchemaLocation] = []
-        if name in object_of(schema, "properties"):
-            locations.append(child(part, ("properties", name)))
-        locations += [
-            child(part, ("patternProperties", pattern))
-            for pattern in object_of(schema, "patternProperties")
-            if matches(StringConstraints(patterns=(pattern,)), name)
-        ]
-        if locations:
-            return locations, True
-        if "additionalProperties" in schema:
-            return [child(part, ("additionalProperties",))], True
-        return [], False
 
     def _unevaluated_property(self, name: str) -> list[SchemaLocation]:
         found = []
@@ -202,7 +184,7 @@ class Conjunction:
             if "unevaluatedProperties" not in holder.schema:
                 continue
             evaluated = any(
-                self._property_locations(part, name)[1]
+                self.tree.property_locations(part, name)
                 for part in self.locations()
                 if self.is_inside(part, holder)
             )
@@ -236,10 +218,10 @@ class Conjunction:
                 goals.extend(part.elements.get(index, ()))
                 goals.extend(part.every)
             else:
-                goals.extend(self.item_locations(part, index))
+                goals.extend(self.tree.item_locations(part, index))
         for holder in self.unevaluated:
             evaluated = "unevaluatedItems" not in holder.schema or any(
-                self.item_locations(part, index)
+                self.tree.item_locations(part, index)
                 for part in self.locations()
                 if self.is_inside(part, holder)
             )
@@ -247,17 +229,15 @@ class Conjunction:
                 goals.append(self.tree.child(holder, ("unevaluatedItems",)))
         return _without_true(goals)
 
-    def item_locations(self, part: SchemaLocation, index: int) -> list[SchemaLocation]:
-        """Return the schemas that one part applies to an element."""
-        schema, child = part.schema, self.tree.child
-        prefix, rest = item_keywords(schema, self.tree.dialect)
-        if prefix and index < len(schema[prefix]):
-            return [child(part, (prefix, str(index)))]
-        return [child(part, (rest,))] if rest else []
-
     def locations(self) -> list[SchemaLocation]:
         """Return the schema locations among the parts."""
         return [part for part in self.parts if isinstance(part, SchemaLocation)]
+
+    def goal_locations(self) -> Iterator[SchemaLocation]:
+        """Yield the schema locations among goals and parts, some of them twice."""
+        for part in (*self.goals, *self.parts):
+            if isinstance(part, SchemaLocation):
+                yield part
 
     def is_map(self) -> bool:
         """Return whether there is a schema for properties that are not declared."""

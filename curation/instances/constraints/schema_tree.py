@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from curation.instances.constraints.keyword_values import item_keywords, object_of
+from curation.instances.scalars.strings import StringConstraints, matches
 from curation.json.pointer import member
 from curation.references.metaschema_documents import standard_document
 from curation.references.resolution import (
@@ -42,6 +44,8 @@ class SchemaTree:
         #: By the URI of the document and the tokens in it.
         self._locations: dict[tuple[str, Tokens], SchemaLocation] = {}
         self._targets: dict[tuple[SchemaLocation, str], SchemaLocation | None] = {}
+        #: By pattern and name, whether the one matches the other.
+        self._matching: dict[tuple[str, str], bool] = {}
         self.root = self._intern("", (), schema, "")
 
     def _intern(
@@ -107,6 +111,42 @@ class SchemaTree:
             return None
         document, target = found
         return self._intern(document.uri, target.tokens, target.schema, target.base)
+
+    def property_locations(
+        self, part: SchemaLocation, name: str
+    ) -> list[SchemaLocation]:
+        """Return the schemas that one schema object applies to a property.
+
+        `additionalProperties` is one of them where nothing else is. What references,
+        branches and `unevaluatedProperties` apply is not looked for.
+        """
+        schema = part.schema
+        found: list[SchemaLocation] = []
+        if name in object_of(schema, "properties"):
+            found.append(self.child(part, ("properties", name)))
+        found += [
+            self.child(part, ("patternProperties", pattern))
+            for pattern in object_of(schema, "patternProperties")
+            if self._is_match(pattern, name)
+        ]
+        if not found and "additionalProperties" in schema:
+            found.append(self.child(part, ("additionalProperties",)))
+        return found
+
+    def item_locations(self, part: SchemaLocation, index: int) -> list[SchemaLocation]:
+        """Return the schemas that one schema object applies to an element."""
+        schema = part.schema
+        prefix, rest = item_keywords(schema, self.dialect)
+        if prefix and index < len(schema[prefix]):
+            return [self.child(part, (prefix, str(index)))]
+        return [self.child(part, (rest,))] if rest else []
+
+    def _is_match(self, pattern: str, name: str) -> bool:
+        known = self._matching.get((pattern, name))
+        if known is None:
+            known = matches(StringConstraints(patterns=(pattern,)), name)
+            self._matching[pattern, name] = known
+        return known
 
     def _document(self, uri: str) -> SchemaDocument:
         """Return the schema's own document or a standard one.

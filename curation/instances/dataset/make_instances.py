@@ -16,7 +16,7 @@ from curation.core.documents import Rejected
 from curation.instances.constraints.load_schema import read_schema
 from curation.instances.dataset.worker_messages import DEFAULT_COUNT
 from curation.instances.judging.two_validators import verdicts
-from curation.instances.model import InstanceKind, InstanceRow
+from curation.instances.model import InstanceKind, InstanceRow, Reach
 from curation.instances.near_misses.coverage import Coverage, measure_coverage
 from curation.instances.near_misses.search import find_near_misses
 from curation.instances.witnesses.search import Budget, find_witnesses
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from curation.instances.judging.two_validators import Verdicts
     from curation.instances.model import NearMiss, Witness, Witnesses
 
+#: Most witnesses of one schema for what the others do not reach.
+COVERING = 16
 #: The reason beside the answer `unsatisfiable`.
 PROOF = "proof"
 
@@ -47,6 +49,8 @@ class SchemaInstances(msgspec.Struct, frozen=True, kw_only=True):
     instances: tuple[InstanceRow, ...] = ()
     #: None where near misses were not asked for, or there is no witness.
     coverage: Coverage | None = None
+    #: None where no witnesses were made for what the others do not reach.
+    reach: Reach | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return it as a JSON object, as `csbdata instances` prints it."""
@@ -110,7 +114,9 @@ def make_instances(
         return SchemaInstances(
             answer=Satisfiability.UNKNOWN, reason=reason, detail=compiled.detail
         )
-    found = find_witnesses(compiled, seed, Budget(count=count))
+    found = find_witnesses(
+        compiled, seed, Budget(count=count, covering=0 if lean else COVERING)
+    )
     if not found.found:
         return _without_witness(compiled, found)
     rows = [_witness_row(compiled, witness, lean=lean) for witness in found.found]
@@ -124,6 +130,7 @@ def make_instances(
         dialect=compiled.dialect.name,
         instances=tuple(replace(row, number=number) for number, row in enumerate(rows)),
         coverage=covered,
+        reach=found.reach,
     )
 
 

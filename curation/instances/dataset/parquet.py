@@ -1,10 +1,11 @@
-"""Instances as parquet: one config beside each config of schemas, and three reports.
+"""Instances as parquet: one config beside each config of schemas, and four reports.
 
 `<config>_instances` has the splits of its schemas: a record's instances stand
 where the record stands. `ledger/instances.parquet` has a row for every
 record; `ledger/missing_near_misses.parquet` holds each keyword that no near miss
-fails, and `ledger/disagreements.parquet` each instance on which the two validators
-differ.
+fails, `ledger/unreached.parquet` each subschema of a property, element or branch that
+no witness reaches, and `ledger/disagreements.parquet` each instance on which the two
+validators differ.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 INSTANCE_LEDGER = "ledger/instances.parquet"
 DISAGREEMENTS = "ledger/disagreements.parquet"
 MISSING = "ledger/missing_near_misses.parquet"
+UNREACHED = "ledger/unreached.parquet"
 #: Characters of instance text, and rows, after which a row group ends.
 ROW_GROUP_LENGTH = 1_500_000
 ROW_GROUP_ROWS = 4_000
@@ -69,6 +71,12 @@ class InstanceLedgerRow:
     keywords_implied: int | None
     #: JSON text: name of the proof to pairs that it shows to be implied.
     proofs: str | None
+    #: Subschemas of properties and elements, and branches of anyOf and oneOf, that a
+    #: walk from the root meets; those that no witness reaches; and those of these with
+    #: a proof that none can. Null where no witness was made to reach them.
+    targets: int | None
+    unreached: int | None
+    out_of_reach: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +91,18 @@ class MissingPair:
     keyword: str
     #: Where the keyword stands in the record.
     schema_pointer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreachedPlace:
+    """A subschema that no witness reaches. Field order is column order."""
+
+    config: str
+    unique_id: str
+    #: Where the subschema of a property or element, or the branch, stands.
+    schema_pointer: str
+    #: Why no instance can reach it; empty if that is not known.
+    proof: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +128,7 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
     task, result = record.task, record.result
     witnesses = [row for row in result.instances if row.kind != InstanceKind.NEAR_MISS]
     judged = [row for row in result.instances if _python_verdict(row) is not None]
-    covered = result.coverage
+    covered, reach = result.coverage, result.reach
     return InstanceLedgerRow(
         config=task.config,
         unique_id=task.unique_id,
@@ -129,6 +149,11 @@ def ledger_row(record: RecordInstances) -> InstanceLedgerRow:
         keywords_covered=None if covered is None else covered.keywords_covered,
         keywords_implied=None if covered is None else covered.keywords_implied,
         proofs=None if covered is None else json.dumps(dict(covered.proofs)),
+        targets=None if reach is None else reach.targets,
+        unreached=None if reach is None else len(reach.unreached),
+        out_of_reach=None
+        if reach is None
+        else sum(bool(place.proof) for place in reach.unreached),
     )
 
 
@@ -169,6 +194,18 @@ def missing_pairs(record: RecordInstances) -> Iterator[MissingPair]:
         )
 
 
+def unreached_places(record: RecordInstances) -> Iterator[UnreachedPlace]:
+    """Yield the record's sites and branches that no witness reaches."""
+    reach = record.result.reach
+    for place in () if reach is None else reach.unreached:
+        yield UnreachedPlace(
+            config=record.task.config,
+            unique_id=record.task.unique_id,
+            schema_pointer=place.schema_pointer,
+            proof=place.proof,
+        )
+
+
 def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     """Write the configs of instances and the reports into a build folder.
 
@@ -181,16 +218,19 @@ def write_instances(folder: Path, records: Iterable[RecordInstances]) -> None:
     ledger: list[InstanceLedgerRow] = []
     differing: list[Disagreement] = []
     missing: list[MissingPair] = []
+    unreached: list[UnreachedPlace] = []
     for config, members in groupby(records, key=lambda record: record.task.config):
         with _Files(folder, instances_config(config)) as files:
             for record in members:
                 ledger.append(ledger_row(record))
                 differing.extend(disagreements(record))
                 missing.extend(missing_pairs(record))
+                unreached.extend(unreached_places(record))
                 files.add(record)
     _write(folder / INSTANCE_LEDGER, InstanceLedgerRow, ledger)
     _write(folder / DISAGREEMENTS, Disagreement, differing)
     _write(folder / MISSING, MissingPair, missing)
+    _write(folder / UNREACHED, UnreachedPlace, unreached)
 
 
 def _write(path: Path, row_type: type, rows: Iterable[object]) -> None:

@@ -63,6 +63,11 @@ class Figures:
     keywords: int
     keywords_covered: int
     keywords_implied: int
+    #: Sites and branches of unions; those that no witness reaches; and those of these
+    #: with a proof that none can.
+    targets: int
+    unreached: int
+    out_of_reach: int
     #: Instances that both validators judged, and those on which they differ.
     judged_by_both: int
     disputed: int
@@ -142,6 +147,9 @@ def _figures(rows: Sequence[InstanceLedgerRow]) -> Figures:
                 "keywords",
                 "keywords_covered",
                 "keywords_implied",
+                "targets",
+                "unreached",
+                "out_of_reach",
                 "judged_by_both",
                 "disputed",
             )
@@ -197,6 +205,9 @@ def shares(figures: Figures) -> dict[str, float | None]:
         "witnessed": _share(figures.witnessed, figures.records),
         "pairs_covered": _share(figures.pairs_covered, figures.pairs_possible),
         "keywords_covered": _share(figures.keywords_covered, keywords),
+        "reached": _share(
+            figures.targets - figures.unreached, figures.targets - figures.out_of_reach
+        ),
         "agreement": _share(agreed, figures.judged_by_both),
     }
 
@@ -216,6 +227,7 @@ HEADERS = (
     "places covered",
     "implied",
     "beyond the cap",
+    "sites and branches reached",
     "validators agree",
 )
 
@@ -234,6 +246,10 @@ def rows_of(report: InstanceReport) -> Iterator[tuple[str, ...]]:
             _count_of(figures.pairs_covered, figures.pairs_possible),
             f"{figures.pairs_implied:,}",
             f"{figures.pairs - figures.pairs_implied - figures.pairs_possible:,}",
+            _count_of(
+                figures.targets - figures.unreached,
+                figures.targets - figures.out_of_reach,
+            ),
             _count_of(
                 figures.judged_by_both - figures.disputed, figures.judged_by_both
             ),

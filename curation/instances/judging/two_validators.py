@@ -10,11 +10,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from jsonschema.exceptions import FormatError
 from referencing import Registry
 
 from curation.instances.judging.ecma_keywords import ECMA_VALIDATORS
 
 if TYPE_CHECKING:
+    from jsonschema import FormatChecker
+
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
 
@@ -78,9 +81,7 @@ def verdicts(
     if not ask_jsonschema:
         return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off)
     try:
-        plain = _accepts(compiled, value, formats=False)
-        # A format can only refuse more, but below `not` it can also allow more.
-        strict = _accepts(compiled, value, formats=True)
+        strict, plain = _jsonschema_verdicts(compiled, value)
     except Exception as error:  # noqa: BLE001 - the library may fail with anything
         why = f"{type(error).__name__}: {error}"[:_SHOWN]
         return Verdicts(jsonschema_rs=on, jsonschema_rs_plain=off, error=why)
@@ -92,10 +93,41 @@ def verdicts(
     )
 
 
-def _accepts(compiled: CompiledSchema, value: Json, *, formats: bool) -> bool:
-    validator_class = ECMA_VALIDATORS[compiled.dialect.name]
-    checker = validator_class.FORMAT_CHECKER if formats else None
-    validator = validator_class(
+def _jsonschema_verdicts(compiled: CompiledSchema, value: Json) -> tuple[bool, bool]:
+    """Return what jsonschema says with formats on, and with formats off.
+
+    Where no format was found wanting, formats made no difference, and the schema is
+    not asked again.
+    """
+    checker = _RecordingChecker(ECMA_VALIDATORS[compiled.dialect.name].FORMAT_CHECKER)
+    strict = _accepts(compiled, value, checker)
+    return strict, _accepts(compiled, value, None) if checker.has_refused else strict
+
+
+class _RecordingChecker:
+    """jsonschema's checker of formats, which remembers whether it has refused any."""
+
+    def __init__(self, checker: FormatChecker) -> None:
+        self._checker = checker
+        self.has_refused = False
+
+    def check(self, instance: object, name: str) -> None:
+        """Check a format as the checker does.
+
+        Raises:
+            FormatError: the instance is none of that format.
+        """
+        try:
+            self._checker.check(instance, name)
+        except FormatError:
+            self.has_refused = True
+            raise
+
+
+def _accepts(
+    compiled: CompiledSchema, value: Json, checker: _RecordingChecker | None
+) -> bool:
+    validator = ECMA_VALIDATORS[compiled.dialect.name](
         compiled.schema, registry=Registry(), format_checker=checker
     )
     return bool(validator.is_valid(value))

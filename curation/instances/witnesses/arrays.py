@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.model import Conjunction
+    from curation.instances.reach.guide import Guide
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
+    from curation.schema.locations import SchemaLocation
 
 #: More elements than this are not made for a `minItems`.
 MOST_ITEMS = 100_000
 #: Elements made one by one; where more are required, they are repeated.
 _MADE = 40
+#: Elements that an array may get for what is to be reached.
+_SIBLINGS = 12
 
 
 def build_array(
@@ -54,6 +58,8 @@ class _ArrayBuilder:
         count = self._count(least)
         start = self.builder.values_made
         index = 0
+        if self.builder.guide:
+            self.builder.guide.expand(conjunction.locations())
         while index < count:
             if (
                 index >= _MADE
@@ -67,9 +73,29 @@ class _ArrayBuilder:
             if not self._add(index, max(share, 0)):
                 break
             index += 1
+        if self.builder.guide:
+            self._add_wanted(self.builder.guide)
         if len(self.items) < least or self.needed:
             return NOTHING
         return self.items
+
+    def _add_wanted(self, guide: Guide) -> None:
+        """Add elements that lead to an open target."""
+        for _ in range(self.conjunction.prefix_length() + _SIBLINGS):
+            index, most = len(self.items), self.conjunction.max_items
+            if most is not None and index >= most:
+                return
+            # Those before the last of a prefix have to be there for those after.
+            ahead = range(index, max(self.conjunction.prefix_length(), index) + 1)
+            wanted = any(guide.wants_any(self._sites(at)) for at in ahead)
+            affordable = self.builder.values_made < guide.most
+            if not (wanted and affordable and self._add(index, 0)):
+                return
+
+    def _sites(self, index: int) -> list[SchemaLocation]:
+        """Return the schemas that the parts apply to an element, `true` included."""
+        tree, parts = self.builder.compiled, self.conjunction.locations()
+        return [site for part in parts for site in tree.item_locations(part, index)]
 
     def _individual(self) -> int:
         return self.conjunction.prefix_length() + len(self.conjunction.contains)
@@ -106,6 +132,8 @@ class _ArrayBuilder:
         if found is NOTHING:
             return False
         self._drop_met_needs(found)
+        if self.builder.guide:
+            self.builder.guide.claim(self._sites(index))
         self.items.append(found)
         if self.conjunction.unique:
             self.seen.add(identity(found))

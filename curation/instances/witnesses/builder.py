@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.model import Conjunction
+    from curation.instances.reach.guide import Guide
 
 
 #: Levels of an instance below which the search ends.
@@ -52,19 +53,27 @@ class WitnessBuilder(ValueBuilder):
         self.spend()
         if len(context.path) > DEEPEST:
             return self._too_deep(goals, context)
+        mark = self.guide.mark() if self.guide else None
         for redraw in range(REDRAWS):
             found = choices.solve(self, goals, context)
             if found is NOTHING:
+                self._take_back(mark)
                 return found
             if not context.avoid or identity(found) not in context.avoid:
                 self.values_made += 1
                 return found
+            self._take_back(mark)
             # What is optional may differ where what is required does not.
             more = max(context.allowance, redraw)
             context = context._replace(allowance=more, vary=True)
         return self.record_obstacle(
             Obstacle.CONTRADICTION, "no element unlike the others"
         )
+
+    def _take_back(self, mark: tuple[int, int] | None) -> None:
+        """Forget what a value reaches that is not taken."""
+        if self.guide and mark is not None:
+            self.guide.take_back(mark)
 
     def _too_deep(self, goals: Goals, context: BuildContext) -> Nothing:
         places = [goal for goal in goals if isinstance(goal, SchemaLocation)]
@@ -80,6 +89,8 @@ class WitnessBuilder(ValueBuilder):
         self, conjunction: Conjunction, context: BuildContext
     ) -> Iterator[Json]:
         """Yield values for a conjunction whose choices are made, as long as asked."""
+        if self.guide:
+            self.guide.claim(conjunction.goal_locations())
         if conjunction.values is not None:
             yield from self._listed(conjunction, context)
             return
@@ -138,11 +149,25 @@ class WitnessBuilder(ValueBuilder):
 
     def _types(self, conjunction: Conjunction, context: BuildContext) -> Sequence[str]:
         types = likely_types(conjunction)
+        if self.guide and len(types) > 1:
+            wanted = self._leading_types(conjunction, self.guide)
+            return sorted(types, key=lambda kind: kind not in wanted)
         if context.scalars_first and len(types) > 1:
             return sorted(types, key=_CONTAINERS.__contains__)
         if len(types) == 1 or not self.varies(context):
             return types
         return self.rng.sample(types, len(types))
+
+    def _leading_types(self, conjunction: Conjunction, guide: Guide) -> set[str]:
+        """Return the types whose members lead to an open target."""
+        found = set()
+        for part in conjunction.locations():
+            steps = guide.graph.steps(part)
+            if guide.wants_any(steps.properties):
+                found.add("object")
+            elif guide.wants_any(steps.elements):
+                found.add("array")
+        return found
 
     def _of_type(
         self, conjunction: Conjunction, kind: str, context: BuildContext

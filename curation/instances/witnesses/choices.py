@@ -8,12 +8,13 @@ the goals, and the value is made again.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from curation.instances.constraints.admission import admits
 from curation.instances.constraints.conjunction import conjoin, contradiction
 from curation.instances.constraints.goals import (
     BranchChoice,
+    Dependency,
     ExtraConstraint,
     Goal,
     Goals,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from curation.instances.constraints.model import Conjunction
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
 
+#: What is decided: choices, schemas with a condition, dependencies.
+Picked: TypeAlias = "frozenset[BranchChoice | SchemaLocation | Dependency]"
 #: Values made for one location before the search gives up, by depth.
 _ATTEMPTS = (60, 40, 24, 16)
 _FEWEST = 8
@@ -68,7 +71,7 @@ class _BranchSearch:
     context: BuildContext
     attempts: _Attempts
 
-    def pick(self, goals: Goals, picked: frozenset[BranchChoice]) -> Json | Nothing:
+    def pick(self, goals: Goals, picked: Picked) -> Json | Nothing:
         """Pick a branch of the first open choice, or finish."""
         conjunction = conjoin(self.builder.compiled, goals)
         self.builder.spend(
@@ -81,13 +84,16 @@ class _BranchSearch:
             (choice for choice in conjunction.choices if choice not in picked), None
         )
         if choice is None:
+            found = self._conditions(conjunction, goals, picked)
+            if found is not NOTHING:
+                return found
             return self._finish(conjunction, goals, picked)
         self.builder.spend()
         ways = [(branch,) for branch in self._ordered(choice)]
         return self._first(ways, goals, picked | {choice})
 
     def _first(
-        self, ways: Sequence[Goals], goals: Goals, picked: frozenset[BranchChoice]
+        self, ways: Sequence[Goals], goals: Goals, picked: Picked
     ) -> Json | Nothing:
         """Return the value of the first way that has one.
 
@@ -102,10 +108,38 @@ class _BranchSearch:
             if set(way) <= set(goals):
                 continue
             attempts.least = attempts.left - max(_FEWEST, room // 2)
+            mark = self._mark()
             found = self.pick((*goals, *way), picked)
             attempts.least = least
             if found is not NOTHING:
                 return found
+            self._take_back(mark)
+        return NOTHING
+
+    def _conditions(
+        self, conjunction: Conjunction, goals: Goals, picked: Picked
+    ) -> Json | Nothing:
+        """Meet or fail a condition whose consequence leads to an open target."""
+        guide = self.builder.guide
+        if not guide or not (conjunction.conditionals or conjunction.dependencies):
+            return NOTHING
+        for holder in conjunction.conditionals:
+            steps, ways = guide.graph.steps(holder), list[Goals]()
+            if holder in picked or steps.condition is None:
+                continue
+            if steps.then and guide.wants(steps.then):
+                ways.append((steps.condition, steps.then))
+            if steps.otherwise and guide.wants(steps.otherwise):
+                ways.append((Negation(steps.condition), steps.otherwise))
+            if ways:
+                return self._first(ways, goals, picked | {holder})
+        for dependency in conjunction.dependencies:
+            needs = dependency.needs
+            if dependency in picked or not isinstance(needs, SchemaLocation):
+                continue
+            if guide.wants(needs):
+                there = ExtraConstraint(schema={"required": [dependency.name]})
+                return self._first([(there, needs)], goals, picked | {dependency})
         return NOTHING
 
     def _ordered(self, choice: BranchChoice) -> list[SchemaLocation]:
@@ -120,19 +154,23 @@ class _BranchSearch:
             builder.rng.shuffle(branches)
         if context.allowance < 1:
             branches.sort(key=lambda branch: minimal_depth(builder.compiled, branch))
+        if builder.guide:
+            branches.sort(key=builder.guide.rank)
         return branches
 
     def _finish(
-        self, conjunction: Conjunction, goals: Goals, picked: frozenset[BranchChoice]
+        self, conjunction: Conjunction, goals: Goals, picked: Picked
     ) -> Json | Nothing:
         context = self.context
         for _ in range(_REBUILDS):
+            mark = self._mark()
             for value in self.builder.candidates(conjunction, context):
                 self.builder.spend()
                 self.attempts.left -= 1
                 amendments = self._amendments(conjunction, value)
                 if amendments is None:
                     return value
+                self._take_back(mark)
                 found = self._first(amendments, goals, picked)
                 if found is not NOTHING or self.attempts.spent:
                     return found
@@ -142,6 +180,14 @@ class _BranchSearch:
                 return NOTHING
             context = context._replace(vary=True)
         return self.builder.record_obstacle(Obstacle.CONTRADICTION, _where(conjunction))
+
+    def _mark(self) -> tuple[int, int]:
+        return self.builder.guide.mark() if self.builder.guide else (0, 0)
+
+    def _take_back(self, mark: tuple[int, int]) -> None:
+        """Forget what a value reaches that is not taken."""
+        if self.builder.guide:
+            self.builder.guide.take_back(mark)
 
     def _amendments(self, conjunction: Conjunction, value: Json) -> list[Goals] | None:
         """Return goals of which one may repair the value; None if it is right."""

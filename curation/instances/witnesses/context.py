@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from curation.instances.constraints.compiled_schema import CompiledSchema
     from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.model import Conjunction
+    from curation.instances.reach.guide import Guide
 
 
 class Nothing(Enum):
@@ -111,6 +112,8 @@ class ValueBuilder(ABC):
     #: Paths of the values that the validator has refused, and how often.
     refused_paths: dict[tuple[str, ...], int] = field(default_factory=dict)
     obstacles: dict[Obstacle, str] = field(default_factory=dict)
+    #: What the value is to reach; None where that does not matter.
+    guide: Guide | None = None
     #: For paths of scalars that no other value depends on: what draws one anew.
     redraws: dict[tuple[str, ...], Callable[[], Json | Nothing]] = field(
         default_factory=dict

@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from curation.core.json_types import Json
     from curation.instances.constraints.goals import Goals
     from curation.instances.constraints.model import Conjunction
+    from curation.instances.reach.guide import Guide
     from curation.instances.witnesses.context import BuildContext, Nothing, ValueBuilder
+    from curation.schema.locations import SchemaLocation
 
 #: More properties than this are not made for a `minProperties`.
 MOST_PROPERTIES = 10_000
 _NAMES = ("key", "item", "entry", "name", "value", "other")
 #: Names drawn for one more property.
 _DRAWS = 12
+#: Properties that one pattern may get for what is to be reached.
+_SIBLINGS = 12
 _A_STRING = ExtraConstraint(types=("string",))
 
 
@@ -44,11 +48,15 @@ class _ObjectBuilder:
         self.declared = _declared(conjunction)
 
     def run(self) -> Json | Nothing:
+        if self.builder.guide:
+            self.builder.guide.expand(self.conjunction.locations())
         start = self.builder.values_made
         required = list(self.conjunction.required)
         optional = self._optional()
         count = len(required) + len(optional)
         for index, name in enumerate([*required, *optional]):
+            if name not in self.conjunction.required and not self._pays(name):
+                continue
             spent = self.builder.values_made - start
             share = (self.context.allowance - spent) / (count - index) - 1
             if not self._add(name, max(share, 0)) and name in self.conjunction.required:
@@ -56,7 +64,9 @@ class _ObjectBuilder:
         for goals in self.conjunction.extra_names:
             if not self._add_named(goals):
                 return NOTHING
-        if self.context.allowance >= 1:
+        if self.builder.guide:
+            self._add_wanted(self.builder.guide)
+        elif self.context.allowance >= 1:
             self._add_what_is_open()
         if not self._fill():
             return NOTHING
@@ -65,6 +75,8 @@ class _ObjectBuilder:
     def _optional(self) -> list[str]:
         """Return the optional names to add, in order."""
         conjunction, builder, context = self.conjunction, self.builder, self.context
+        if builder.guide:
+            return self._wanted(builder.guide)
         if context.allowance < 1:
             return []
         names = [name for name in self.declared if name not in conjunction.required]
@@ -76,6 +88,22 @@ class _ObjectBuilder:
         if context.path:
             names = names[: int(context.allowance)]
         return names[: self._room(len(conjunction.required))]
+
+    def _wanted(self, guide: Guide) -> list[str]:
+        """Return the optional names that lead to an open target."""
+        names = [
+            name
+            for name in self.declared
+            if name not in self.conjunction.required
+            and (*self.context.path, name) not in self.builder.refused_paths
+            and guide.wants_any(self._sites(name))
+        ]
+        return names[: self._room(len(self.conjunction.required))]
+
+    def _sites(self, name: str) -> list[SchemaLocation]:
+        """Return the schemas that the parts apply to a property, `true` included."""
+        tree, parts = self.builder.compiled, self.conjunction.locations()
+        return [site for part in parts for site in tree.property_locations(part, name)]
 
     def _room(self, taken: int) -> int:
         most = self.conjunction.max_properties
@@ -90,6 +118,8 @@ class _ObjectBuilder:
             self.failed.add(name)
             return False
         self.members[name] = found
+        if self.builder.guide:
+            self.builder.guide.claim(self._sites(name))
         return True
 
     def _allowed(self, name: str) -> Goals | None:
@@ -115,6 +145,34 @@ class _ObjectBuilder:
                 self._add_new(pattern)
         if self.conjunction.is_map() and self._room(len(self.members)) > 0:
             self._add_new("")
+
+    def _pays(self, name: str) -> bool:
+        """Return whether an optional property is still wanted, if a guide is asked.
+
+        A sibling may have reached by now what it was chosen for.
+        """
+        guide = self.builder.guide
+        return not guide or (
+            self._affordable(guide) and guide.wants_any(self._sites(name))
+        )
+
+    def _affordable(self, guide: Guide) -> bool:
+        return self.builder.values_made < guide.most
+
+    def _add_wanted(self, guide: Guide) -> None:
+        """Add properties with undeclared names that lead to an open target."""
+        for part in self.conjunction.locations():
+            for site in guide.graph.steps(part).properties:
+                keyword, *rest = site.tokens[len(part.tokens) :]
+                if keyword == "properties":
+                    continue
+                pattern = rest[0] if rest else ""
+                for _ in range(_SIBLINGS):
+                    room = self._room(len(self.members)) > 0
+                    if not (room and guide.wants(site) and self._affordable(guide)):
+                        break
+                    if not self._add_new(pattern):
+                        break
 
     def _fill(self) -> bool:
         """Add properties until there are enough."""

@@ -16,7 +16,13 @@ from curation.instances.witnesses.context import (
     ExhaustedError,
     Nothing,
 )
-from curation.json.pointer import at, replaced, tokens_of
+from curation.instances.witnesses.covering import cover
+from curation.instances.witnesses.one_search import (
+    WitnessSearch,
+    goals_beyond,
+    is_trivial,
+)
+from curation.json.pointer import at, replaced
 from curation.json.text import canonical
 from curation.json.values import identity
 
@@ -25,6 +31,8 @@ if TYPE_CHECKING:
 
     from curation.core.json_types import Json
     from curation.instances.constraints.compiled_schema import CompiledSchema
+    from curation.instances.constraints.goals import Goals
+    from curation.instances.model import Reach
 
 __all__ = ["NOTHING", "Budget", "WitnessBuilder", "find_witnesses", "stream"]
 
@@ -38,8 +46,11 @@ class Budget:
     #: Values in a `full` witness after which only required ones are made.
     full: float = 250
     random: float = 60
-    #: Witnesses that are looked for: the minimal one, the full one, random ones.
+    #: Witnesses that are looked for: the minimal one, the full one, and random ones as
+    #: far as covering ones leave room.
     count: int = 4
+    #: Witnesses that are made at most for what these do not reach.
+    covering: int = 0
     #: Times that a value which the validator refuses is made anew.
     repairs: int = 6
 
@@ -81,27 +92,99 @@ def find_witnesses(
     except ValueError as error:
         detail = str(error).splitlines()[0][:200]
         return Witnesses(found=(), obstacle=Obstacle.UNUSABLE, detail=detail)
-    base = _digest(compiled, seed)
-    found: dict[bytes, Witness] = {}
-    obstacles: dict[Obstacle, str] = {}
-    plan = [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)]
-    plan += [(InstanceKind.RANDOM, budget.random)] * (budget.count - len(plan))
-    steps = budget.steps
-    for number, (kind, allowance) in enumerate(plan[: budget.count]):
-        rng = random.Random(base + _bytes_of(number))  # noqa: S311 - no secret
-        search = _WitnessSearch(compiled, rng, kind, allowance, budget.repairs)
-        value = search.run(steps)
+    return _Plan(compiled, seed, budget).run()
+
+
+class _Plan:
+    """The searches for the witnesses of one schema, one after the other."""
+
+    def __init__(self, compiled: CompiledSchema, seed: int, budget: Budget) -> None:
+        self.compiled, self.budget, self.steps = compiled, budget, budget.steps
+        self.base = seed_of(compiled, seed)
+        self.found: dict[bytes, Witness] = {}
+        self.obstacles: dict[Obstacle, str] = {}
+        #: Searches so far: each has draws of its own.
+        self.searches = 0
+
+    def run(self) -> Witnesses:
+        """Return what is found: small and large first, then what reaches the rest."""
+        budget = self.budget
+        plan = [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)]
+        for kind, allowance in plan[: budget.count]:
+            self._search(kind, allowance)
+        self._drop_trivial()
+        reach = None
+        if budget.covering and self.found:
+            reach = self._cover()
+        for _ in range(budget.count - max(len(plan), len(self.found))):
+            self._search(InstanceKind.RANDOM, budget.random)
+        if self.found:
+            return Witnesses(found=tuple(self.found.values()), reach=reach)
+        obstacle = next(
+            (known for known in _ORDER if known in self.obstacles), Obstacle.EXHAUSTED
+        )
+        detail = self.obstacles.get(obstacle, "")
+        return Witnesses(found=(), obstacle=obstacle, detail=detail)
+
+    def _search(self, kind: InstanceKind, allowance: float) -> None:
+        """Look for one witness, and for another one if it is empty."""
+        value = self._one(kind, allowance, ())
+        if value is not NOTHING and is_trivial(value):
+            if not self.found:
+                self._keep(kind, value)
+            value = next(self._telling(kind, allowance, value), NOTHING)
         if value is not NOTHING:
-            found.setdefault(identity(value), Witness(kind=kind, value=value))
-        elif Obstacle.EXHAUSTED in search.obstacles:
-            steps //= 4
-        obstacles = {**search.obstacles, **obstacles}
-    if found:
-        return Witnesses(found=tuple(found.values()))
-    obstacle = next(
-        (known for known in _ORDER if known in obstacles), Obstacle.EXHAUSTED
-    )
-    return Witnesses(found=(), obstacle=obstacle, detail=obstacles.get(obstacle, ""))
+            self._keep(kind, value)
+
+    def _telling(
+        self, kind: InstanceKind, allowance: float, trivial: Json
+    ) -> Iterator[Json]:
+        """Yield witnesses that are not empty, in the place of one that is."""
+        for extra in goals_beyond(trivial):
+            value = self._one(kind, allowance, extra)
+            if value is not NOTHING:
+                yield value
+
+    def _keep(self, kind: InstanceKind, value: Json) -> None:
+        self.found.setdefault(identity(value), Witness(kind=kind, value=value))
+
+    def _one(
+        self, kind: InstanceKind, allowance: float, extra: Goals
+    ) -> Json | Nothing:
+        rng = random.Random(self.base + _bytes_of(self.searches))  # noqa: S311 - no secret
+        self.searches += 1
+        search = WitnessSearch(
+            compiled=self.compiled,
+            rng=rng,
+            kind=kind,
+            context=BuildContext(allowance=allowance),
+            repairs=self.budget.repairs,
+            extra=extra,
+        )
+        value = search.run(self.steps)
+        if value is NOTHING and Obstacle.EXHAUSTED in search.obstacles:
+            self.steps //= 4
+        self.obstacles = {**search.obstacles, **self.obstacles}
+        return value
+
+    def _cover(self) -> Reach:
+        """Add witnesses for what the others do not reach; return what is left."""
+        witnesses = list(self.found.values())
+        made, reach = cover(
+            self.compiled, witnesses, self.base, rounds=self.budget.covering
+        )
+        for value in made:
+            self._keep(InstanceKind.COVERING, value)
+        return reach
+
+    def _drop_trivial(self) -> None:
+        """Drop empty witnesses where there is another one."""
+        telling = {
+            known: witness
+            for known, witness in self.found.items()
+            if not is_trivial(witness.value)
+        }
+        self.found = telling or self.found
 
 
 def stream(
@@ -112,7 +195,7 @@ def stream(
     What a search makes is not validated. It is followed by variants with one scalar
     drawn anew, which are. The stream ends where several searches in a row find nothing.
     """
-    rng = random.Random(_digest(compiled, seed))  # noqa: S311 - no secret
+    rng = random.Random(seed_of(compiled, seed))  # noqa: S311 - no secret
     plan = chain(
         [(InstanceKind.MINIMAL, 0.0), (InstanceKind.FULL, budget.full)], repeat(None)
     )
@@ -167,59 +250,6 @@ def _bytes_of(number: int) -> bytes:
     return number.to_bytes(max(1, (number.bit_length() + 7) // 8))
 
 
-def _digest(compiled: CompiledSchema, seed: int) -> bytes:
+def seed_of(compiled: CompiledSchema, seed: int) -> bytes:
+    """Return what the draws for a schema start from."""
     return hashlib.sha256(canonical(compiled.schema) + str(seed).encode()).digest()
-
-
-class _WitnessSearch:
-    """One witness: made, validated, and made again where the validator refuses it."""
-
-    def __init__(
-        self,
-        compiled: CompiledSchema,
-        rng: random.Random,
-        kind: InstanceKind,
-        allowance: float,
-        repairs: int,
-    ) -> None:
-        self.compiled, self.rng, self.kind = compiled, rng, kind
-        self.context, self.repairs = BuildContext(allowance=allowance), repairs
-        self.refused_paths: dict[tuple[str, ...], int] = {}
-        self.obstacles: dict[Obstacle, str] = {}
-
-    def run(self, steps: int) -> Json | Nothing:
-        """Return a value that the validator accepts, or NOTHING."""
-        left = steps
-        for _ in range(self.repairs):
-            builder = WitnessBuilder(
-                compiled=self.compiled,
-                rng=self.rng,
-                kind=self.kind,
-                steps=left,
-                refused_paths=self.refused_paths,
-            )
-            value = self._make(builder, steps)
-            self.obstacles = {**builder.obstacles, **self.obstacles}
-            if value is NOTHING or self.compiled.is_valid(value):
-                return value
-            self._note_refusals(value)
-            left = builder.steps
-        return NOTHING
-
-    def _make(self, builder: WitnessBuilder, steps: int) -> Json | Nothing:
-        try:
-            return builder.value((self.compiled.root,), self.context)
-        except (ExhaustedError, RecursionError):
-            return builder.record_obstacle(Obstacle.EXHAUSTED, f"{steps} steps")
-
-    def _note_refusals(self, value: Json) -> None:
-        """Remember which parts of a value are refused, and the first reason."""
-        errors = self.compiled.errors(value)
-        for error in errors:
-            path = tokens_of(error.instance_pointer)
-            self.refused_paths[path] = self.refused_paths.get(path, 0) + 1
-        first = errors[0]
-        self.obstacles[Obstacle.REFUSED] = (
-            f"{first.keyword} at {first.schema_pointer or '/'} "
-            f"for {first.instance_pointer or '/'}"
-        )

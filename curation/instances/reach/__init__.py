@@ -1,0 +1,1 @@
+"""What of a schema instances reach, and how to reach more."""

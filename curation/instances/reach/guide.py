@@ -1,0 +1,93 @@
+"""What a search for a witness goes for: the targets that no witness has reached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from collections.abc import Set as AbstractSet
+
+    from curation.instances.reach.schema_graph import SchemaGraph
+    from curation.schema.locations import SchemaLocation
+
+
+class Guide:
+    """Says, while one value is built, which choices lead to an open target.
+
+    A target that the value has by now is *claimed*, and is no target any more. A
+    schema whose members have been chosen once is *expanded*: where it recurs, only its
+    own branches still count, so that what is built is no larger than the schema. What
+    is taken back is neither: `mark` and `take_back` follow the search.
+    """
+
+    def __init__(
+        self, graph: SchemaGraph, targets: AbstractSet[SchemaLocation], most: int
+    ) -> None:
+        """Take the open targets, and how many values may be made for them."""
+        self.graph = graph
+        self.targets = targets
+        self.most = most
+        #: Claimed and expanded, in the order it happened.
+        self._claimed: dict[SchemaLocation, None] = {}
+        self._expanded: dict[SchemaLocation, None] = {}
+        #: Schemas from which nothing open is in reach.
+        self._exhausted: set[SchemaLocation] = set()
+        #: All that was ever claimed, taken back or not.
+        self.tried: set[SchemaLocation] = set()
+
+    def is_open(self, location: SchemaLocation) -> bool:
+        """Return whether a location is a target that is not claimed."""
+        return location in self.targets and location not in self._claimed
+
+    def wants(self, location: SchemaLocation) -> bool:
+        """Return whether an open target is in reach from a location."""
+        if location in self._exhausted:
+            return False
+        stack, seen = [location], {location}
+        while stack:
+            here = stack.pop()
+            if self.is_open(here):
+                return True
+            steps = self.graph.steps(here)
+            members = () if here in self._expanded else steps.members
+            for inner in (*members, *steps.same_value):
+                if inner not in seen and inner not in self._exhausted:
+                    seen.add(inner)
+                    stack.append(inner)
+        self._exhausted |= seen
+        return False
+
+    def wants_any(self, locations: Iterable[SchemaLocation]) -> bool:
+        """Return whether an open target is in reach from one of several locations."""
+        return any(map(self.wants, locations))
+
+    def rank(self, location: SchemaLocation) -> int:
+        """Return 0 for an open target, 1 for what leads to one, 2 for the rest."""
+        if self.is_open(location):
+            return 0
+        return 1 if self.wants(location) else 2
+
+    def claim(self, locations: Iterable[SchemaLocation]) -> None:
+        """Take targets for reached."""
+        for location in locations:
+            if self.is_open(location):
+                self._claimed[location] = None
+                self.tried.add(location)
+
+    def expand(self, locations: Iterable[SchemaLocation]) -> None:
+        """Take down that the members of schemas are chosen."""
+        for location in locations:
+            self._expanded.setdefault(location)
+
+    def mark(self) -> tuple[int, int]:
+        """Return where the search stands."""
+        return len(self._claimed), len(self._expanded)
+
+    def take_back(self, mark: tuple[int, int]) -> None:
+        """Forget what happened since a mark: the value was not taken."""
+        if mark != self.mark():
+            self._exhausted.clear()
+        for known, count in zip((self._claimed, self._expanded), mark, strict=True):
+            while len(known) > count:
+                known.popitem()

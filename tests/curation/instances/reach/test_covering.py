@@ -1,0 +1,183 @@
+"""Covering witnesses: all that can be reached is, and the rest is named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+
+from bench.reached_sites import live_of, reached_of
+from curation.instances.constraints.compiled_schema import CompiledSchema
+from curation.instances.hypothesis.strategies import schemas
+from curation.instances.model import InstanceKind, Witnesses
+from curation.instances.reach.reached import reached_by
+from curation.instances.reach.schema_graph import SchemaGraph
+from curation.instances.witnesses.search import Budget, find_witnesses
+
+if TYPE_CHECKING:
+    from curation.core.json_types import Json, UntypedJson
+
+_TREE = {
+    "$ref": "#/definitions/node",
+    "definitions": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "left": {"$ref": "#/definitions/node"},
+                "right": {"$ref": "#/definitions/node"},
+                "leaf": {"type": "array", "items": {"type": "integer"}},
+            },
+        }
+    },
+}
+
+
+def _found(schema: UntypedJson, dialect: str = "draft-07") -> Witnesses:
+    compiled = CompiledSchema.from_json(schema, dialect)
+    return find_witnesses(compiled, 0, Budget(covering=16))
+
+
+def _deep(levels: int) -> Json:
+    """Return a schema of optional properties inside each other, three a level."""
+    schema: Json = {"type": "string"}
+    for _ in range(levels):
+        schema = {"properties": dict.fromkeys("abc", schema)}
+    return schema
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "array"}]},
+        {
+            "items": {
+                "oneOf": [
+                    {"const": 1},
+                    {"const": 2},
+                    {"type": "object", "properties": {"a": {}}},
+                ],
+            }
+        },
+        {"properties": {"a": {"items": [{}, {"items": {"type": "null"}}]}}},
+        {"patternProperties": {"^x": {"properties": {"deep": {}}}}},
+        {"additionalProperties": {"anyOf": [{"type": "null"}, {"type": "boolean"}]}},
+        {
+            "properties": {"k": {"type": "boolean"}},
+            "if": {"required": ["k"], "properties": {"k": {"const": True}}},
+            "then": {"properties": {"t": {"type": "null"}}, "required": ["t"]},
+            "else": {"properties": {"e": {"type": "null"}}},
+        },
+        {"dependencies": {"a": {"properties": {"b": {"type": "null"}}}}},
+        {"type": ["string", "array", "object"], "items": {}, "properties": {"a": {}}},
+        _TREE,
+        _deep(5),
+    ],
+)
+def test_all_that_can_be_reached_is(schema: UntypedJson) -> None:
+    """A count by other code agrees that no site and no branch is left out."""
+    found = _found(schema)
+    live = live_of(schema, "draft-07")
+    values = [witness.value for witness in found.found]
+    assert live.sites | live.branches <= reached_of(schema, "draft-07", values)
+    assert found.reach is not None
+    assert found.reach.unreached == ()
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "proof"),
+    [
+        (
+            {"type": "string", "anyOf": [{"type": "integer"}, {"minLength": 1}]},
+            "/anyOf/0",
+            "contradiction",
+        ),
+        (
+            {"oneOf": [{"type": "null"}, {"type": "string"}, {"type": "string"}]},
+            "/oneOf/1",
+            "repeated branch",
+        ),
+        (
+            {"oneOf": [{"enum": [1, 2]}, {"type": ["integer", "string"]}]},
+            "/oneOf/0",
+            "each value meets another branch",
+        ),
+        (
+            {"properties": {"a": {"not": {"type": ["object", "array", "string"]}}}},
+            "",
+            "",
+        ),
+        (
+            {"properties": {"a": {"minimum": 3, "maximum": 2, "type": "integer"}}},
+            "/properties/a",
+            "contradiction",
+        ),
+        (
+            {
+                "properties": {
+                    "a": {"enum": [1], "type": "string", "properties": {"b": {}}}
+                }
+            },
+            "/properties/a",
+            "contradiction",
+        ),
+        (
+            {"maxItems": 1, "items": [{}, {"properties": {"b": {}}}]},
+            "/items/1/properties/b",
+            "behind one out of reach",
+        ),
+    ],
+)
+def test_what_is_out_of_reach_has_a_proof(
+    schema: UntypedJson, pointer: str, proof: str
+) -> None:
+    """It is named by its pointer, with why no instance can reach it."""
+    reach = _found(schema).reach
+    assert reach is not None
+    proofs = {place.schema_pointer: place.proof for place in reach.unreached}
+    assert proofs.get(pointer, "") == proof
+    assert all(proofs.values())
+
+
+def test_a_recursive_schema_needs_no_more_values_than_it_has_sites() -> None:
+    """Where a schema recurs its members are not all made again."""
+    found = _found(_TREE)
+    texts = [str(witness.value) for witness in found.found]
+    covering = [w for w in found.found if w.kind is InstanceKind.COVERING]
+    assert len(covering) <= 2
+    assert max(map(len, texts)) < 2_000
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"type": "string"}}},
+        {"type": ["null", "array"], "items": {"type": "integer"}},
+        {"type": "object"},
+    ],
+)
+def test_no_witness_is_empty_where_there_is_another(schema: UntypedJson) -> None:
+    """`{}`, `[]` and `null` tell nothing of what the schema says."""
+    values = [witness.value for witness in _found(schema).found]
+    assert values
+    assert not [value for value in values if value in ({}, [], None)]
+
+
+def test_an_empty_witness_is_kept_where_there_is_no_other() -> None:
+    """A schema of nothing but the empty object has that witness."""
+    found = _found({"type": "object", "maxProperties": 0})
+    assert [witness.value for witness in found.found] == [{}]
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(schemas())
+def test_both_counts_agree(schema: UntypedJson) -> None:
+    """The maker's count of what is reached is that of the bench, witness by witness."""
+    compiled = CompiledSchema.from_json(schema, "2020-12")
+    graph = SchemaGraph(compiled)
+    targets = {target.pointer for target in graph.targets()}
+    for witness in find_witnesses(compiled, 0, Budget(covering=4)).found:
+        ours = {place.pointer for place in reached_by(graph, witness.value)}
+        theirs = reached_of(schema, "2020-12", [witness.value])
+        assert ours & targets == theirs & targets
