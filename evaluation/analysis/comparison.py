@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from math import log
+from statistics import geometric_mean, median
+from typing import TYPE_CHECKING, Final
 
 from evaluation.reporting.bootstrap import geometric_ratio, mean_difference
+from evaluation.reporting.noise import Noise, widened
 from evaluation.reporting.statistics import holm, mcnemar
 from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
 from evaluation.results.completeness import gaps_of
@@ -23,9 +26,15 @@ from evaluation.results.overview import coverage, latency
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from evaluation.results.measurements import CaseMeasurement, Criterion
+    from evaluation.results.measurements import (
+        CaseMeasurement,
+        Criterion,
+        RepetitionTimes,
+    )
     from evaluation.results.reader import RecordedRun
 
+#: How many times the machine's own difference between two runs may be in a ratio.
+DRIFT_REACH: Final = 2.0
 _SHARE_NOTE = (
     "Schemas that have instances and that both were asked. difference: b - a, with a "
     "95 % interval by bootstrap over schemas. p: McNemar's exact test on the schemas "
@@ -35,9 +44,12 @@ _COMPILE_NOTE = _SHARE_NOTE.replace(" that have instances and", "").replace(
     "passes", "compiles"
 )
 _TIME_NOTE = (
-    "Geometric mean of b / a over the schemas that both compile, with a 95 % interval "
-    "by bootstrap over schemas: below 1 b is faster. Between masks: of each schema's "
-    "mean."
+    "Geometric mean of b / a over the schemas that both compile: below 1 b is faster. "
+    "Of each schema the mean of its repetitions, without waits of a process for its "
+    "core; between masks: of each schema's mean, without near misses of length bounds. "
+    "The 95 % interval is by bootstrap over schemas, widened by what lies between "
+    "processes of one engine (with few --repeats, by what was measured before) and, of "
+    "two runs, by how much longer the same work took in b's (machine)."
 )
 
 
@@ -184,31 +196,75 @@ def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) ->
     return None if found is None else Shift(found.value, found.interval)
 
 
-#: Name of a time in tables to what of a case it is.
-_TIMES: Mapping[str, Callable[[CaseMeasurement], float | None]] = {
-    "to first mask": lambda case: case.compile_ns,
-    "first mask": lambda case: case.first_mask_ns,
-    "between masks": lambda case: case.mean_between_ns,
+#: Name of a time in tables to what of a measurement it is.
+_TIMES: Final[Mapping[str, Callable[[RepetitionTimes], float | None]]] = {
+    "to first mask": lambda taken: taken.compile_ns,
+    "first mask": lambda taken: taken.first_mask_ns,
+    "between masks": lambda taken: taken.between_ns,
 }
 
 
 def ratios(pair: PairedEngines) -> dict[str, Ratio | None]:
-    """Return b / a for each kind of time, over the schemas that both compile."""
+    """Return b / a for each kind of time, over the schemas that both compile.
+
+    Intervals hold what schemas drawn anew would change, what lies between processes of
+    one engine, and where the two are of different runs, by how much the machine took
+    longer for the same work.
+    """
     compiled = [(a, b) for a, b in pair.cases if a.compiled and b.compiled]
-    return {name: _ratio(compiled, time) for name, time in _TIMES.items()}
+    drift = machine_ratio(pair)
+    return {name: _ratio(compiled, time, drift) for name, time in _TIMES.items()}
 
 
 def _ratio(
     cases: Iterable[tuple[CaseMeasurement, CaseMeasurement]],
-    time: Callable[[CaseMeasurement], float | None],
+    time: Callable[[RepetitionTimes], float | None],
+    drift: float | None,
 ) -> Ratio | None:
     known = [
         (first, second)
         for a, b in cases
-        if (first := time(a)) is not None and (second := time(b)) is not None
+        if (first := _taken(a, time)) and (second := _taken(b, time))
     ]
-    found = geometric_ratio([a for a, _ in known], [b for _, b in known])
-    return None if found is None else Ratio(found.value, found.interval)
+    sides = [first for first, _ in known], [second for _, second in known]
+    a, b = ([geometric_mean(case) for case in side] for side in sides)
+    found = geometric_ratio(a, b)
+    if found is None:
+        return None
+    if found.interval is None:
+        return Ratio(found.value)
+    processes = [max(map(len, side)) for side in sides]
+    reaches = [Noise.of(sides).reach(processes)]
+    if drift is not None:
+        reaches.append(DRIFT_REACH * abs(log(drift)))
+    return Ratio(found.value, widened(found.value, found.interval, *reaches))
+
+
+def _taken(
+    case: CaseMeasurement, time: Callable[[RepetitionTimes], float | None]
+) -> list[float]:
+    """Return what each repetition of a case took; empty unless all have a time."""
+    times = [time(taken) for taken in case.repetitions]
+    return [] if None in times else [ns for ns in times if ns]
+
+
+def machine_ratio(pair: PairedEngines) -> float | None:
+    """Return how many times as long the same work took in b's run as in a's.
+
+    None within one run, where both took turns, and where it was not measured.
+    """
+    if pair.a.run is pair.b.run:
+        return None
+    a, b = (
+        [
+            taken.reference_ns
+            for cases in pair.cases
+            for taken in cases[side].repetitions
+            if taken.reference_ns
+        ]
+        for side in (0, 1)
+    )
+    return median(b) / median(a) if a and b else None
 
 
 def _times(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
@@ -218,16 +274,22 @@ def _times(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
             pair.b.label,
             sum(a.compiled and b.compiled for a, b in pair.cases),
             *ratios(pair).values(),
+            _machine(pair),
         )
         for pair in pairs
     ]
     if any(cell is not None for row in rows for cell in row[3:]):
         yield Table(
             title="Times, paired",
-            columns=("a", "b", "schemas", *_TIMES),
+            columns=("a", "b", "schemas", *_TIMES, "machine"),
             rows=tuple(rows),
             note=_TIME_NOTE,
-        )
+        ).without_empty_columns()
+
+
+def _machine(pair: PairedEngines) -> Ratio | None:
+    found = machine_ratio(pair)
+    return None if found is None else Ratio(found)
 
 
 def changes(pairs: Sequence[PairedEngines]) -> Table:

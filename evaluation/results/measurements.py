@@ -9,9 +9,9 @@ are left out.
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
-from itertools import zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from itertools import groupby, zip_longest
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,35 @@ if TYPE_CHECKING:
 
     #: What a task says of a row: whether it is as it should be (`Task.passes`).
     Criterion: TypeAlias = Callable[[Row], bool]
+
+#: Keywords that bound how long a value is.
+LENGTH_BOUNDS: Final = frozenset(
+    {
+        "maxItems",
+        "maxLength",
+        "maxProperties",
+        "minItems",
+        "minLength",
+        "minProperties",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepetitionTimes:
+    """What one measurement of a case took: what two engines are compared by.
+
+    Nanoseconds, without those in which the process waited for its core. Near misses of
+    length bounds are left out: they are as long as their schema's bound, and few of
+    them would be most of the time between masks.
+    """
+
+    compile_ns: float | None
+    first_mask_ns: float | None
+    #: The mean of a token's mask and commit.
+    between_ns: float | None
+    #: Of a piece of work that is always the same, done just before.
+    reference_ns: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +96,10 @@ class CaseMeasurement:
     mask_ns: array[int]
     rss_bytes: int | None
     quiet: bool | None
+    #: One for each measurement of it.
+    repetitions: tuple[RepetitionTimes, ...] = ()
+    #: Whether a repetition came to another outcome, or to another verdict on a text.
+    unlike: bool = False
 
     @property
     def case_key(self) -> tuple[str, str]:
@@ -92,11 +125,84 @@ def measure_run(
         passes: Whether a row is as it should be; None: its outcome decides.
     """
     found: dict[str, list[CaseMeasurement]] = {}
-    for row in run.rows():
-        if row.task == task:
-            case = measure(row, run.header.limits.compile_ns, passes)
-            found.setdefault(row.engine, []).append(case)
+    rows = (row for row in run.all_rows() if row.task == task)
+    for (engine, _, _), group in groupby(rows, lambda row: (row.engine, *_key(row))):
+        case = measure_repeated(group, run.header.limits.compile_ns, passes)
+        found.setdefault(engine, []).append(case)
     return found
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return row.config, row.id
+
+
+def measure_repeated(
+    rows: Iterable[Row], cut_ns: int | None, passes: Criterion | None = None
+) -> CaseMeasurement:
+    """Return what reports want of a case: the first row, and the times of all.
+
+    Args:
+        rows: The rows of one case under one engine, one at least.
+        cut_ns: The deadline of a compile call in nanoseconds; None where there is none.
+        passes: Whether a row is as it should be; None: its outcome decides.
+    """
+    first, *others = rows
+    case = measure(first, cut_ns, passes)
+    return replace(
+        case,
+        repetitions=(*case.repetitions, *map(times_of, others)),
+        unlike=any(_verdicts(row) != _verdicts(first) for row in others),
+    )
+
+
+def _verdicts(row: Row) -> tuple[object, ...]:
+    return outcome_of(row), *((walk.verdict, walk.at) for walk in row.walks)
+
+
+def is_length_bound_miss(walked: InstanceResult) -> bool:
+    """Return whether a text was made to violate a bound of a length.
+
+    It is as long as the bound wants it: of the benchmark's texts these few are most of
+    the tokens, whatever the engine.
+    """
+    return not walked.valid and walked.label.get("keyword") in LENGTH_BOUNDS
+
+
+def times_of(row: Row) -> RepetitionTimes:
+    """Return what one measurement took."""
+    walks = [
+        walk
+        for walk in row.walks
+        if walk.mask_ns and not is_judged_apart(walk) and not is_length_bound_miss(walk)
+    ]
+    taken = sum(
+        sum(walk.mask_ns) + sum(walk.commit_ns) - _waited(walk) for walk in walks
+    )
+    masks = sum(len(walk.mask_ns) for walk in walks)
+    compiled = row.compile_ns if did_compile(row) else None
+    return RepetitionTimes(
+        compile_ns=None
+        if compiled is None
+        else _without(compiled, row.compile_waited_ns or 0),
+        first_mask_ns=row.first_mask_ns,
+        between_ns=taken / masks if masks else None,
+        reference_ns=row.reference_ns,
+    )
+
+
+def _waited(walked: InstanceResult) -> int:
+    """Return how much of a walk's times was waiting for the core.
+
+    Never more than what lies above its shortest steps: some of the waiting may have
+    been between them.
+    """
+    times = [*walked.mask_ns, *walked.commit_ns]
+    return min(walked.waited_ns or 0, sum(times) - len(times) * min(times))
+
+
+def _without(ns: int, waited: int) -> float:
+    """Return a time without the waiting in it, and one nanosecond at least."""
+    return float(max(1, ns - waited))
 
 
 def measure(
@@ -141,6 +247,7 @@ def measure(
         mask_ns=masks,
         rss_bytes=row.rss_bytes,
         quiet=row.quiet,
+        repetitions=(times_of(row),),
     )
 
 

@@ -1,0 +1,195 @@
+"""Measure how often csbdata calls an engine different from itself, and what it misses.
+
+Runs come in twos, over the same schemas, one right after the other. In each an engine
+and a copy in which everything takes `SLOWED` times as long take turns, each in several
+processes (`--repeats`). Two processes of the engine in one run are a pair in turn; one
+of the first run and one of the second are a pair as a regression gate has it: `results
+compare NEW --baseline OLD --fail-slower 1.2`. What is counted is what the tables and
+the gate say of a pair. Pairs share processes: of four there are six pairs.
+
+The runs are kept in `--noise-folder` where one is given, and are measured only once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import tempfile
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations, product, starmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import evaluation
+from bench.builds import clean_build
+from curation.download.acquire import FetchSettings
+from evaluation.analysis.compare_runs import slowdowns
+from evaluation.analysis.comparison import compared_engines, pair_engines, ratios
+from evaluation.data import open_data
+from evaluation.execution.engine_worker import Bounds
+from evaluation.setup.engine_files import engine_paths
+from evaluation.tasks.masks import NAME
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from evaluation.analysis.comparison import ComparedEngine, PairedEngines
+    from evaluation.core.cases import Sample
+    from evaluation.reporting.tables import Ratio
+    from evaluation.results.reader import RecordedRun
+
+#: How many times as long everything takes in the slowed copy, and the gate's limit.
+SLOWED: Final = 1.3
+LIMIT: Final = 1.2
+#: Of 200 pairs at most so many may be called different, and so many close the gate;
+#: of the slowed ones at least this share has to be caught.
+TARGETS: Final = {"different": 17, "closed": 2, "caught": 0.9}
+_APPENDED = Path(__file__).with_name("slowed_engine.py")
+
+
+def add_options(parser: argparse._ArgumentGroup) -> None:
+    """Declare the options of this part."""
+    parser.add_argument("--noise-pairs", type=int, default=17, help="pairs of runs")
+    parser.add_argument("--noise-schemas", type=int, default=25, help="in each run")
+    parser.add_argument("--noise-engine", default="llguidance")
+    parser.add_argument("--noise-repeats", type=int, default=4, help="processes each")
+    parser.add_argument("--noise-data", help="what --data takes; the build by default")
+    parser.add_argument("--noise-folder", type=Path, help="where runs are kept")
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Return how many pairs were called different, and how many were caught."""
+    with contextlib.ExitStack() as stack:
+        data = options.noise_data
+        if data is None:
+            build = stack.enter_context(clean_build(options.build, "--instances"))
+            data = str(build.folder)
+        folder = options.noise_folder or Path(
+            stack.enter_context(tempfile.TemporaryDirectory())
+        )
+        runs = list(_runs(data, folder, options))
+        return {
+            "targets": TARGETS,
+            "engine": options.noise_engine,
+            "schemas": options.noise_schemas,
+            "repeats": options.noise_repeats,
+            "load": os.getloadavg(),
+            **judged(runs),
+        }
+
+
+def _runs(
+    data: str, folder: Path, options: argparse.Namespace
+) -> Iterator[tuple[RecordedRun, RecordedRun]]:
+    """Yield pairs of runs over the same schemas, one made right after the other."""
+    engines = [*map(str, _engine_files(folder, options.noise_engine))]
+    every = _samples(data)
+    for number in range(options.noise_pairs):
+        draw = random.Random(number)  # noqa: S311 - drawn again alike, not secret
+        samples = draw.sample(every, min(options.noise_schemas, len(every)))
+        made = [
+            evaluation.run(
+                evaluation.RunRequest(
+                    engines=engines,
+                    tasks=[NAME],
+                    data=samples,
+                    bounds=Bounds(compile_seconds=10.0, run_seconds=10.0),
+                    repeats=options.noise_repeats,
+                    run_dir=folder / f"{number:03}-{time}",
+                )
+            ).open()
+            for time in ("first", "second")
+        ]
+        yield made[0], made[1]
+
+
+def _engine_files(folder: Path, engine: str) -> Iterator[Path]:
+    """Yield the files of the engine and of its slowed copy."""
+    text = engine_paths()[engine].read_text("utf-8")
+    slow = f"{text}\n\nSLOWED_BY = {SLOWED}\n{_APPENDED.read_text('utf-8')}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in (("same", text), ("slowed", slow)):
+        path = folder / f"{name}.py"
+        path.write_text(content, "utf-8")
+        yield path
+
+
+def _samples(data: str) -> Sequence[Sample]:
+    settings = FetchSettings.from_environment()
+    found = open_data(data, instances=False, settings=settings).samples()
+    return [sample for sample in found if sample.instances]
+
+
+def judged(runs: Sequence[tuple[RecordedRun, RecordedRun]]) -> dict[str, Any]:
+    """Return what is said of each kind of pair, and of how many."""
+    found: dict[str, list[PairedEngines]] = {
+        "same engine, in turn": [],
+        "same engine, two runs": [],
+        "slowed, in turn": [],
+        "slowed, two runs": [],
+    }
+    for first, second in runs:
+        same, slowed = _processes(first, "same"), _processes(first, "slowed")
+        later, slowed_later = _processes(second, "same"), _processes(second, "slowed")
+        found["same engine, in turn"] += starmap(pair_engines, combinations(same, 2))
+        found["same engine, in turn"] += starmap(pair_engines, combinations(later, 2))
+        found["same engine, two runs"] += starmap(pair_engines, product(same, later))
+        found["slowed, in turn"] += starmap(pair_engines, product(same, slowed))
+        found["slowed, two runs"] += starmap(pair_engines, product(same, slowed_later))
+    return {kind: _verdicts(pairs) for kind, pairs in found.items()}
+
+
+def _processes(run: RecordedRun, name: str) -> list[ComparedEngine]:
+    """Return an engine of a run as each of its processes alone saw it."""
+    (engine,) = (
+        engine
+        for engine in compared_engines([run], NAME)
+        if engine.label.startswith(name)
+    )
+    times = max(len(case.repetitions) for case in engine.cases)
+    return [
+        replace(
+            engine,
+            cases=[
+                replace(case, repetitions=case.repetitions[at : at + 1])
+                for case in engine.cases
+            ],
+        )
+        for at in range(times)
+    ]
+
+
+def _verdicts(pairs: Sequence[PairedEngines]) -> dict[str, Any]:
+    """Return how many pairs are called different, by each kind of time, and closed."""
+    different: Counter[str] = Counter()
+    slower: Counter[str] = Counter()
+    values: dict[str, list[float]] = {}
+    for pair in pairs:
+        for name, ratio in ratios(pair).items():
+            if ratio is None or ratio.interval is None:
+                continue
+            values.setdefault(name, []).append(ratio.value)
+            different[name] += _is_different(ratio)
+            slower[name] += ratio.interval.low > 1
+    return {
+        "pairs": len(pairs),
+        "different": dict(different),
+        "slower": dict(slower),
+        "gate closed": sum(bool(slowdowns(pair, LIMIT)) for pair in pairs),
+        "ratios": {
+            name: [round(sorted(found)[int(at * (len(found) - 1))], 3) for at in _AT]
+            for name, found in values.items()
+        },
+    }
+
+
+#: Of the ratios the smallest, the quartiles and the largest are told.
+_AT: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def _is_different(ratio: Ratio) -> bool:
+    between = ratio.interval
+    return between is not None and not between.low <= 1 <= between.high

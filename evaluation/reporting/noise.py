@@ -1,0 +1,92 @@
+"""How far times of one engine lie apart, and what that adds to a comparison.
+
+A process is slower or faster than the next one of the same engine for reasons of its
+own: where it lies in memory, what the machine does meanwhile. Schemas drawn anew say
+nothing of that. Repetitions of an engine do: each is in a process of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, fsum, hypot, log, sqrt
+from typing import TYPE_CHECKING, Final
+
+from evaluation.reporting import student
+from evaluation.reporting.statistics import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+#: What is assumed before anything is measured: the standard deviation between
+#: processes, as a logarithm, and how many measured ones this is worth.
+ASSUMED_DEVIATION: Final = 0.01
+ASSUMED_WORTH: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What lies between processes of one engine: a standard deviation of logarithms."""
+
+    deviation: float = ASSUMED_DEVIATION
+    #: Degrees of freedom that it rests on.
+    freedom: int = ASSUMED_WORTH
+
+    @classmethod
+    def of(cls, sides: Iterable[Sequence[Sequence[float]]]) -> Noise:
+        """Return the noise of several engines together, with what is assumed.
+
+        Without repetitions it is what is assumed. The more of them there are, the less
+        does the assumption count: it is the scale of an inverse chi-square prior (A.
+        Gelman et al., 2013, "Bayesian Data Analysis", 2.6).
+
+        Args:
+            sides: Of each engine, for each schema, the times of its repetitions.
+        """
+        squares, freedom = ASSUMED_WORTH * ASSUMED_DEVIATION**2, ASSUMED_WORTH
+        for cases in sides:
+            offsets = repetition_offsets(cases)
+            if len(offsets) > 1:
+                squares += fsum(offset * offset for offset in offsets)
+                freedom += len(offsets) - 1
+        return cls(sqrt(squares / freedom), freedom)
+
+    def reach(self, processes: Sequence[int]) -> float:
+        """Return how far it alone moves a ratio's logarithm, in 95 of 100 comparisons.
+
+        Args:
+            processes: How many processes each of the two sides has.
+        """
+        wide = student.quantile(self.freedom) * self.deviation
+        return wide * sqrt(fsum(1 / count for count in processes))
+
+
+def repetition_offsets(cases: Sequence[Sequence[float]]) -> list[float]:
+    """Return by how much each repetition lies above the mean of all, as logarithms.
+
+    Of the cases that have as many repetitions as most have; empty without any.
+
+    Args:
+        cases: For each schema the times of its repetitions, in their order.
+    """
+    count = max(map(len, cases), default=0)
+    full = [[log(time) for time in case] for case in cases if len(case) == count]
+    if count < 2:  # noqa: PLR2004 (nothing to compare with)
+        return []
+    means = [fsum(times[place] for times in full) / len(full) for place in range(count)]
+    middle = fsum(means) / count
+    return [mean - middle for mean in means]
+
+
+def widened(value: float, interval: Interval, *reaches: float) -> Interval:
+    """Return the interval of a ratio with what else may have moved it.
+
+    Independent errors add up as squares do.
+
+    Args:
+        value: The ratio.
+        interval: Its interval without.
+        reaches: How far each other error moves its logarithm.
+    """
+    low = hypot(log(value) - log(interval.low), *reaches)
+    high = hypot(log(interval.high) - log(value), *reaches)
+    return Interval(value * exp(-low), value * exp(high))
