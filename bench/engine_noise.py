@@ -5,7 +5,8 @@ and a copy in which everything takes `SLOWED` times as long take turns, each in 
 processes (`--repeats`). Two processes of the engine in one run are a pair in turn; one
 of the first run and one of the second are a pair as a regression gate has it: `results
 compare NEW --baseline OLD --fail-slower 1.2`. What is counted is what the tables and
-the gate say of a pair. Pairs share processes: of four there are six pairs.
+the gate say of a pair. Pairs share processes: of four there are six pairs, on each part
+of the schemas of a run.
 
 The runs are kept in `--noise-folder` where one is given, and are measured only once.
 """
@@ -52,8 +53,11 @@ _APPENDED = Path(__file__).with_name("slowed_engine.py")
 
 def add_options(parser: argparse._ArgumentGroup) -> None:
     """Declare the options of this part."""
-    parser.add_argument("--noise-pairs", type=int, default=17, help="pairs of runs")
-    parser.add_argument("--noise-schemas", type=int, default=25, help="in each run")
+    parser.add_argument("--noise-pairs", type=int, default=5, help="pairs of runs")
+    parser.add_argument("--noise-schemas", type=int, default=25, help="in a comparison")
+    parser.add_argument(
+        "--noise-parts", type=int, default=4, help="of a run, each alone"
+    )
     parser.add_argument("--noise-engine", default="llguidance")
     parser.add_argument("--noise-repeats", type=int, default=4, help="processes each")
     parser.add_argument("--noise-data", help="what --data takes; the build by default")
@@ -77,7 +81,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             "schemas": options.noise_schemas,
             "repeats": options.noise_repeats,
             "load": os.getloadavg(),
-            **judged(runs),
+            **judged(runs, options.noise_parts),
         }
 
 
@@ -89,7 +93,8 @@ def _runs(
     every = _samples(data)
     for number in range(options.noise_pairs):
         draw = random.Random(number)  # noqa: S311 - drawn again alike, not secret
-        samples = draw.sample(every, min(options.noise_schemas, len(every)))
+        count = options.noise_schemas * options.noise_parts
+        samples = draw.sample(every, min(count, len(every)))
         made = [
             evaluation.run(
                 evaluation.RunRequest(
@@ -123,8 +128,15 @@ def _samples(data: str) -> Sequence[Sample]:
     return [sample for sample in found if sample.instances]
 
 
-def judged(runs: Sequence[tuple[RecordedRun, RecordedRun]]) -> dict[str, Any]:
-    """Return what is said of each kind of pair, and of how many."""
+def judged(
+    runs: Sequence[tuple[RecordedRun, RecordedRun]], parts: int
+) -> dict[str, Any]:
+    """Return what is said of each kind of pair, and of how many.
+
+    Args:
+        runs: Two runs each over the same schemas.
+        parts: Into how many parts the schemas are cut; each is compared alone.
+    """
     found: dict[str, list[PairedEngines]] = {
         "same engine, in turn": [],
         "same engine, two runs": [],
@@ -134,11 +146,18 @@ def judged(runs: Sequence[tuple[RecordedRun, RecordedRun]]) -> dict[str, Any]:
     for first, second in runs:
         same, slowed = _processes(first, "same"), _processes(first, "slowed")
         later, slowed_later = _processes(second, "same"), _processes(second, "slowed")
-        found["same engine, in turn"] += starmap(pair_engines, combinations(same, 2))
-        found["same engine, in turn"] += starmap(pair_engines, combinations(later, 2))
-        found["same engine, two runs"] += starmap(pair_engines, product(same, later))
-        found["slowed, in turn"] += starmap(pair_engines, product(same, slowed))
-        found["slowed, two runs"] += starmap(pair_engines, product(same, slowed_later))
+        pairs = {
+            "same engine, in turn": [*combinations(same, 2), *combinations(later, 2)],
+            "same engine, two runs": [*product(same, later)],
+            "slowed, in turn": [*product(same, slowed)],
+            "slowed, two runs": [*product(same, slowed_later)],
+        }
+        for kind, listed in pairs.items():
+            for pair in starmap(pair_engines, listed):
+                found[kind] += [
+                    replace(pair, cases=pair.cases[part::parts])
+                    for part in range(parts)
+                ]
     return {kind: _verdicts(pairs) for kind, pairs in found.items()}
 
 

@@ -21,6 +21,7 @@ from evaluation.reporting.tables import Cell, Rate, Ratio, Shift, Table
 from evaluation.results.completeness import gaps_of
 from evaluation.results.conditions import differences
 from evaluation.results.measurements import compiled_by_all, measure_run
+from evaluation.results.noise_table import TIMES, times_taken
 from evaluation.results.overview import coverage, latency
 
 if TYPE_CHECKING:
@@ -196,14 +197,6 @@ def _difference(pair: PairedEngines, good: Callable[[CaseMeasurement], bool]) ->
     return None if found is None else Shift(found.value, found.interval)
 
 
-#: Name of a time in tables to what of a measurement it is.
-_TIMES: Final[Mapping[str, Callable[[RepetitionTimes], float | None]]] = {
-    "to first mask": lambda taken: taken.compile_ns,
-    "first mask": lambda taken: taken.first_mask_ns,
-    "between masks": lambda taken: taken.between_ns,
-}
-
-
 def ratios(pair: PairedEngines) -> dict[str, Ratio | None]:
     """Return b / a for each kind of time, over the schemas that both compile.
 
@@ -213,7 +206,7 @@ def ratios(pair: PairedEngines) -> dict[str, Ratio | None]:
     """
     compiled = [(a, b) for a, b in pair.cases if a.compiled and b.compiled]
     drift = machine_ratio(pair)
-    return {name: _ratio(compiled, time, drift) for name, time in _TIMES.items()}
+    return {name: _ratio(compiled, time, drift) for name, time in TIMES.items()}
 
 
 def _ratio(
@@ -224,7 +217,7 @@ def _ratio(
     known = [
         (first, second)
         for a, b in cases
-        if (first := _taken(a, time)) and (second := _taken(b, time))
+        if (first := times_taken(a, time)) and (second := times_taken(b, time))
     ]
     sides = [first for first, _ in known], [second for _, second in known]
     a, b = ([geometric_mean(case) for case in side] for side in sides)
@@ -238,14 +231,6 @@ def _ratio(
     if drift is not None:
         reaches.append(DRIFT_REACH * abs(log(drift)))
     return Ratio(found.value, widened(found.value, found.interval, *reaches))
-
-
-def _taken(
-    case: CaseMeasurement, time: Callable[[RepetitionTimes], float | None]
-) -> list[float]:
-    """Return what each repetition of a case took; empty unless all have a time."""
-    times = [time(taken) for taken in case.repetitions]
-    return [] if None in times else [ns for ns in times if ns]
 
 
 def machine_ratio(pair: PairedEngines) -> float | None:
@@ -281,7 +266,7 @@ def _times(pairs: Sequence[PairedEngines]) -> Iterator[Table]:
     if any(cell is not None for row in rows for cell in row[3:]):
         yield Table(
             title="Times, paired",
-            columns=("a", "b", "schemas", *_TIMES, "machine"),
+            columns=("a", "b", "schemas", *TIMES, "machine"),
             rows=tuple(rows),
             note=_TIME_NOTE,
         ).without_empty_columns()

@@ -34,6 +34,7 @@ SEVERITY = (
     Outcome.WRONG_BOTH_WAYS,
     Outcome.UNDER_CONSTRAINED,
     Outcome.OVER_CONSTRAINED,
+    Outcome.MASK_GAP,
     Outcome.NOT_COMPLIANT,
     Outcome.COMPILE_ERROR,
 )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RANKS: tuple[frozenset[Outcome], ...] = (
     frozenset({Outcome.PASSED, Outcome.UNTESTED}),
     frozenset({Outcome.COMPILE_ERROR}),
-    frozenset({Outcome.OVER_CONSTRAINED, Outcome.NOT_COMPLIANT}),
+    frozenset({Outcome.OVER_CONSTRAINED, Outcome.MASK_GAP, Outcome.NOT_COMPLIANT}),
     frozenset({Outcome.UNDER_CONSTRAINED, Outcome.WRONG_BOTH_WAYS}),
     frozenset(
         {Outcome.LIED, Outcome.CONTRADICTED, Outcome.ENGINE_ERROR, Outcome.ERROR}

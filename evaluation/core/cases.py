@@ -123,6 +123,9 @@ class WalkVerdict(StrEnum):
     LIED = "lied"
     """Mask and commit disagree: a token in the mask was refused, or one outside it
     accepted."""
+    MASK_GAP = "mask_gap"
+    """A token was not in its mask, and commits alone take the valid text to its end: by
+    other tokens a model could write it."""
     CONTRADICTED = "contradicted"
     """A token was not in its mask (or the end not allowed) which after the very same
     tokens was, in another text of the case: the engine gave two answers."""

@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import TYPE_CHECKING
 
-from evaluation.core.cases import Result
+from evaluation.core.cases import Result, WalkVerdict
 from evaluation.results.outcomes import FAULTS
 
 if TYPE_CHECKING:
@@ -24,7 +24,10 @@ _SEVERE = frozenset(Result) - {Result.OK, Result.COMPILE_ERROR}
 
 def is_engine_defect(row: Row) -> bool:
     """Return whether the engine died, hung, failed or contradicted itself."""
-    return row.result in _SEVERE or any(walk.verdict in FAULTS for walk in row.walks)
+    return row.result in _SEVERE or any(
+        walk.verdict in FAULTS or walk.verdict is WalkVerdict.MASK_GAP
+        for walk in row.walks
+    )
 
 
 def write_reproducer(

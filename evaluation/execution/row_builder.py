@@ -151,6 +151,9 @@ def _results(
     for index, (walk, ids) in enumerate(zip(walks, tokens, strict=True)):
         text = walked[index] if index < len(walked) else never_begun
         verdict, detail = text.verdict, _without_addresses(text.detail)
+        if verdict is WalkVerdict.MASK_GAP and not walk.valid:
+            # Its mask was right, and its commit was not.
+            verdict = WalkVerdict.LIED
         if index in contradictions:
             verdict = WalkVerdict.CONTRADICTED
             detail = _contradiction(text, contradictions[index])

@@ -40,11 +40,12 @@ if TYPE_CHECKING:
         Question,
     )
 
-_ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _ENGINE_ERROR, _NOT_RUN = (
+_ACCEPTED, _BLOCKED, _UNFINISHED, _LIED, _MASK_GAP, _ENGINE_ERROR, _NOT_RUN = (
     "accepted",
     "blocked",
     "unfinished",
     "lied",
+    "mask_gap",
     "engine_error",
     "not_run",
 )
@@ -291,7 +292,8 @@ class _Walk:
         """Book a token that is not in its mask; see whether commit thinks otherwise.
 
         An engine may offer one way of cutting a forced text into tokens in its mask
-        and take others; it lies only if it takes the whole text by commits alone.
+        and take others; its mask misses a token only if it takes the whole text by
+        commits alone.
         """
         self._stop(_BLOCKED, index, "")
         if not self.checks:
@@ -303,7 +305,7 @@ class _Walk:
                 return
         what = f"token {self.tokens[index]} is not in the mask, and commit takes it"
         if matcher.may_end():
-            self._stop(_LIED, index, f"{what} and all behind it")
+            self._stop(_MASK_GAP, index, f"{what} and all behind it")
 
     def _stop(self, verdict: str, index: int, what: str, *, late: bool = False) -> None:
         self.verdict, self.at, self.detail, self.late = verdict, index, what, late

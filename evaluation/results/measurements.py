@@ -27,7 +27,7 @@ from evaluation.results.outcomes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from evaluation.core.cases import InstanceResult, Row
     from evaluation.core.task import RunRows
@@ -90,14 +90,26 @@ class CaseMeasurement:
     first_mask_ns: int | None
     #: Applying one mask to logits; None where the engine has no kernel.
     apply_ns: int | None
-    #: Nanoseconds of each token's mask and commit.
+    #: Nanoseconds of each token's mask and commit, in texts but near misses of length
+    #: bounds.
     between_ns: array[int]
-    #: Nanoseconds of each mask alone.
+    #: The same of near misses of length bounds.
+    bound_between_ns: array[int]
+    #: How many near misses of length bounds were walked.
+    bound_texts: int
+    #: Nanoseconds of each mask alone, in the texts of `between_ns`.
     mask_ns: array[int]
+    #: Of each text of `between_ns` how many masks were computed.
+    masks_of_texts: tuple[int, ...]
+    #: Valid texts in another order of members that could be written to the end, of
+    #: those that were walked.
+    reordered: Rate
     rss_bytes: int | None
     quiet: bool | None
     #: One for each measurement of it.
     repetitions: tuple[RepetitionTimes, ...] = ()
+    #: Whether the wall clock ended it, before its processor time was used up.
+    ended_by_wall_clock: bool = False
     #: Whether a repetition came to another outcome, or to another verdict on a text.
     unlike: bool = False
 
@@ -219,15 +231,18 @@ def measure(
     walks = [walk for walk in row.walks if not is_judged_apart(walk)]
     took = did_compile(row)
     timed_out = row.result is Result.TIMEOUT and not took
-    between, masks = array("q"), array("q")
+    between, bound, masks = array("q"), array("q"), array("q")
+    usual = [walk for walk in walks if not is_length_bound_miss(walk)]
     for walk in walks:
-        masks.extend(walk.mask_ns)
-        between.extend(
+        (bound if is_length_bound_miss(walk) else between).extend(
             mask + commit
             for mask, commit in zip_longest(
                 walk.mask_ns, walk.commit_ns[: len(walk.mask_ns)], fillvalue=0
             )
         )
+    for walk in usual:
+        masks.extend(walk.mask_ns)
+    masks_of_texts = tuple(len(walk.mask_ns) for walk in usual if walk.mask_ns)
     return CaseMeasurement(
         engine=row.engine,
         task=row.task,
@@ -237,22 +252,27 @@ def measure(
         passed=ended is Outcome.PASSED if passes is None else passes(row),
         compiled=took,
         has_instances=bool(walks),
-        valid=_right(walks, valid=True),
-        invalid=_right(walks, valid=False),
+        valid=_right([walk for walk in walks if walk.valid]),
+        invalid=_right([walk for walk in walks if not walk.valid]),
         compile_ns=row.compile_ns if took else None,
         compile_cut_ns=cut_ns if timed_out else None,
         first_mask_ns=row.first_mask_ns,
         apply_ns=row.apply_ns,
         between_ns=between,
+        bound_between_ns=bound,
+        bound_texts=sum(bool(walk.mask_ns) for walk in walks) - len(masks_of_texts),
         mask_ns=masks,
+        masks_of_texts=masks_of_texts,
+        reordered=_right([walk for walk in row.walks if is_judged_apart(walk)]),
         rss_bytes=row.rss_bytes,
         quiet=row.quiet,
         repetitions=(times_of(row),),
+        ended_by_wall_clock=row.ended_by_wall_clock,
     )
 
 
-def _right(walks: Sequence[InstanceResult], *, valid: bool) -> Rate:
-    known = [engine_is_right(walk) for walk in walks if walk.valid is valid]
+def _right(walks: Sequence[InstanceResult]) -> Rate:
+    known = [engine_is_right(walk) for walk in walks]
     return Rate(known.count(True), len(known) - known.count(None))
 
 
@@ -301,6 +321,31 @@ def mask_applied(cases: Iterable[CaseMeasurement]) -> Quantiles:
 def between_masks(cases: Iterable[CaseMeasurement]) -> Quantiles:
     """Return the times between masks, those of all cases together."""
     return _pooled(case.between_ns for case in cases)
+
+
+def of_length_bounds(cases: Iterable[CaseMeasurement]) -> Quantiles:
+    """Return the times between masks in near misses of length bounds."""
+    return _pooled(case.bound_between_ns for case in cases)
+
+
+def by_schema(cases: Iterable[CaseMeasurement]) -> Quantiles:
+    """Return each schema's mean time between masks: each schema counts once."""
+    means = (case.mean_between_ns for case in cases)
+    return Quantiles.of([mean for mean in means if mean is not None])
+
+
+def by_text(cases: Iterable[CaseMeasurement]) -> Quantiles:
+    """Return each text's mean time between masks: each text counts once."""
+    return Quantiles.of([sum(times) / len(times) for times in texts_of(cases)])
+
+
+def texts_of(cases: Iterable[CaseMeasurement]) -> Iterator[array[int]]:
+    """Yield the times between masks of each text, but near misses of length bounds."""
+    for case in cases:
+        start = 0
+        for masks in case.masks_of_texts:
+            yield case.between_ns[start : start + masks]
+            start += masks
 
 
 def masks_alone(cases: Iterable[CaseMeasurement]) -> Quantiles:

@@ -38,6 +38,10 @@ class Outcome(Explained):
     )
     UNTESTED = ("untested", "compiled, but there was no instance to walk")
     OVER_CONSTRAINED = ("over_constrained", "a valid instance was blocked")
+    MASK_GAP = (
+        "mask_gap",
+        "a valid instance was blocked at a token that commit takes",
+    )
     UNDER_CONSTRAINED = ("under_constrained", "an invalid instance was accepted")
     WRONG_BOTH_WAYS = (
         "wrong_both_ways",
@@ -116,8 +120,12 @@ def outcome_of(row: Row) -> Outcome:
     kinds = {walk.valid for walk in counted if engine_is_right(walk) is False}
     if kinds == {True, False}:
         return Outcome.WRONG_BOTH_WAYS
+    if True in kinds:
+        wrong = {walk.verdict for walk in counted if engine_is_right(walk) is False}
+        only_missed = wrong == {WalkVerdict.MASK_GAP}
+        return Outcome.MASK_GAP if only_missed else Outcome.OVER_CONSTRAINED
     if kinds:
-        return Outcome.OVER_CONSTRAINED if True in kinds else Outcome.UNDER_CONSTRAINED
+        return Outcome.UNDER_CONSTRAINED
     if any(engine_is_right(walk) for walk in counted):
         return Outcome.PASSED
     return Outcome.UNTESTED

@@ -14,9 +14,19 @@ from evaluation.reporting.charts import Point, points, survival
 from evaluation.reporting.quantiles import PERCENTILES, Quantiles
 from evaluation.reporting.report import Report
 from evaluation.reporting.share_charts import stack
-from evaluation.reporting.tables import Cell, Duration, Rate, Size, Table, duration
+from evaluation.reporting.tables import (
+    NOT_RUN,
+    Cell,
+    Duration,
+    Rate,
+    Size,
+    Table,
+    duration,
+)
 from evaluation.results.measurements import (
     between_masks,
+    by_schema,
+    by_text,
     compiled_by_all,
     first_mask,
     mask_applied,
@@ -24,6 +34,7 @@ from evaluation.results.measurements import (
     measure_run,
     to_first_mask,
 )
+from evaluation.results.noise_table import noise_table
 from evaluation.results.outcomes import Outcome
 
 if TYPE_CHECKING:
@@ -39,6 +50,7 @@ _COLOURS = {
     Outcome.UNTESTED: "#E5E5E5",
     Outcome.COMPILE_ERROR: "#B3B3B3",
     Outcome.OVER_CONSTRAINED: "#F0E442",
+    Outcome.MASK_GAP: "#F7F0A0",
     Outcome.UNDER_CONSTRAINED: "#E69F00",
     Outcome.WRONG_BOTH_WAYS: "#D55E00",
     Outcome.NOT_COMPLIANT: "#F0B088",
@@ -55,7 +67,9 @@ _COVERAGE_NOTE = (
     "declared: schemas that compile, of all. passed: schemas of which every valid "
     "instance can be written to its end and no invalid one can, of all that have "
     "instances. compliance: the same, of those that have instances and compile. "
-    "Instances are those that were walked. Brackets: Wilson's 95 % interval."
+    "Instances are those that were walked. other orders accepted: valid instances with "
+    "the members of their objects in another order (--orders N), to which the "
+    "specification gives no meaning. Brackets: Wilson's 95 % interval."
 )
 _APPLIED_NOTE = (
     "One mask applied to the logits of one text on the CPU, by the engine's own "
@@ -66,7 +80,15 @@ _FIRST_NOTE = (
     "The compile call alone. A schema that was cut off by the deadline counts as at "
     "least that; one that was refused, or on which the engine died, has no time."
 )
-_BETWEEN_NOTE = "Each token's mask and commit, all texts of all schemas together."
+_BETWEEN_NOTE = (
+    "Each token's mask and commit, all texts of all schemas together but near misses "
+    "of length bounds, which are as long as the bound."
+)
+_BY_SCHEMA_NOTE = (
+    "The mean of each schema's masks and commits: each schema counts once, however "
+    "long its texts are."
+)
+_BY_TEXT_NOTE = "The mean of each text's masks and commits: each text counts once."
 _ALL_COMPILE = "Schemas that every engine here compiles: an engine that takes only "
 _ALL_COMPILE += "easy ones looks no faster for it."
 
@@ -93,6 +115,9 @@ def tables(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Iterable
         count, shared = compiled_by_all(cases_by_engine)
         yield from latency(shared, f", the {count:,} schemas all compile", _ALL_COMPILE)
     yield conditions(cases_by_engine)
+    everything = [case for cases in cases_by_engine.values() for case in cases]
+    if any(len(case.repetitions) > 1 for case in everything):
+        yield noise_table(cases_by_engine)
 
 
 def coverage(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
@@ -105,6 +130,7 @@ def coverage(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Table:
             "passed",
             "compliance",
             "valid accepted",
+            "other orders accepted",
             "invalid blocked",
         ),
         rows=tuple(
@@ -122,6 +148,8 @@ def _passed(cases: Iterable[CaseMeasurement]) -> Rate:
 
 def _coverage(cases: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
     tested = [case for case in cases if case.has_instances]
+    valid = Rate.total(case.valid for case in cases)
+    reordered = Rate.total(case.reordered for case in cases)
     return (
         Rate(sum(case.compiled for case in cases), len(cases)),
         _passed(tested),
@@ -129,7 +157,8 @@ def _coverage(cases: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
             sum(case.passed and case.compiled for case in tested),
             sum(case.compiled for case in tested),
         ),
-        Rate.total(case.valid for case in cases),
+        valid,
+        reordered if reordered.of or not valid.of else NOT_RUN,
         Rate.total(case.invalid for case in cases),
     )
 
@@ -205,6 +234,8 @@ def latency(
     ] = (
         ("Time to first mask", "schemas", _FIRST_NOTE, to_first_mask),
         ("First mask after compile", "schemas", "", first_mask),
+        ("Time between masks by schema", "schemas", _BY_SCHEMA_NOTE, by_schema),
+        ("Time between masks by text", "texts", _BY_TEXT_NOTE, by_text),
         ("Time between masks", "masks", _BETWEEN_NOTE, between_masks),
         ("Mask without commit", "masks", "", masks_alone),
         ("Mask applied to logits", "schemas", _APPLIED_NOTE, mask_applied),
@@ -267,20 +298,31 @@ def conditions(cases_by_engine: Mapping[str, Sequence[CaseMeasurement]]) -> Tabl
     """Return how much memory there was in use, and whether the machine was quiet."""
     return Table(
         title="Conditions",
-        columns=("engine", "largest memory", "undisturbed"),
+        columns=(
+            "engine",
+            "largest memory",
+            "undisturbed",
+            "ended by the wall clock",
+        ),
         rows=tuple(
             (name, *_conditions(cases)) for name, cases in cases_by_engine.items()
         ),
         note="memory: resident set of the engine's process when a unit was done. "
         "undisturbed: units during which nothing else was given the engine's core: "
-        "where these are few, so are comparable times.",
+        "where these are few, so are comparable times. ended by the wall clock: "
+        "time-outs of units that had not used up their processor time, so that the "
+        "machine may have been why.",
     )
 
 
-def _conditions(cases: Sequence[CaseMeasurement]) -> tuple[Cell, Cell]:
+def _conditions(cases: Sequence[CaseMeasurement]) -> tuple[Cell, ...]:
     most = max((case.rss_bytes for case in cases if case.rss_bytes), default=None)
     known = [case.quiet for case in cases if case.quiet is not None]
-    return (None if most is None else Size(most), Rate(sum(known), len(known)))
+    return (
+        None if most is None else Size(most),
+        Rate(sum(known), len(known)),
+        sum(case.ended_by_wall_clock for case in cases),
+    )
 
 
 def plots(
@@ -312,8 +354,11 @@ def plots(
     yield points(
         f"{task}-coverage-and-cost",
         "Coverage and its cost",
-        _points(cases_by_engine, between),
-        x_label="median time between masks",
+        _points(
+            cases_by_engine,
+            {name: by_schema(cases) for name, cases in cases_by_engine.items()},
+        ),
+        x_label="median of the schemas' mean time between masks",
         y_label="schemas passed, per cent of those with instances",
         x_is_time=True,
     )

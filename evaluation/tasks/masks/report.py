@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 from evaluation.core.cases import WalkVerdict
 from evaluation.reporting.report import Report
 from evaluation.reporting.tables import Rate, Table
-from evaluation.results.measurements import CaseMeasurement, measure
+from evaluation.results.measurements import measure_run
 from evaluation.results.outcomes import engine_is_right, is_judged_apart
 from evaluation.results.overview import plots, tables
 from evaluation.tasks.masks import NAME
+from evaluation.tasks.masks.time_tables import (
+    EngineLimits,
+    by_length,
+    slowest_first_masks,
+    slowest_schemas,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +33,6 @@ _MOST_KEYWORDS = 30
 class _EngineTotals:
     """What is gathered of one engine while its rows go by."""
 
-    cases: list[CaseMeasurement] = field(default_factory=list)
     verdicts: Counter[WalkVerdict] = field(default_factory=Counter)
     #: Keyword to how many of the near misses that violate it were blocked, or not.
     keywords: dict[str, Counter[bool | None]] = field(
@@ -58,20 +63,32 @@ class _EngineTotals:
 def report_of(run: RunRows) -> Report:
     """Return the tables and plots of a run."""
     engines: dict[str, _EngineTotals] = {}
+    limits = EngineLimits()
     for row in run.rows():
         if row.task == NAME:
-            totals = engines.setdefault(row.engine, _EngineTotals())
-            totals.cases.append(measure(row, run.header.limits.compile_ns))
-            totals.add(row)
+            engines.setdefault(row.engine, _EngineTotals()).add(row)
+            limits.add(row)
     if not engines:
         return Report(tables=())
-    cases_by_engine = {name: totals.cases for name, totals in engines.items()}
+    cases_by_engine = measure_run(run, NAME)
     own = [_instances(engines), _keywords(engines)]
     if any(totals.orders for totals in engines.values()):
         own.append(_orders(engines))
     coverage, outcomes, *others = tables(cases_by_engine)
+    times = (
+        by_length(cases_by_engine),
+        slowest_schemas(cases_by_engine),
+        slowest_first_masks(cases_by_engine),
+        limits.table(),
+    )
     return Report(
-        tables=(coverage, outcomes, *own, *others),
+        tables=(
+            coverage,
+            outcomes,
+            *own,
+            *others,
+            *(table for table in times if table.rows),
+        ),
         plots=tuple(plots(cases_by_engine, NAME)),
     )
 
@@ -85,6 +102,7 @@ def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
             "walked",
             "not run",
             "lied about",
+            "mask gaps",
             "contradicted",
             "engine errors",
             "tokens forced",
@@ -95,6 +113,7 @@ def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
                 totals.verdicts.total() - totals.verdicts[WalkVerdict.NOT_RUN],
                 totals.verdicts[WalkVerdict.NOT_RUN],
                 totals.verdicts[WalkVerdict.LIED],
+                totals.verdicts[WalkVerdict.MASK_GAP],
                 totals.verdicts[WalkVerdict.CONTRADICTED],
                 totals.verdicts[WalkVerdict.ENGINE_ERROR],
                 Rate(totals.forced, totals.forced_of) if totals.forced_of else None,
@@ -102,7 +121,8 @@ def _instances(engines: Mapping[str, _EngineTotals]) -> Table:
             for name, totals in engines.items()
         ),
         note="not run: the schema did not compile, or the engine died before. lied "
-        "about: mask and commit disagree about a token. contradicted: a token was "
+        "about: mask and commit disagree about a token. mask gaps: a valid text is "
+        "blocked at a token that commit takes. contradicted: a token was "
         "blocked which after the same tokens was let through in another text of the "
         "schema. engine errors: the engine raised, or said that it had failed, as at "
         "a limit of its own; these are no blocks. tokens forced: the engine "

@@ -46,6 +46,7 @@ GOOD: Final = frozenset({ProbeOutcome.ENFORCED, ProbeOutcome.TOLERATED})
 _OF_STANDING: Final = {
     Outcome.PASSED: ProbeOutcome.ENFORCED,
     Outcome.OVER_CONSTRAINED: ProbeOutcome.OVER_STRICT,
+    Outcome.MASK_GAP: ProbeOutcome.OVER_STRICT,
     Outcome.UNDER_CONSTRAINED: ProbeOutcome.IGNORED,
     Outcome.WRONG_BOTH_WAYS: ProbeOutcome.WRONG,
     Outcome.LIED: ProbeOutcome.LIED,

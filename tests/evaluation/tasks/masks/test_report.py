@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evaluation.core.cases import Result, WalkVerdict
-from evaluation.reporting.tables import Rate
+from evaluation.reporting.tables import NOT_RUN, Rate
 from evaluation.results.reader import open_run
 from evaluation.tasks.masks.report import report_of
 from tests.evaluation.made_runs import accepted, blocked, many, row, write_run
@@ -51,15 +51,23 @@ def test_forced_tokens_are_a_share_of_valid_ones(tmp_path: Path) -> None:
 
 
 def test_other_orders_stand_apart(tmp_path: Path) -> None:
-    """They have a table of their own and change nothing else."""
+    """They have a table of their own, a column, and change nothing else."""
     plain = _report(tmp_path / "a", [row(walks=(accepted(),))])
     other = replace(blocked(valid=True), label={"apart": True, "order": 1})
     mixed = _report(tmp_path / "b", [row(walks=(accepted(), other))])
     assert _table(mixed, "masks-orders").rows == (("alpha 1.0", Rate(0, 1)),)
     names = {each.slug for each in mixed.tables}
     assert names - {each.slug for each in plain.tables} == {"masks-orders"}
+    column = _table(plain, "coverage").columns.index("other orders accepted")
     for each in plain.tables:
-        assert _table(mixed, each.slug).rows == each.rows
+        rows = _table(mixed, each.slug).rows
+        if each.slug == "coverage":
+            assert [cells[column] for cells in each.rows] == [NOT_RUN]
+            assert [cells[column] for cells in rows] == [Rate(0, 1)]
+            rows = tuple(
+                (*cells[:column], NOT_RUN, *cells[column + 1 :]) for cells in rows
+            )
+        assert rows == each.rows
 
 
 def test_every_unit_has_one_outcome(tmp_path: Path) -> None:

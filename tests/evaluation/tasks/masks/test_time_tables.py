@@ -1,0 +1,130 @@
+"""Where the time of masks goes, and who meets an engine's limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from evaluation.core.cases import Result, WalkVerdict
+from evaluation.results.measurements import between_masks, by_schema, by_text, measure
+from evaluation.results.reader import open_run
+from evaluation.tasks.masks.maskbench_files import result_of
+from evaluation.tasks.masks.report import report_of
+from tests.evaluation.made_runs import accepted, blocked, row, write_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evaluation.core.cases import Row
+    from evaluation.reporting.tables import Table
+
+_MISS = {"kind": "near_miss", "keyword": "maxLength"}
+
+
+def _table(folder: Path, rows: list[Row], slug: str) -> Table:
+    report = report_of(open_run(write_run(folder, rows)))
+    return next(each for each in report.tables if each.slug == slug)
+
+
+def _long_miss(mask_ns: int = 10**6) -> Row:
+    miss = replace(blocked(at=999, mask_ns=mask_ns, tokens=1000), label=_MISS)
+    return row(walks=(accepted(mask_ns=1_000, tokens=4), miss))
+
+
+def test_near_misses_of_length_bounds_stand_alone(tmp_path: Path) -> None:
+    """They have a line, with nearly all of the time, and are in no other figure."""
+    made = _long_miss()
+    table = _table(tmp_path, [made], "masks-lengths")
+    found = {cells[1]: cells for cells in table.rows}
+    assert set(found) == {"1 to 64", "near misses of length bounds"}
+    assert found["1 to 64"][2:4] == (1, 4)
+    assert found["near misses of length bounds"][2:4] == (1, 1000)
+    shares = [cells[4] for cells in table.rows if isinstance(cells[4], float)]
+    assert sum(shares) == 100
+    case = measure(made, None)
+    assert between_masks([case]).mean == by_text([case]).mean == 2_000
+    # MaskBench's files have every mask, as its own have.
+    assert result_of(made)["num_tokens"] == 1004
+
+
+def test_each_schema_and_each_text_counts_once() -> None:
+    """A long text is one text, a schema of many texts is one schema."""
+    short, long = accepted(mask_ns=9_000, tokens=2), accepted(mask_ns=999, tokens=998)
+    cases = [
+        measure(row(walks=(short, long)), None),
+        measure(row(walks=(short,)), None),
+    ]
+    assert by_text(cases).mean == (10_000 + 1_999 + 10_000) / 3
+    assert len(by_text(cases)) == 3
+    assert by_schema(cases).values.tolist() == [
+        (2 * 10_000 + 998 * 1_999) / 1000,
+        10_000,
+    ]
+
+
+def test_classes_of_length_end_where_they_say(tmp_path: Path) -> None:
+    """64 masks are of the first class, 65 of the second."""
+    walks = tuple(accepted(tokens=count) for count in (64, 65, 512, 4096, 4097))
+    table = _table(tmp_path, [row(walks=walks)], "masks-lengths")
+    assert [cells[1:3] for cells in table.rows] == [
+        ("1 to 64", 1),
+        ("65 to 512", 2),
+        ("513 to 4,096", 1),
+        ("more than 4,096", 1),
+    ]
+
+
+def test_the_slowest_are_named_first(tmp_path: Path) -> None:
+    """Five of each engine; what was never measured is not among them."""
+    rows = [
+        row(id=f"o{number}", compile_ns=number * 10**6, first_mask_ns=number * 1000)
+        for number in range(1, 8)
+    ]
+    rows.append(
+        row(
+            id="refused",
+            result=Result.COMPILE_ERROR,
+            walks=(),
+            compile_ns=None,
+            first_mask_ns=None,
+        )
+    )
+    slowest = _table(tmp_path, rows, "masks-slowest")
+    names = [f"Github_easy/o{number}" for number in (7, 6, 5, 4, 3)]
+    assert [cells[1] for cells in slowest.rows] == names
+    first = _table(tmp_path, rows, "masks-first")
+    assert [cells[1] for cells in first.rows] == names
+
+
+def test_a_limit_is_told_with_the_smallest_schema_that_meets_it(
+    tmp_path: Path,
+) -> None:
+    """Messages that differ in numbers alone are one; other messages are none."""
+    said = "Current row has {} items; max is 2000"
+    rows = [
+        row(
+            id=name,
+            label={"size": size},
+            walks=(
+                replace(
+                    blocked(),
+                    verdict=WalkVerdict.ENGINE_ERROR,
+                    detail=said.format(size),
+                ),
+            ),
+        )
+        for name, size in (("large", 2049), ("small", 2047))
+    ]
+    rows.append(
+        row(
+            id="refused",
+            result=Result.COMPILE_ERROR,
+            phase="compile",
+            detail="Unimplemented keys: not",
+            walks=(),
+        )
+    )
+    table = _table(tmp_path, rows, "masks-limits")
+    assert table.rows == (
+        ("alpha 1.0", said.format(2047), "walk", 2, "Github_easy/small"),
+    )
